@@ -1,0 +1,173 @@
+//! Flags that several commands share.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use logpose::core::Lookup;
+use logpose::{DIALECTS, Filter, Log, Moment, OpenOptions};
+
+use crate::failure::Complaint;
+use crate::progress::Bar;
+use crate::screen::Notes;
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub struct Common {
+    /// Print only results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print every problem and note, not only the first ten
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Use colour: auto, always or never; NO_COLOR is respected
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, hide_possible_values = true)]
+    pub color: clap::ColorChoice,
+}
+
+/// Results for people or for programs.
+#[derive(Args, Clone, Debug)]
+pub struct Form {
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_enum, default_value = "text", hide_default_value = true)]
+    format: TextOrJson,
+    /// The same as --format json
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum TextOrJson {
+    Text,
+    Json,
+}
+
+impl Form {
+    pub fn json(&self) -> bool {
+        self.json || self.format == TextOrJson::Json
+    }
+}
+
+/// How logs are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Reading")]
+pub struct Reading {
+    /// Read as this dialect, whatever the first bytes say; `rlog:1` also names the revision to assume
+    #[arg(long, value_name = "DIALECT", value_parser = from_parser())]
+    pub from: Option<From>,
+    /// How many threads to use [default: one per processor]
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+}
+
+/// A dialect, and perhaps its revision.
+#[derive(Clone, Debug)]
+pub struct From {
+    name: String,
+    revision: Option<u8>,
+}
+
+fn from_parser() -> impl TypedValueParser<Value = From> {
+    let names = DIALECTS.iter().map(|dialect| dialect.info().name);
+    let names: Vec<_> = names.flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] }).collect();
+    PossibleValuesParser::new(names).map(|text| match text.split_once(':') {
+        Some((name, revision)) => From { name: name.to_owned(), revision: revision.parse().ok() },
+        None => From { name: text, revision: None },
+    })
+}
+
+impl Reading {
+    pub fn options(&self) -> OpenOptions {
+        let from = self.from.as_ref();
+        OpenOptions { from: from.map(|f| f.name.clone()), revision: from.and_then(|f| f.revision), threads: self.threads, ..OpenOptions::default() }
+    }
+
+    /// Opens one log.
+    pub fn open(&self, path: &Path, notes: &Notes) -> Result<Log> {
+        Ok(Log::open(path, &self.options(), &Bar::new(notes.quiet))?)
+    }
+
+    /// Opens all, or says which one cannot be opened.
+    pub fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
+        paths.iter().map(|path| self.open(path, notes)).collect()
+    }
+}
+
+/// Which channels.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Selection")]
+pub struct Channels {
+    /// Only channels that match; `*` matches any text, `re:` starts a regular expression; repeatable
+    #[arg(short = 'y', long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// No channels that match; repeatable
+    #[arg(short = 'n', long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+}
+
+impl Channels {
+    pub fn filter(&self) -> Result<Filter> {
+        Ok(Filter::new(&self.include, &self.exclude)?)
+    }
+
+    /// A filter that lets nothing through is a typing error more often than a wish.
+    pub fn check(&self, filter: &Filter, logs: &[Log]) -> Result<()> {
+        let mut names = logs.iter().flat_map(|log| &log.index.channels).map(|c| &c.channel.name);
+        if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
+            return Ok(());
+        }
+        let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
+        let message = if asked.is_empty() { "every channel is excluded".to_owned() } else { format!("no channel matches {asked}") };
+        let word = self.include.first().map_or("", |glob| glob.trim_start_matches("re:").trim_matches(['*', '/']));
+        let help = if word.is_empty() || self.include.iter().any(|glob| glob.starts_with("re:") || (glob.starts_with('*') && glob.ends_with('*'))) {
+            "`logpose list FILE` shows the names".to_owned()
+        } else {
+            format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
+        };
+        Err(Complaint::failed("no-channel", message).help(help).into())
+    }
+}
+
+/// Which channels and which times.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Selection")]
+pub struct Selection {
+    #[command(flatten)]
+    pub channels: Channels,
+    /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `auto..teleop`
+    #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
+    pub start: Option<String>,
+    /// Up to this time
+    #[arg(short = 'E', long, value_name = "TIME", allow_hyphen_values = true)]
+    pub end: Option<String>,
+}
+
+impl Selection {
+    /// What is selected of each log.
+    pub fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
+        let filter = self.channels.filter()?;
+        self.channels.check(&filter, logs)?;
+        let (start, end) = self.moments()?;
+        logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
+    }
+
+    fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
+        let (mut start, mut end) = (None, None);
+        if let Some(text) = &self.start {
+            if text.contains("..") {
+                if self.end.is_some() {
+                    return Err(Complaint::usage(format!("-S {text} is a range already, so -E has nothing to say")).into());
+                }
+                (start, end) = Moment::parse_range(text).context("-S")?;
+            } else {
+                start = Some(text.parse::<Moment>().context("-S")?);
+            }
+        }
+        if let Some(text) = &self.end {
+            end = Some(text.parse::<Moment>().context("-E")?);
+        }
+        Ok((start, end))
+    }
+}

@@ -1,0 +1,243 @@
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use logpose::core::{Channel, ChannelId, Lookup, Problem, Problems, Sample, Sink, SinkError};
+use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, convert};
+
+use super::{outcome, tell_problems};
+use crate::args::{Reading, Selection};
+use crate::failure::{Complaint, Outcome};
+use crate::human::{self, clean};
+use crate::screen::{NAME, Out, Screen, TIME};
+
+/// Print the samples of a log, one a line
+///
+/// Time in log seconds, channel, value. Structs, Protobuf and JSON values are shown by their fields. Several logs
+/// are merged by time.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose cat demo/match.wpilog | head
+  logpose cat demo/match.wpilog -y '*BatteryVoltage' -S auto..teleop
+  logpose cat demo/match.wpilog -y '*console*' -S -10s
+  logpose cat demo/match.rlog --json | jq -c 'select(.value == true)'")]
+pub(super) struct Cat {
+    /// Logs; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// In which order samples come
+    #[arg(long, value_enum, value_name = "BY", default_value = "time")]
+    order: By,
+    /// Stop after so many samples
+    #[arg(short = 'N', long, value_name = "N")]
+    limit: Option<u64>,
+    /// Print wall-clock time (RFC 3339, UTC) instead of log seconds, if the log tells it
+    #[arg(long)]
+    wall: bool,
+    /// How to print samples
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    format: Form,
+    /// The same as --format ndjson
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    Time,
+    File,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
+enum Form {
+    Text,
+    #[value(alias = "json")]
+    Ndjson,
+    Csv,
+}
+
+impl Cat {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let logs = self.reading.open_all(&self.files, &screen.notes)?;
+        let lookups = self.selection.lookups(&logs)?;
+        let order = match self.order {
+            By::Time => Order::Time,
+            By::File => Order::File,
+        };
+        let format = if self.json { Form::Ndjson } else { self.format };
+        if self.wall && format != Form::Text {
+            return Err(Complaint::usage("--wall is for text; other formats give log time, and `logpose info --json` the epoch").into());
+        }
+        let problems = match format {
+            Form::Text => self.text(&logs, lookups, order, &mut screen.out)?,
+            Form::Ndjson => self.lines(&logs, lookups, order, Format::Ndjson, &mut screen.out)?,
+            Form::Csv => self.lines(&logs, lookups, order, Format::Csv, &mut screen.out)?,
+        };
+        screen.out.flush()?;
+        let told = tell_problems(&logs, screen);
+        if let Some(first) = logs.first() {
+            screen.notes.problems(None, &first.path, &problems);
+        }
+        Ok(told.max(outcome(&problems)))
+    }
+
+    fn text(&self, logs: &[Log], lookups: Vec<Lookup>, order: Order, out: &mut Out) -> Result<Problems> {
+        let epoch = match (self.wall, logs) {
+            (false, _) => None,
+            (true, [log]) => {
+                let unknown = || Complaint::failed("no-epoch", format!("{}: the log does not tell the wall-clock time", log.path.display()));
+                Some(log.epoch_ns().ok_or_else(|| unknown().help("leave out --wall: log seconds are always known"))?)
+            }
+            (true, _) => return Err(Complaint::usage("--wall works on one log at a time").into()),
+        };
+        let feed = Feed::new(logs, lookups);
+        let names: Vec<_> = feed.channels().iter().map(|channel| clean(&channel.name).into_owned()).collect();
+        let widest = names.iter().map(|name| name.chars().count()).filter(|width| *width <= WIDEST).max().unwrap_or(0);
+        let names = names.into_iter().map(|name| {
+            let padding = " ".repeat(widest.saturating_sub(name.chars().count()));
+            format!("{}{padding}", out.paint(NAME, name))
+        });
+        let range = feed.range().filter(|_| epoch.is_none());
+        let mut rows = Rows {
+            names: names.collect(),
+            feed: &feed,
+            time_width: range.map_or(0, |(first, last)| human::time(first.nanos()).len().max(human::time(last.nanos()).len())),
+            left: self.limit.unwrap_or(u64::MAX),
+            stamp: Stamp { epoch, second: i64::MIN, text: String::new() },
+            time: String::new(),
+            line: String::new(),
+            problems: Problems::default(),
+            out,
+        };
+        match feed.run(order, &mut rows) {
+            Ok(()) | Err(SinkError::Stopped) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut problems = rows.problems;
+        feed.schemas().problems().into_iter().for_each(|problem| problems.push(problem));
+        Ok(problems)
+    }
+
+    fn lines(&self, logs: &[Log], lookups: Vec<Lookup>, order: Order, format: Format, out: &mut Out) -> Result<Problems> {
+        let head = u64::from(matches!(format, Format::Csv));
+        let mut limited = Limited { left: self.limit.map_or(u64::MAX, |limit| limit + head), quotes: head > 0, quoted: false, out };
+        let options = ConvertOptions { order: Some(order), ..ConvertOptions::default() };
+        match convert(logs, lookups, &format, Output::Stream(&mut limited), &options, &Quiet) {
+            Ok(report) => Ok(report.problems),
+            Err(_) if limited.left == 0 => Ok(Problems::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Samples as lines for people.
+struct Rows<'a> {
+    /// Painted and padded.
+    names: Vec<String>,
+    feed: &'a Feed<'a>,
+    time_width: usize,
+    left: u64,
+    stamp: Stamp,
+    time: String,
+    line: String,
+    problems: Problems,
+    out: &'a mut Out,
+}
+
+impl Sink for Rows<'_> {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let schemas = self.feed.schemas();
+        for sample in samples {
+            if self.left == 0 {
+                return Err(SinkError::Stopped);
+            }
+            self.left -= 1;
+            let place = sample.channel as usize;
+            let (Some(channel), Some(name)) = (self.feed.channels().get(place), self.names.get(place)) else { continue };
+            self.time.clear();
+            self.stamp.push(sample.time.nanos(), &mut self.time);
+            self.line.clear();
+            schemas.write_text(channel, &sample.value, &mut self.line);
+            let time = self.out.paint(TIME, format_args!("{:>1$}", self.time, self.time_width)).to_string();
+            writeln!(self.out, "{time}  {name}  {}", clean(&self.line))?;
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+}
+
+/// Writes times, on the log's clock or the wall's.
+struct Stamp {
+    epoch: Option<i64>,
+    /// The second that `text` is.
+    second: i64,
+    text: String,
+}
+
+impl Stamp {
+    fn push(&mut self, ns: i64, out: &mut String) {
+        let Some(unix) = self.epoch.and_then(|epoch| ns.checked_add(epoch)) else { return human::push_time(ns, out) };
+        let (second, rest) = (unix.div_euclid(1_000_000_000), unix.rem_euclid(1_000_000_000));
+        if second != self.second {
+            self.second = second;
+            self.text = jiff::Timestamp::from_second(second).map(|t| t.strftime("%Y-%m-%dT%H:%M:%S").to_string()).unwrap_or_default();
+        }
+        out.push_str(&self.text);
+        // Writing to a String cannot fail.
+        let _ = write!(out, ".{:06}Z", rest / 1000);
+    }
+}
+
+/// Lets so many lines through; then it is a closed pipe. Line breaks in quotes end no line.
+struct Limited<'a> {
+    left: u64,
+    quotes: bool,
+    quoted: bool,
+    out: &'a mut Out,
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.left == u64::MAX {
+            return self.out.write(bytes);
+        }
+        if self.left == 0 {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let mut end = bytes.len();
+        for (i, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'"' if self.quotes => self.quoted = !self.quoted,
+                b'\n' if !self.quoted => self.left -= 1,
+                _ => continue,
+            }
+            if self.left == 0 {
+                end = i + 1;
+                break;
+            }
+        }
+        self.out.write_all(bytes.get(..end).unwrap_or(bytes))?;
+        Ok(end)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Longer names do not push all values to the right.
+const WIDEST: usize = 48;

@@ -1,0 +1,179 @@
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use logpose::core::EncodeOptions;
+use logpose::{ConvertOptions, DIALECTS, Format, Order, Output, Report, Wide, Wrapper, convert, parse_duration};
+
+use super::{outcome, shown, tell_problems};
+use crate::args::{Reading, Selection};
+use crate::failure::{Complaint, Outcome};
+use crate::human::{bytes, count, counted, lossy};
+use crate::interrupt;
+use crate::progress::Bar;
+use crate::render;
+use crate::screen::Screen;
+
+/// Convert logs; also crop, filter, resample and merge them
+///
+/// The extension of OUT decides the format: .wpilog, .rlog, .csv, .ndjson, each also with .gz, .zst, .xz or .lz4 behind
+/// it (.wpilogxz works too). Several logs become one, merged by time. What the format cannot keep is told; exits with 3
+/// if data were lost.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose convert demo/match.wpilog -o match.csv
+  logpose convert demo/match.wpilog -o auto.wpilog -S auto..teleop -y '*Drive*'
+  logpose convert demo/match.wpilog -o wide.csv --wide --every 20ms -y '*Voltage*'
+  logpose convert demo/match.rlog -o match.wpilog.zst --verify
+  logpose convert demo/match.wpilog --to ndjson -o - | head -n 3")]
+pub(super) struct Convert {
+    /// Logs; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Where to write; `-` is standard output and needs --to
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Write this format, whatever the extension says
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(formats()))]
+    to: Option<String>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+    /// Read the result back and prove it equal to the input
+    #[arg(long)]
+    verify: bool,
+    /// CSV: one column for each channel, the last value held
+    #[arg(long)]
+    wide: bool,
+    /// CSV with --wide: a row every so often, such as 20ms or 0.1s, instead of one for every time
+    #[arg(long, value_name = "TIME", requires = "wide", value_parser = period)]
+    every: Option<i64>,
+    /// In which order samples come [default: that of the file for one log, of time for several]
+    #[arg(long, value_enum, value_name = "BY")]
+    order: Option<By>,
+    /// RLOG: which revision to write
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    rlog_revision: Option<u8>,
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    Time,
+    File,
+}
+
+/// What can be written.
+fn formats() -> Vec<&'static str> {
+    let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
+    dialects.chain(["csv", "ndjson"]).collect()
+}
+
+fn period(text: &str) -> Result<i64, String> {
+    match parse_duration(text) {
+        Ok(ns) if ns > 0 => Ok(ns),
+        Ok(_) => Err("must be longer than nothing".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Convert {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let begun = Instant::now();
+        let to_stdout = self.output.as_os_str() == "-";
+        let (format, wrapper) = self.format(to_stdout)?;
+        if self.wide && !matches!(format, Format::Csv) {
+            return Err(Complaint::usage("--wide makes columns, and only CSV has them").help("use --to csv or an OUT that ends in .csv").into());
+        }
+        let is_rlog = matches!(format, Format::Dialect(dialect) if dialect.info().name == "rlog");
+        if self.rlog_revision.is_some() && !is_rlog {
+            return Err(Complaint::usage("--rlog-revision is for RLOG, and the output is none").into());
+        }
+        if to_stdout && matches!(format, Format::Dialect(_)) && io::stdout().is_terminal() {
+            return Err(Complaint::usage("a log is binary and does not go to a terminal").help("name a file with -o, or pipe the output").into());
+        }
+        let logs = self.reading.open_all(&self.files, &screen.notes)?;
+        let lookups = self.selection.lookups(&logs)?;
+        let options = ConvertOptions {
+            encode: EncodeOptions { revision: self.rlog_revision, ..EncodeOptions::default() },
+            wide: self.wide.then_some(Wide { every: self.every }),
+            force: self.force,
+            verify: self.verify,
+            order: self.order.map(|by| match by {
+                By::Time => Order::Time,
+                By::File => Order::File,
+            }),
+            ..ConvertOptions::default()
+        };
+        let bar = Bar::new(screen.notes.quiet);
+        let report = if to_stdout {
+            convert(&logs, lookups, &format, Output::Stream(&mut screen.out), &options, &bar)?
+        } else {
+            let file = Output::File { path: &self.output, force: self.force, wrapper };
+            interrupt::while_writing(&self.output, || convert(&logs, lookups, &format, file, &options, &bar))?
+        };
+        let told = tell_problems(&logs, screen);
+        if let Some(first) = self.files.first() {
+            screen.notes.problems(None, first, &report.problems);
+        }
+        self.tell(&report, begun, to_stdout, screen)?;
+        Ok(told.max(outcome(&report.problems)))
+    }
+
+    fn format(&self, to_stdout: bool) -> Result<(Format, Option<Wrapper>)> {
+        let by_name = self.to.as_deref().and_then(Format::from_name);
+        let by_path = if to_stdout { None } else { Format::from_path(&self.output) };
+        match (by_name, by_path) {
+            (Some(format), Some((_, wrapper))) => Ok((format, wrapper)),
+            (Some(format), None) => Ok((format, self.wrapper())),
+            (None, Some(found)) => Ok(found),
+            (None, None) if to_stdout => Err(Complaint::usage("standard output has no extension to tell the format").help(format!("add --to ({})", formats().join(", "))).into()),
+            (None, None) => {
+                let message = format!("{}: the extension does not tell the format", shown(&self.output));
+                Err(Complaint::usage(message).help(format!("end it in .{}, or add --to", formats().join(", ."))).into())
+            }
+        }
+    }
+
+    /// Of an output such as `data.gz`, whose format `--to` told.
+    fn wrapper(&self) -> Option<Wrapper> {
+        self.output.extension().and_then(|extension| Wrapper::from_name(extension.to_str()?))
+    }
+
+    fn tell(&self, report: &Report, begun: Instant, to_stdout: bool, screen: &mut Screen) -> Result<()> {
+        if self.json && !to_stdout {
+            let problems = report.problems.list().iter().map(render::Finding::from).collect();
+            return Ok(screen.out.json(&render::Written {
+                output: shown(&self.output),
+                samples: report.samples.into(),
+                channels: report.channels,
+                bytes: report.bytes.into(),
+                verified: report.verified,
+                lost_bytes: None,
+                problems,
+            })?);
+        }
+        if to_stdout {
+            return Ok(());
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        let rate = lossy(report.samples) / seconds.max(1e-3);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people; it saturates")]
+        let rate = count(rate as u64);
+        let verified = if report.verified { "; read back and equal" } else { "" };
+        let samples = counted(report.samples, "sample");
+        let channels = counted(report.channels as u64, "channel");
+        screen.notes.line(format_args!("wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}", shown(&self.output), bytes(report.bytes)));
+        Ok(())
+    }
+}

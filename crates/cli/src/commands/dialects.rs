@@ -1,0 +1,100 @@
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Args;
+use logpose::core::Support;
+use logpose::{DIALECTS, Wrapper};
+
+use crate::args::Form;
+use crate::failure::Outcome;
+use crate::render;
+use crate::screen::Screen;
+use crate::table::{Align, Table};
+
+/// List the formats that logpose speaks
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose dialects
+  logpose dialects --json | jq -r '.[] | select(.files.write) | .name'")]
+pub(super) struct Dialects {
+    /// Print the table of the README
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    markdown: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Dialects {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let rows = rows();
+        if self.form.json() {
+            screen.out.json(&rows)?;
+        } else if self.markdown {
+            writeln!(screen.out, "| name | what | files | read | write | live |\n| --- | --- | --- | --- | --- | --- |")?;
+            for row in &rows {
+                let files = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
+                let live = row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"));
+                let live = if row.live.read || row.live.write { live } else { "–".to_owned() };
+                writeln!(screen.out, "| `{}` | {} | {files} | {} | {} | {live} |", row.name, row.title, yes(row.files.read), yes(row.files.write))?;
+            }
+        } else {
+            let mut table = Table::new(&[("name", Align::Left), ("kind", Align::Left), ("files", Align::Left), ("live", Align::Left), ("extensions", Align::Left), ("what", Align::Left)]);
+            for row in &rows {
+                let extensions = row.extensions.iter().map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(" ");
+                table.row(vec![row.name.into(), row.kind.into(), can(&row.files).into(), can(&row.live).into(), extensions, row.title.into()]);
+            }
+            table.print("", &mut screen.out)?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// Dialects, then what is only written or read on the way, then what may be around any of them.
+fn rows() -> Vec<render::Dialect<'static>> {
+    let support = |s: Support| render::Support { read: s.read, write: s.write };
+    let none = || render::Support { read: false, write: false };
+    let mut rows: Vec<_> = DIALECTS
+        .iter()
+        .map(|dialect| dialect.info())
+        .map(|info| render::Dialect {
+            name: info.name,
+            kind: "dialect",
+            title: info.title,
+            extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
+            files: support(info.files),
+            live: support(info.live),
+            scheme: info.scheme,
+        })
+        .collect();
+    for (name, title) in [("csv", "CSV tables, long or wide"), ("ndjson", "JSON lines")] {
+        rows.push(render::Dialect { name, kind: "bridge", title, extensions: vec![name.to_owned()], files: render::Support { read: false, write: true }, live: none(), scheme: None });
+    }
+    for wrapper in Wrapper::ALL {
+        let title = match wrapper {
+            Wrapper::Gz => "gzip around any of these",
+            Wrapper::Zst => "Zstandard around any of these",
+            Wrapper::Xz => "XZ around any of these",
+            Wrapper::Lz4 => "LZ4 around any of these",
+        };
+        let mut extensions = vec![wrapper.name().to_owned()];
+        if wrapper == Wrapper::Xz {
+            extensions.push("wpilogxz".to_owned());
+        }
+        rows.push(render::Dialect { name: wrapper.name(), kind: "wrapper", title, extensions, files: render::Support { read: true, write: true }, live: none(), scheme: None });
+    }
+    rows
+}
+
+fn can(support: &render::Support) -> &'static str {
+    match (support.read, support.write) {
+        (true, true) => "read, write",
+        (true, false) => "read",
+        (false, true) => "write",
+        (false, false) => "–",
+    }
+}
+
+fn yes(can: bool) -> &'static str {
+    if can { "yes" } else { "–" }
+}

@@ -1,0 +1,199 @@
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use logpose::core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Type, Value};
+use logpose::{Feed, Log, Order};
+use regex::{Regex, RegexBuilder};
+
+use super::{shown, tell_problems};
+use crate::args::{Form, Reading, Selection};
+use crate::failure::{self, Complaint, Outcome};
+use crate::human::{self, clean};
+use crate::render;
+use crate::screen::{MATCH, NAME, Out, STRONG, Screen, TIME};
+
+/// Search the text of string channels and consoles
+///
+/// PATTERN is a regular expression. Each line of text that matches is printed with its time and channel. Exits with
+/// 4 if nothing was found.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose grep -i 'warning|error' demo/match.wpilog
+  logpose grep brownout demo/*.wpilog -c
+  logpose grep --names Voltage demo/match.wpilog")]
+pub(super) struct Grep {
+    /// What to look for
+    #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
+    pattern: String,
+    /// Logs; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Take capital and small letters as the same
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Print the lines that do not match
+    #[arg(long)]
+    invert: bool,
+    /// Print only how many lines match
+    #[arg(short, long)]
+    count: bool,
+    /// Search the names of channels instead
+    #[arg(long, conflicts_with_all = ["start", "end"])]
+    names: bool,
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Grep {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let pattern = RegexBuilder::new(&self.pattern).case_insensitive(self.ignore_case).build().map_err(|error| {
+            // The first lines repeat the pattern with a mark below it; the last says what is wrong.
+            let text = error.to_string();
+            let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            Complaint::usage(format!("PATTERN `{}`: {reason}", self.pattern)).help("a dot, bracket or star that stands for itself needs a backslash before it")
+        })?;
+        let (mut found, mut worst) = (0, Outcome::Done);
+        for path in &self.files {
+            let log = match self.reading.open(path, &screen.notes) {
+                Ok(log) => log,
+                Err(error) if self.files.len() > 1 => {
+                    screen.out.flush()?;
+                    failure::report(&error, &screen.notes);
+                    worst = Outcome::Failed;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let logs = std::slice::from_ref(&log);
+            let hits = if self.names { self.search_names(&log, &pattern, screen)? } else { self.search(logs, &pattern, screen)? };
+            if self.count && !self.form.json() {
+                let file = if self.files.len() > 1 { format!("{}: ", shown(path)) } else { String::new() };
+                writeln!(screen.out, "{file}{hits}")?;
+            }
+            found += hits;
+            worst = worst.max(tell_problems(logs, screen));
+        }
+        if self.count && self.form.json() {
+            screen.out.json_line(&serde_json::json!({ "count": found }))?;
+        }
+        if found == 0 { Ok(worst.max(Outcome::No)) } else { Ok(worst) }
+    }
+
+    fn search(&self, logs: &[Log], pattern: &Regex, screen: &mut Screen) -> Result<u64> {
+        let mut lookups = self.selection.lookups(logs)?;
+        for (log, lookup) in logs.iter().zip(&mut lookups) {
+            only_text(log, lookup);
+        }
+        let feed = Feed::new(logs, lookups);
+        let file = logs.first().filter(|_| self.files.len() > 1).map(|log| shown(&log.path));
+        let mut search = Search { grep: self, pattern, channels: feed.channels(), file, found: 0, out: &mut screen.out };
+        feed.run(Order::Time, &mut search)?;
+        Ok(search.found)
+    }
+
+    fn search_names(&self, log: &Log, pattern: &Regex, screen: &mut Screen) -> Result<u64> {
+        let filter = self.selection.channels.filter()?;
+        let file = (self.files.len() > 1).then(|| shown(&log.path));
+        let names = log.index.channels.iter().map(|c| &c.channel).filter(|c| filter.accepts(&c.name) && pattern.is_match(&c.name) != self.invert);
+        let mut names: Vec<_> = names.collect();
+        names.sort_by(|a, b| a.name.cmp(&b.name));
+        for channel in names.iter().filter(|_| !self.count) {
+            if self.form.json() {
+                let mut line = serde_json::json!({ "name": channel.name, "type": channel.type_name });
+                if let (Some(line), Some(file)) = (line.as_object_mut(), &file) {
+                    line.insert("file".into(), file.as_str().into());
+                }
+                screen.out.json_line(&line)?;
+            } else {
+                let prefix = file.as_ref().map_or(String::new(), |file| format!("{}: ", screen.out.paint(STRONG, file)));
+                let name = marked(&screen.out, pattern, self.invert, &channel.name);
+                writeln!(screen.out, "{prefix}{name}  {}", clean(&channel.type_name))?;
+            }
+        }
+        Ok(names.len() as u64)
+    }
+}
+
+/// Takes the channels without text out of a lookup.
+fn only_text(log: &Log, lookup: &mut Lookup) {
+    let text = |i: usize| log.index.channels.get(i).is_some_and(|c| matches!(c.channel.ty(), Type::String | Type::StringArray) && !c.channel.type_name.ends_with("schema"));
+    let wants: Vec<bool> = (0..).zip(&log.index.channels).map(|(id, _)| lookup.wants(id)).collect();
+    lookup.channels = wants.into_iter().enumerate().map(|(i, wanted)| wanted && text(i)).collect();
+}
+
+/// `text` with what matches in colour.
+fn marked(out: &Out, pattern: &Regex, invert: bool, text: &str) -> String {
+    if !out.color || invert {
+        return clean(text).into_owned();
+    }
+    let mut line = String::new();
+    let mut end = 0;
+    for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
+        line.push_str(&clean(text.get(end..hit.start()).unwrap_or("")));
+        line.push_str(&out.paint(MATCH, clean(hit.as_str())).to_string());
+        end = hit.end();
+    }
+    line.push_str(&clean(text.get(end..).unwrap_or("")));
+    line
+}
+
+/// Prints the lines that match.
+struct Search<'a> {
+    grep: &'a Grep,
+    pattern: &'a Regex,
+    channels: &'a [Channel],
+    file: Option<String>,
+    found: u64,
+    out: &'a mut Out,
+}
+
+impl Search<'_> {
+    fn text(&mut self, sample: &Sample<'_>, text: &[u8]) -> io::Result<()> {
+        let text = String::from_utf8_lossy(text);
+        for line in text.lines() {
+            if self.pattern.is_match(line) == self.grep.invert {
+                continue;
+            }
+            self.found += 1;
+            if self.grep.count {
+                continue;
+            }
+            let channel = self.channels.get(sample.channel as usize).map_or("", |c| &c.name);
+            let ns = sample.time.nanos();
+            if self.grep.form.json() {
+                self.out.json_line(&render::Hit { file: self.file.clone(), time_ns: ns.into(), channel, value: line })?;
+                continue;
+            }
+            let file = self.file.as_ref().map_or(String::new(), |file| format!("{}: ", self.out.paint(STRONG, file)));
+            let time = self.out.paint(TIME, human::time(ns)).to_string();
+            let channel = self.out.paint(NAME, clean(channel)).to_string();
+            let line = marked(self.out, self.pattern, self.grep.invert, line);
+            writeln!(self.out, "{file}{time}  {channel}  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Search<'_> {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            match sample.value {
+                Value::String(text) => self.text(sample, text)?,
+                Value::StringArray(texts) => texts.iter().try_for_each(|text| self.text(sample, text))?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! One file for each command.
+
+mod cat;
+mod completion;
+mod convert;
+mod demo;
+mod dialects;
+mod doctor;
+mod du;
+mod dump;
+mod grep;
+mod info;
+mod list;
+mod man;
+mod recover;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use logpose::Log;
+use logpose::core::{Problems, Severity};
+
+use crate::args::Common;
+use crate::failure::Outcome;
+use crate::screen::Screen;
+
+/// Opens robot logs, tells what is in them and what is broken, and converts them.
+#[derive(Parser)]
+#[command(name = "logpose", version, max_term_width = 100, after_help = EXAMPLES, subcommand_value_name = "COMMAND", override_usage = "logpose FILE...\n       logpose <COMMAND> [OPTIONS] [FILE]...")]
+pub struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Info(info::Info),
+    List(list::List),
+    Cat(cat::Cat),
+    Dump(dump::Dump),
+    Du(du::Du),
+    Grep(grep::Grep),
+    Doctor(doctor::Doctor),
+    Recover(recover::Recover),
+    Convert(convert::Convert),
+    Dialects(dialects::Dialects),
+    Demo(demo::Demo),
+    Completion(completion::Completion),
+    Man(man::Man),
+}
+
+impl Cli {
+    pub fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        match &self.command {
+            None => {
+                writeln!(screen.out, "{EXAMPLES}")?;
+                writeln!(screen.out, "\n`logpose --help` lists all commands.")?;
+                Ok(Outcome::Done)
+            }
+            Some(Command::Info(command)) => command.run(screen),
+            Some(Command::List(command)) => command.run(screen),
+            Some(Command::Cat(command)) => command.run(screen),
+            Some(Command::Dump(command)) => command.run(screen),
+            Some(Command::Du(command)) => command.run(screen),
+            Some(Command::Grep(command)) => command.run(screen),
+            Some(Command::Doctor(command)) => command.run(screen),
+            Some(Command::Recover(command)) => command.run(screen),
+            Some(Command::Convert(command)) => command.run(screen),
+            Some(Command::Dialects(command)) => command.run(screen),
+            Some(Command::Demo(command)) => command.run(screen),
+            Some(Command::Completion(command)) => command.run(screen),
+            Some(Command::Man(command)) => command.run(screen),
+        }
+    }
+}
+
+/// What a bare `logpose` shows, and the end of `logpose --help`.
+const EXAMPLES: &str = "\
+Examples:
+  logpose demo                                       make a few logs to try things on
+  logpose demo/match.wpilog                          what is in it: match, modes, battery, damage
+  logpose cat demo/match.wpilog -y '*Voltage*' -S auto..teleop
+  logpose convert demo/match.wpilog -o match.csv     for a spreadsheet
+  logpose recover demo/damaged.wpilog                save what can be saved";
+
+/// How a command ends that met these problems.
+fn outcome(problems: &Problems) -> Outcome {
+    if problems.worst() == Some(Severity::Damage) { Outcome::Damage } else { Outcome::Done }
+}
+
+/// Shows the problems of all logs on stderr; the files are named where there are several.
+fn tell_problems(logs: &[Log], screen: &Screen) -> Outcome {
+    let named = |path| if logs.len() > 1 { Some(path) } else { None };
+    logs.iter().for_each(|log| screen.notes.problems(named(&*log.path), &log.path, &log.problems));
+    logs.iter().map(|log| outcome(&log.problems)).max().unwrap_or(Outcome::Done)
+}
+
+/// A path as results name it.
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,134 @@
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use logpose::{DIALECTS, Format, Output, Recovered, Wrapper, recover};
+
+use super::{doctor, shown};
+use crate::args::Reading;
+use crate::failure::{Complaint, Outcome};
+use crate::human::{bytes, counted};
+use crate::interrupt;
+use crate::progress::Bar;
+use crate::render;
+use crate::screen::Screen;
+
+/// Write the best readable file out of a damaged one
+///
+/// What is behind the damage is searched for and kept where it makes sense. What was lost is told, and with --map
+/// also written as JSON. The damaged file is never changed. Exits with 3 if anything was lost.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose recover demo/damaged.wpilog
+  logpose recover demo/damaged.wpilog -o saved.wpilog --map lost.json --force")]
+pub(super) struct Recover {
+    /// A damaged log; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where to write; `-` is standard output [default: NAME.recovered.EXT beside the input]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Write what was lost to this file, in the shape of `doctor --json`
+    #[arg(long, value_name = "MAP")]
+    map: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(long)]
+    force: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Recover {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let output = self.output.clone().map_or_else(|| beside(&self.file), Ok)?;
+        let to_stdout = output.as_os_str() == "-";
+        if to_stdout && io::stdout().is_terminal() {
+            return Err(Complaint::usage("a log is binary and does not go to a terminal").help("name a file with -o, or pipe the output").into());
+        }
+        if let Some(map) = self.map.as_ref().filter(|map| !self.force && map.exists()) {
+            return Err(exists(map).into());
+        }
+        let bar = Bar::new(screen.notes.quiet);
+        let options = self.reading.options();
+        let done = if to_stdout {
+            recover(&self.file, Output::Stream(&mut screen.out), &options, &bar)?
+        } else {
+            let wrapper = Format::from_path(&output).and_then(|(_, wrapper)| wrapper);
+            interrupt::while_writing(&output, || recover(&self.file, Output::File { path: &output, force: self.force, wrapper }, &options, &bar))?
+        };
+        let lost = done.findings.iter().any(|f| f.severity == logpose::core::Severity::Damage);
+        if let Some(map) = &self.map {
+            write_map(map, self.force, &doctor::as_json(&self.file, !lost, &done.findings)).with_context(|| format!("writing {}", map.display()))?;
+        }
+        self.tell(&done, &output, to_stdout, screen)?;
+        Ok(if lost { Outcome::Damage } else { Outcome::Done })
+    }
+
+    fn tell(&self, done: &Recovered, output: &Path, to_stdout: bool, screen: &mut Screen) -> Result<()> {
+        if self.json && !to_stdout {
+            let problems = done.findings.iter().map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message)).collect();
+            let report = &done.report;
+            return Ok(screen.out.json(&render::Written {
+                output: shown(output),
+                samples: done.samples.into(),
+                channels: report.channels,
+                bytes: report.bytes.into(),
+                verified: report.verified,
+                lost_bytes: Some(done.lost_bytes.into()),
+                problems,
+            })?);
+        }
+        let problems: Vec<_> = done.findings.iter().map(|f| logpose::core::Problem { severity: f.severity, code: f.code, at: f.at, length: f.length, message: f.message.clone() }).collect();
+        screen.notes.list_problems(None, &self.file, &problems, 0);
+        let lost = if done.lost_bytes > 0 { format!("{} could not be read", bytes(done.lost_bytes)) } else { "nothing was lost".to_owned() };
+        let samples = counted(done.samples, "sample");
+        screen.notes.line(format_args!("wrote {}: {samples} in {}; {lost}", shown(output), counted(done.report.channels as u64, "channel")));
+        Ok(())
+    }
+}
+
+/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`.
+fn beside(file: &Path) -> Result<PathBuf, Complaint> {
+    let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    if file.as_os_str() == "-" {
+        return Err(Complaint::usage("standard input has no name to derive the output's from").help("add -o OUT"));
+    }
+    let mut bare = file.to_owned();
+    if text(&bare).is_some_and(|extension| Wrapper::from_name(&extension).is_some()) {
+        bare.set_extension("");
+    }
+    let extension = text(&bare).unwrap_or_default();
+    let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
+    let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
+    let extension = inner.unwrap_or(extension);
+    let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
+    Ok(bare.with_extension(dotted))
+}
+
+fn exists(path: &Path) -> Complaint {
+    Complaint::failed("exists", format!("{}: the file exists already", path.display())).help("choose another name, or replace it with --force")
+}
+
+/// Writes beside the place and renames, so that there is never half a map.
+fn write_map(path: &Path, force: bool, map: &render::Checkup<'_>) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".logpose-").suffix(".part");
+    // Like any new file; without this only the owner could read the result.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, map)?;
+    file.write_all(b"\n")?;
+    if force {
+        file.persist(path)?;
+    } else {
+        file.persist_noclobber(path).map_err(|error| if error.error.kind() == io::ErrorKind::AlreadyExists { anyhow::Error::from(exists(path)) } else { error.error.into() })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What a failed command says and how it exits.
+
+use std::fmt;
+use std::io;
+
+use logpose::core::SinkError;
+use logpose::{Error, ErrorKind};
+
+use crate::screen::Notes;
+
+/// How a command that did its work ended.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Outcome {
+    /// All is well: 0.
+    Done,
+    /// The answer is no: 4.
+    No,
+    /// Done, but data were lost or damage was found: 3.
+    Damage,
+    /// Part of it failed, and that was said already: 1.
+    Failed,
+}
+
+impl Outcome {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Damage => 3,
+            Self::No => 4,
+        }
+    }
+}
+
+/// Something the command line itself found wrong.
+#[derive(Debug)]
+pub struct Complaint {
+    pub code: &'static str,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl Complaint {
+    /// What was asked makes no sense: exit code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { code: "usage", message: message.into(), help: None }
+    }
+
+    /// It makes sense and cannot be done: exit code 1.
+    pub fn failed(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: None }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// Says why a command failed; returns the exit code. A closed pipe is success: the reader has what it wanted.
+pub fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
+    if is_closed_pipe(error) {
+        return 0;
+    }
+    if let Some(error) = find::<Error>(error) {
+        notes.error(error.code(), &error.to_string(), error.at, error.help.as_deref());
+        return if matches!(error.kind, ErrorKind::Usage(_)) { 2 } else { 1 };
+    }
+    if let Some(complaint) = find::<Complaint>(error) {
+        notes.error(complaint.code, &complaint.message, None, complaint.help.as_deref());
+        return if complaint.code == "usage" { 2 } else { 1 };
+    }
+    let code = if find::<io::Error>(error).is_some() { "io" } else { "failed" };
+    notes.error(code, &format!("{error:#}"), None, None);
+    1
+}
+
+/// Whether the one who was reading our output has gone.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(closed)
+            || matches!(cause.downcast_ref::<SinkError>(), Some(SinkError::Io(io)) if closed(io))
+            || matches!(cause.downcast_ref::<Error>(), Some(Error { kind: ErrorKind::Io(io), .. }) if closed(io))
+    })
+}
+
+fn find<E: std::error::Error + Send + Sync + 'static>(error: &anyhow::Error) -> Option<&E> {
+    error.chain().find_map(|cause| cause.downcast_ref())
+}

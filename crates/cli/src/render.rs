@@ -1,0 +1,228 @@
+//! The JSON that `logpose` prints. These shapes are promises: see docs/cli.md.
+
+use logpose::core::{Problem, Severity};
+use serde::{Serialize, Serializer};
+
+/// An integer as a number, or as a string where JavaScript and jq would round it: beyond 2^53.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Int(i128);
+
+impl From<u64> for Int {
+    fn from(n: u64) -> Self {
+        Self(n.into())
+    }
+}
+
+impl From<i64> for Int {
+    fn from(n: i64) -> Self {
+        Self(n.into())
+    }
+}
+
+impl Serialize for Int {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match i64::try_from(self.0) {
+            Ok(n) if n.unsigned_abs() <= 1 << 53 => serializer.serialize_i64(n),
+            _ => serializer.collect_str(&self.0),
+        }
+    }
+}
+
+/// `info --json`.
+#[derive(Serialize)]
+pub struct Info<'a> {
+    pub file: String,
+    pub dialect: &'a str,
+    pub version: Option<&'a str>,
+    pub bytes: Int,
+    pub records: Int,
+    pub samples: Int,
+    pub channels: usize,
+    pub first_ns: Option<Int>,
+    pub last_ns: Option<Int>,
+    pub epoch_ns: Option<Int>,
+    pub problems: Vec<InfoProblem<'a>>,
+    pub details: serde_json::Value,
+}
+
+/// A problem in `info --json`.
+#[derive(Serialize)]
+pub struct InfoProblem<'a> {
+    pub at: Option<Int>,
+    pub kind: &'a str,
+    pub severity: &'a str,
+    pub message: &'a str,
+}
+
+impl<'a> From<&'a Problem> for InfoProblem<'a> {
+    fn from(problem: &'a Problem) -> Self {
+        Self { at: problem.at.map(Int::from), kind: problem.code, severity: problem.severity.name(), message: &problem.message }
+    }
+}
+
+/// A channel in `list --json`. `file` is there only where several files were listed.
+#[derive(Serialize)]
+pub struct Channel<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub name: &'a str,
+    #[serde(rename = "type")]
+    pub type_name: &'a str,
+    pub unit: Option<&'a str>,
+    pub samples: Int,
+    pub bytes: Int,
+    pub first_ns: Option<Int>,
+    pub last_ns: Option<Int>,
+    pub rate_hz: Option<f64>,
+    pub metadata: &'a str,
+}
+
+/// A schema in `list --schemas --json`.
+#[derive(Serialize)]
+pub struct Schema<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub name: &'a str,
+    #[serde(rename = "type")]
+    pub type_name: &'a str,
+    pub text: serde_json::Value,
+}
+
+/// A record in `dump --json`.
+#[derive(Serialize)]
+pub struct Record<'a> {
+    pub at: Int,
+    pub length: Int,
+    pub text: &'a str,
+}
+
+/// A match in `grep --json`.
+#[derive(Serialize)]
+pub struct Hit<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub time_ns: Int,
+    pub channel: &'a str,
+    pub value: &'a str,
+}
+
+/// A node in `du --json`.
+#[derive(Serialize)]
+pub struct Usage<'a> {
+    pub path: &'a str,
+    pub bytes: Int,
+    pub samples: Int,
+    pub channels: u64,
+    pub share: f64,
+}
+
+/// `du --json`.
+#[derive(Serialize)]
+pub struct Disk<'a> {
+    pub file: String,
+    pub bytes: Int,
+    pub data: Int,
+    pub header: Int,
+    pub control: Int,
+    pub damage: Int,
+    pub tree: Vec<Usage<'a>>,
+}
+
+/// `doctor --json`, and the map that `recover --map` writes.
+#[derive(Serialize)]
+pub struct Checkup<'a> {
+    pub file: String,
+    pub ok: bool,
+    pub findings: Vec<Finding<'a>>,
+}
+
+/// A finding in [`Checkup`].
+#[derive(Serialize)]
+pub struct Finding<'a> {
+    pub severity: &'a str,
+    pub code: &'a str,
+    pub at: Option<Int>,
+    pub length: Int,
+    pub message: &'a str,
+}
+
+impl<'a> Finding<'a> {
+    pub fn new(severity: Severity, code: &'a str, at: Option<u64>, length: u64, message: &'a str) -> Self {
+        Self { severity: severity.name(), code, at: at.map(Int::from), length: length.into(), message }
+    }
+}
+
+impl<'a> From<&'a Problem> for Finding<'a> {
+    fn from(p: &'a Problem) -> Self {
+        Self::new(p.severity, p.code, p.at, p.length, &p.message)
+    }
+}
+
+/// `convert --json` and `recover --json`.
+#[derive(Serialize)]
+pub struct Written<'a> {
+    pub output: String,
+    pub samples: Int,
+    pub channels: usize,
+    pub bytes: Int,
+    pub verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_bytes: Option<Int>,
+    pub problems: Vec<Finding<'a>>,
+}
+
+/// A line of `dialects --json`.
+#[derive(Serialize)]
+pub struct Dialect<'a> {
+    pub name: &'a str,
+    pub kind: &'a str,
+    pub title: &'a str,
+    pub extensions: Vec<String>,
+    pub files: Support,
+    pub live: Support,
+    pub scheme: Option<&'a str>,
+}
+
+/// What can be done.
+#[derive(Serialize)]
+pub struct Support {
+    pub read: bool,
+    pub write: bool,
+}
+
+/// A problem on stderr, with `--json`.
+#[derive(Serialize)]
+pub struct Problematic<'a> {
+    pub problem: Finding<'a>,
+}
+
+/// An error on stderr, with `--json`.
+#[derive(Serialize)]
+pub struct Failed<'a> {
+    pub error: Failure<'a>,
+}
+
+/// See [`Failed`].
+#[derive(Serialize)]
+pub struct Failure<'a> {
+    pub code: &'a str,
+    pub message: &'a str,
+    pub at: Option<Int>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'a str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Int;
+
+    #[test]
+    fn integers_beyond_2_53_are_strings() {
+        let json = |n: Int| serde_json::to_string(&n).unwrap();
+        assert_eq!(json(Int::from(1u64 << 53)), "9007199254740992");
+        assert_eq!(json(Int::from((1i64 << 53) + 1)), "\"9007199254740993\"");
+        assert_eq!(json(Int::from(i64::MIN)), "\"-9223372036854775808\"");
+        assert_eq!(json(Int::from(u64::MAX)), "\"18446744073709551615\"");
+        assert_eq!(json(Int::from(-5i64)), "-5");
+    }
+}

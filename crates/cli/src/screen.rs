@@ -1,0 +1,181 @@
+//! The two streams: results to stdout, everything else to stderr.
+
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use logpose::core::{Problem, Problems, Severity};
+
+use crate::render;
+
+pub const HEAD: Style = Style::new().dimmed();
+pub const NAME: Style = AnsiColor::Cyan.on_default();
+pub const STRONG: Style = Style::new().bold();
+pub const TIME: Style = AnsiColor::Green.on_default();
+pub const MATCH: Style = AnsiColor::Red.on_default().bold();
+pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+const HELP: Style = AnsiColor::Cyan.on_default().bold();
+
+/// What every command prints to.
+pub struct Screen {
+    pub out: Out,
+    pub notes: Notes,
+}
+
+impl Screen {
+    pub fn new(color: clap::ColorChoice, quiet: bool, verbose: bool, json: bool) -> Self {
+        let colored = |auto: ColorChoice| match color {
+            clap::ColorChoice::Always => true,
+            clap::ColorChoice::Never => false,
+            clap::ColorChoice::Auto => auto != ColorChoice::Never,
+        };
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        let width = if terminal { terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)) } else { 100 };
+        let color = colored(AutoStream::choice(&stdout));
+        let writer: Box<dyn Write> = if color { Box::new(AutoStream::new(stdout.lock(), ColorChoice::Always)) } else { Box::new(stdout.lock()) };
+        let out = Out { writer: BufWriter::with_capacity(1 << 16, writer), color, terminal, width: width.clamp(40, 200) };
+        let color = colored(AutoStream::choice(&io::stderr()));
+        Self { out, notes: Notes { color, quiet, verbose, json } }
+    }
+}
+
+/// Standard output, locked once.
+pub struct Out {
+    writer: BufWriter<Box<dyn Write>>,
+    pub color: bool,
+    pub terminal: bool,
+    pub width: usize,
+}
+
+impl Out {
+    /// `text` in a style, or plain where there is no colour.
+    pub fn paint<T: Display>(&self, style: Style, text: T) -> Painted<T> {
+        Painted { style: self.color.then_some(style), text }
+    }
+
+    /// A value as pretty JSON on a terminal and in one line elsewhere would surprise: it is always pretty.
+    pub fn json<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")
+    }
+
+    /// A value as one line of JSON.
+    pub fn json_line<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
+        serde_json::to_writer(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Text in a style.
+pub struct Painted<T> {
+    style: Option<Style>,
+    text: T,
+}
+
+impl<T: Display> Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.style {
+            Some(style) => write!(f, "{style}{}{style:#}", self.text),
+            None => self.text.fmt(f),
+        }
+    }
+}
+
+/// Standard error: what is not the result.
+#[derive(Clone, Copy)]
+pub struct Notes {
+    color: bool,
+    pub quiet: bool,
+    pub verbose: bool,
+    json: bool,
+}
+
+/// How many problems are shown before the rest is only counted.
+const SHOWN: usize = 10;
+
+impl Notes {
+    /// A line that `-q` silences.
+    pub fn line(&self, text: impl Display) {
+        if !self.quiet && !self.json {
+            say(format_args!("{text}"));
+        }
+    }
+
+    /// A line with a word in front that `-q` silences.
+    pub fn note(&self, word: &str, text: impl Display) {
+        if !self.quiet && !self.json {
+            self.labelled(HELP, word, text);
+        }
+    }
+
+    fn labelled(&self, style: Style, word: &str, text: impl Display) {
+        let word = Painted { style: self.color.then_some(style), text: format_args!("{word}:") };
+        say(format_args!("{word} {text}"));
+    }
+
+    /// Why the command failed. `-q` does not silence it.
+    pub fn error(&self, code: &str, message: &str, at: Option<u64>, help: Option<&str>) {
+        if self.json {
+            let error = render::Failed { error: render::Failure { code, message, at: at.map(render::Int::from), help } };
+            say(format_args!("{}", serde_json::to_string(&error).unwrap_or_default()));
+            return;
+        }
+        self.labelled(BAD, "error", message);
+        if let Some(help) = help {
+            self.labelled(HELP, "help", help);
+        }
+    }
+
+    /// The problems of a log from which data were delivered, at most ten of them; `file` is named where there are several.
+    pub fn problems(&self, file: Option<&Path>, source: &Path, problems: &Problems) {
+        self.list_problems(file, source, problems.list(), problems.dropped());
+    }
+
+    /// The same for a plain list.
+    pub fn list_problems(&self, file: Option<&Path>, source: &Path, problems: &[Problem], dropped: u64) {
+        if self.quiet {
+            return;
+        }
+        let least = if self.verbose { Severity::Note } else { Severity::Warning };
+        let shown = if self.verbose { usize::MAX } else { SHOWN };
+        let mut worth: Vec<&Problem> = problems.iter().filter(|p| p.severity >= least).collect();
+        // What costs data must not drown among warnings.
+        worth.sort_by_key(|p| std::cmp::Reverse(p.severity));
+        let more = (worth.len().saturating_sub(shown)) as u64 + if worth.is_empty() { 0 } else { dropped };
+        for problem in worth.into_iter().take(shown) {
+            if self.json {
+                let line = render::Problematic { problem: render::Finding::from(problem) };
+                say(format_args!("{}", serde_json::to_string(&line).unwrap_or_default()));
+                continue;
+            }
+            let word = if problem.severity == Severity::Damage { "problem" } else { problem.severity.name() };
+            match file {
+                Some(file) => self.labelled(WARNING, word, format_args!("{}: {problem}", file.display())),
+                None => self.labelled(WARNING, word, problem),
+            }
+        }
+        if more > 0 && !self.json {
+            say(format_args!("… and {more} more; run `logpose doctor {}`", source.display()));
+        }
+    }
+}
+
+/// A line on stderr. If nobody can hear it, nobody can be told.
+fn say(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,361 @@
+use std::collections::HashMap;
+
+use crate::{Channel, ChannelId};
+
+/// The number of a slot, in the order in which a walk from front to back meets them.
+pub type SlotId = u32;
+
+/// What a log says of an id when it starts it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Declaration {
+    /// The channel's name.
+    pub name: String,
+    /// The channel's type string.
+    pub type_name: String,
+    /// Free text.
+    pub metadata: String,
+}
+
+/// One stretch of one id's life: from its start to its end, or to its next start.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// The id on the wire.
+    pub id: u32,
+    /// Where in the log the slot begins.
+    pub at: u64,
+    /// How it was started; `None` for data that come before any start or after the end.
+    pub declared: Option<Declaration>,
+    /// The slot whose end the data follow, if any.
+    pub after: Option<SlotId>,
+    /// Metadata that were set later than the start.
+    metadata: Option<String>,
+    /// Whether data brought it into being, and not an end or metadata of an id that was not known.
+    by_data: bool,
+}
+
+/// What became of a slot once the whole log is known.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It was started as this channel.
+    Started(ChannelId),
+    /// Its data come before the first start of their id and belong to that.
+    Late(ChannelId),
+    /// Its data come after the end of their id and belong to what had ended.
+    Ended(ChannelId),
+    /// Nothing in the log says what it is.
+    Unknown,
+}
+
+impl Fate {
+    /// The channel, if there is one.
+    #[must_use]
+    pub fn channel(self) -> Option<ChannelId> {
+        match self {
+            Self::Started(id) | Self::Late(id) | Self::Ended(id) => Some(id),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// Which slot an id on the wire means, as a walk goes on.
+///
+/// A walk that begins in the middle of a log knows nothing of earlier starts: data of an id that it has not
+/// seen started go to a slot without a declaration. [`Bindings::join`] gives that slot to what the part
+/// before it had bound, and [`Bindings::resolve`] binds what is left to later starts.
+#[derive(Clone, Debug)]
+pub struct Bindings {
+    /// Slot + 1 by id, 0 for none, for ids that a table can hold.
+    near: Vec<SlotId>,
+    /// The same for the others, which only broken or hostile logs have.
+    far: HashMap<u32, SlotId>,
+    /// The last slot of ids that have ended.
+    ended: HashMap<u32, SlotId>,
+    slots: Vec<Slot>,
+    limit: u32,
+}
+
+const NEAR: u32 = 1 << 16;
+
+impl Bindings {
+    /// No binding yet, and at most `limit` slots ever.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        Self { near: Vec::new(), far: HashMap::new(), ended: HashMap::new(), slots: Vec::new(), limit }
+    }
+
+    /// The slot of a live id.
+    #[inline(always)]
+    #[must_use]
+    pub fn slot(&self, id: u32) -> Option<SlotId> {
+        match self.near.get(id as usize) {
+            Some(0) => None,
+            Some(slot) => Some(slot - 1),
+            None => self.far_slot(id),
+        }
+    }
+
+    /// The slot for data of an id that is not live; `None` when there are too many.
+    #[cold]
+    pub fn stray(&mut self, id: u32, at: u64) -> Option<SlotId> {
+        let after = self.ended.get(&id).copied();
+        self.add(Slot { id, at, declared: None, after, metadata: None, by_data: true })
+    }
+
+    /// The slot for an id whose end or metadata came without a start: in the middle of a log the start may lie
+    /// in an earlier part.
+    fn unknown(&mut self, id: u32, at: u64) -> Option<SlotId> {
+        self.add(Slot { id, at, declared: None, after: None, metadata: None, by_data: false })
+    }
+
+    /// Starts an id. The same declaration of a live id only replaces its metadata. Returns the slot and
+    /// whether another declaration was still live.
+    #[cold]
+    pub fn start(&mut self, id: u32, at: u64, declared: Declaration) -> Option<(SlotId, bool)> {
+        let mut replaced = false;
+        if let Some(live) = self.slot(id)
+            && let Some(slot) = self.slots.get_mut(live as usize)
+            && let Some(old) = &slot.declared
+        {
+            if old.name == declared.name && old.type_name == declared.type_name {
+                slot.metadata = Some(declared.metadata);
+                return Some((live, true));
+            }
+            replaced = true;
+        }
+        let slot = self.add(Slot { id, at, declared: Some(declared), after: None, metadata: None, by_data: false })?;
+        Some((slot, replaced))
+    }
+
+    /// Ends an id. Returns whether it was live, as far as this walk knows.
+    #[cold]
+    pub fn end(&mut self, id: u32, at: u64) -> Option<SlotId> {
+        let live = self.slot(id);
+        let slot = live.or_else(|| if self.ended.contains_key(&id) { None } else { self.unknown(id, at) })?;
+        self.ended.insert(id, slot);
+        self.unbind(id);
+        live
+    }
+
+    /// Replaces the metadata of an id. Returns its slot if it is live, as far as this walk knows.
+    #[cold]
+    pub fn set_metadata(&mut self, id: u32, at: u64, metadata: String) -> Option<SlotId> {
+        let live = self.slot(id);
+        let target = live.or_else(|| self.ended.get(&id).copied()).or_else(|| self.unknown(id, at))?;
+        self.slots.get_mut(target as usize)?.metadata = Some(metadata);
+        live
+    }
+
+    /// Replaces the metadata of a slot.
+    pub fn set_slot_metadata(&mut self, slot: SlotId, metadata: String) {
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
+            slot.metadata = Some(metadata);
+        }
+    }
+
+    /// The slots so far.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// Whether [`Bindings::join`] gives the same slots as one walk over both parts would. It does not where the
+    /// next part ends an id, or sets its metadata, that is not live here: then walk both parts in one.
+    #[must_use]
+    pub fn joins(&self, later: &Self) -> bool {
+        let unknown = |slot: &&Slot| slot.declared.is_none() && slot.after.is_none() && !slot.by_data;
+        later.slots.iter().filter(unknown).all(|slot| self.slot(slot.id).is_some())
+    }
+
+    /// Appends what a walk over the next part found. Returns this side's slot for each of the other's; `None`
+    /// where there were too many.
+    pub fn join(&mut self, later: Self) -> Vec<Option<SlotId>> {
+        let mut map: Vec<Option<SlotId>> = Vec::with_capacity(later.slots.len());
+        for mut slot in later.slots {
+            let mapped = match (&slot.declared, slot.after) {
+                (None, None) => match (self.slot(slot.id), self.ended.get(&slot.id)) {
+                    (Some(live), _) => {
+                        if let (Some(text), Some(live)) = (slot.metadata.take(), self.slots.get_mut(live as usize)) {
+                            live.metadata = Some(text);
+                        }
+                        Some(live)
+                    }
+                    (None, ended) => {
+                        slot.after = ended.copied();
+                        self.push(slot)
+                    }
+                },
+                (None, Some(after)) => {
+                    slot.after = map.get(after as usize).copied().flatten();
+                    self.push(slot)
+                }
+                (Some(_), _) => self.push(slot),
+            };
+            map.push(mapped);
+        }
+        let at = |slot: SlotId| map.get(slot as usize).copied().flatten();
+        let near = later.near.iter().enumerate().filter(|(_, slot)| **slot != 0);
+        let near = near.filter_map(|(id, slot)| Some((u32::try_from(id).ok()?, slot - 1)));
+        let live: Vec<(u32, SlotId)> = near.chain(later.far).collect();
+        for (id, slot) in later.ended {
+            if let Some(slot) = at(slot) {
+                self.ended.insert(id, slot);
+                self.unbind(id);
+            }
+        }
+        for (id, slot) in live {
+            if let Some(slot) = at(slot) {
+                self.bind(id, slot);
+            }
+        }
+        map
+    }
+
+    /// What every slot is, once the whole log is known, and the channels: one for each name and type.
+    #[must_use]
+    pub fn resolve(&self) -> (Vec<Channel>, Vec<Fate>) {
+        let mut channels: Vec<Channel> = Vec::new();
+        let mut by_key: HashMap<(&str, &str), ChannelId> = HashMap::new();
+        let mut first_start: HashMap<u32, ChannelId> = HashMap::new();
+        let mut fates: Vec<Fate> = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            let Some(declared) = &slot.declared else {
+                let before = slot.after.and_then(|after| fates.get(after as usize)).and_then(|fate| fate.channel());
+                fates.push(before.map_or(Fate::Unknown, Fate::Ended));
+                continue;
+            };
+            let next = ChannelId::try_from(channels.len()).unwrap_or(ChannelId::MAX);
+            let id = *by_key.entry((&declared.name, &declared.type_name)).or_insert(next);
+            if id == next {
+                channels.push(Channel::new(&*declared.name, &*declared.type_name));
+            }
+            let metadata = slot.metadata.as_ref().unwrap_or(&declared.metadata);
+            if let Some(channel) = channels.get_mut(id as usize)
+                && !metadata.is_empty()
+            {
+                channel.metadata.clone_from(metadata);
+            }
+            first_start.entry(slot.id).or_insert(id);
+            fates.push(Fate::Started(id));
+        }
+        for (slot, fate) in self.slots.iter().zip(&mut fates) {
+            if *fate == Fate::Unknown
+                && slot.after.is_none()
+                && let Some(id) = first_start.get(&slot.id)
+            {
+                *fate = Fate::Late(*id);
+            }
+        }
+        (channels, fates)
+    }
+
+    fn far_slot(&self, id: u32) -> Option<SlotId> {
+        if self.far.is_empty() { None } else { self.far.get(&id).copied() }
+    }
+
+    fn push(&mut self, slot: Slot) -> Option<SlotId> {
+        let next = SlotId::try_from(self.slots.len()).ok().filter(|next| *next < self.limit)?;
+        self.slots.push(slot);
+        Some(next)
+    }
+
+    fn add(&mut self, slot: Slot) -> Option<SlotId> {
+        let id = slot.id;
+        let next = self.push(slot)?;
+        self.bind(id, next);
+        Some(next)
+    }
+
+    fn bind(&mut self, id: u32, slot: SlotId) {
+        if id < NEAR {
+            if self.near.len() <= id as usize {
+                self.near.resize(id as usize + 1, 0);
+            }
+            if let Some(entry) = self.near.get_mut(id as usize) {
+                *entry = slot + 1;
+            }
+        } else {
+            self.far.insert(id, slot);
+        }
+    }
+
+    fn unbind(&mut self, id: u32) {
+        match self.near.get_mut(id as usize) {
+            Some(entry) => *entry = 0,
+            None => {
+                self.far.remove(&id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bindings, Declaration, Fate};
+
+    fn double(name: &str) -> Declaration {
+        Declaration { name: name.into(), type_name: "double".into(), metadata: String::new() }
+    }
+
+    fn fates(bindings: &Bindings) -> Vec<Fate> {
+        bindings.resolve().1
+    }
+
+    #[test]
+    fn data_before_the_first_start_bind_to_it() {
+        let mut b = Bindings::new(100);
+        b.stray(7, 0);
+        b.start(7, 10, double("a"));
+        assert_eq!(fates(&b), [Fate::Late(0), Fate::Started(0)]);
+    }
+
+    #[test]
+    fn data_after_the_end_keep_the_old_binding() {
+        let mut b = Bindings::new(100);
+        b.start(7, 0, double("a"));
+        assert!(b.end(7, 5).is_some());
+        assert_eq!(b.slot(7), None);
+        b.stray(7, 9);
+        assert_eq!(fates(&b), [Fate::Started(0), Fate::Ended(0)]);
+    }
+
+    #[test]
+    fn parts_join_as_if_walked_in_one() {
+        let mut a = Bindings::new(100);
+        a.start(1, 0, double("one"));
+        a.start(2, 1, double("two"));
+        let mut b = Bindings::new(100);
+        b.stray(1, 50); // data of an id started in the first part
+        b.end(2, 60);
+        b.stray(2, 61);
+        b.start(3, 70, double("three"));
+        b.set_metadata(1, 80, "m".into());
+        let map = a.join(b);
+        assert_eq!(map, [Some(0), Some(1), Some(2), Some(3)]);
+        let (channels, fates) = a.resolve();
+        assert_eq!(fates, [Fate::Started(0), Fate::Started(1), Fate::Ended(1), Fate::Started(2)]);
+        assert_eq!(channels[0].metadata, "m");
+        assert_eq!((a.slot(1), a.slot(2), a.slot(3)), (Some(0), Some(2), Some(3)));
+    }
+
+    #[test]
+    fn one_channel_for_each_name_and_type() {
+        let mut b = Bindings::new(100);
+        b.start(1, 0, double("a"));
+        b.end(1, 1);
+        b.start(1, 2, double("a"));
+        b.start(9, 3, double("a"));
+        b.start(1, 4, Declaration { name: "a".into(), type_name: "string".into(), metadata: String::new() });
+        assert_eq!(fates(&b), [Fate::Started(0), Fate::Started(0), Fate::Started(0), Fate::Started(1)]);
+    }
+
+    #[test]
+    fn huge_ids_cost_no_table() {
+        let mut b = Bindings::new(4);
+        b.start(u32::MAX, 0, double("big"));
+        assert_eq!(b.slot(u32::MAX), Some(0));
+        for id in 0..100 {
+            b.stray(id, 0);
+        }
+        assert_eq!(b.slots().len(), 4);
+    }
+}

@@ -1,0 +1,157 @@
+use std::fmt;
+use std::ops::ControlFlow;
+
+use crate::{Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample, Session, Sink, SinkError, Time};
+
+/// What the rest of logpose may ask of a dialect. This is the one seam.
+///
+/// Dynamic calls are per log, per selection or per batch, never per record: inside, each dialect's loop is
+/// monomorphic and allocates nothing.
+pub trait Dialect: Sync {
+    /// Its name, its files, what it can do.
+    fn info(&self) -> &'static Info;
+
+    /// Whether bytes from the front of a file look like this dialect.
+    fn sniff(&self, head: &[u8]) -> Confidence;
+
+    /// One pass over a whole log, usually a mapped file: channels, counts, where the records are.
+    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError>;
+
+    /// All channels as flat buffers, in one pass without an index.
+    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError>;
+
+    /// The times of some of a channel's records, by their places.
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>);
+
+    /// The samples of some records, by their places, in the order of `rows`.
+    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>);
+
+    /// All samples, in the order of the file.
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError>;
+
+    /// The dialect's own records from byte `from` on, each as one line. Damage ends it with an error.
+    fn records(&self, log: &[u8], read: &Read<'_>, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<(), DecodeError>;
+
+    /// Bytes in pieces, for streams and for files that still grow.
+    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode>;
+
+    /// Samples to bytes, if the dialect can be written.
+    fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
+        let _ = options;
+        None
+    }
+
+    /// One side of its live conversation, if it has one.
+    fn session(&self, role: Role) -> Option<Box<dyn Session>> {
+        let _ = role;
+        None
+    }
+
+    /// Some channels as flat buffers, found through the index.
+    fn gather(&self, log: &[u8], index: &Index, channels: &[ChannelId], prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+        let selected: Vec<_> = channels.iter().filter_map(|id| Some((*id, index.channels.get(*id as usize)?))).collect();
+        let names: Vec<Channel> = selected.iter().map(|(_, c)| c.channel.clone()).collect();
+        Columns::gather(names, prepare, |push| {
+            let (mut at, mut times, mut rows, mut samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            for (place, (id, channel)) in selected.iter().enumerate() {
+                let mut positions = channel.positions.iter().peekable();
+                while positions.peek().is_some() {
+                    at.clear();
+                    times.clear();
+                    rows.clear();
+                    samples.clear();
+                    at.extend(positions.by_ref().take(4096));
+                    self.times(log, index, &at, &mut times);
+                    rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: *id }));
+                    self.samples(log, index, &rows, &mut samples);
+                    samples.iter().for_each(|sample| push(place, sample.time, &sample.value));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What a dialect is.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The name in commands and in code.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// Extensions of its files, without the dot.
+    pub extensions: &'static [&'static str],
+    /// What can be done with its files.
+    pub files: Support,
+    /// What can be done live.
+    pub live: Support,
+    /// The scheme of its live addresses, if it has any.
+    pub scheme: Option<&'static str>,
+}
+
+/// What can be done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Support {
+    /// It can be read.
+    pub read: bool,
+    /// It can be written.
+    pub write: bool,
+}
+
+/// How sure a dialect is that bytes are its own.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Confidence {
+    /// They are not.
+    No,
+    /// They could be, damaged or headless.
+    Perhaps,
+    /// They are.
+    Yes,
+}
+
+/// One thing a dialect has to say about a log as a whole.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fact {
+    /// What, as a word for scripts.
+    pub key: &'static str,
+    /// The value.
+    pub value: String,
+}
+
+/// Which channels and times are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Lookup {
+    /// For each channel whether it is wanted; empty for all.
+    pub channels: Vec<bool>,
+    /// From when on, this moment included.
+    pub start: Option<Time>,
+    /// Until when, this moment included.
+    pub end: Option<Time>,
+}
+
+impl Lookup {
+    /// Whether a channel is wanted.
+    #[inline]
+    #[must_use]
+    pub fn wants(&self, channel: ChannelId) -> bool {
+        self.channels.is_empty() || self.channels.get(channel as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether a time is wanted.
+    #[inline]
+    #[must_use]
+    pub fn within(&self, time: Time) -> bool {
+        self.start.is_none_or(|start| time >= start) && self.end.is_none_or(|end| time <= end)
+    }
+}
+
+/// One record of a dialect, for `dump`.
+#[derive(Clone, Copy)]
+pub struct RecordLine<'a> {
+    /// Its first byte.
+    pub at: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The record in one line.
+    pub text: &'a dyn fmt::Display,
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+mod bindings;
+mod bytes;
+mod channel;
+mod columns;
+mod cursor;
+mod dialect;
+mod index;
+mod problem;
+mod read;
+mod session;
+mod sink;
+mod time;
+mod value;
+
+pub use bindings::{Bindings, Declaration, Fate, Slot, SlotId};
+pub use bytes::{array_at, first_word, word_at};
+pub use channel::{Channel, ChannelId, Type};
+pub use columns::{Chunk, Column, ColumnBuilder, Columns, Widths};
+pub use cursor::{Cursor, Truncated};
+pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, RecordLine, Support};
+pub use index::{ChannelIndex, Index, IndexBuilder, Mark, Positions, Row, SlotIndex, Span};
+pub use problem::{Problem, Problems, Severity};
+pub use read::{DecodeError, Join, Limits, Read, serially};
+pub use session::{Link, Role, Session};
+pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Sample, Sink, SinkError, StreamError};
+pub use time::Time;
+pub use value::{Layout, Misfit, Number, Numbers, Strings, Value};

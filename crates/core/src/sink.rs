@@ -1,0 +1,111 @@
+use crate::{Channel, ChannelId, DecodeError, Problem, Time, Value};
+
+/// One value of one channel at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// Which channel.
+    pub channel: ChannelId,
+    /// When.
+    pub time: Time,
+    /// What.
+    pub value: Value<'a>,
+}
+
+/// Where samples go: columns, another format, a socket, the terminal.
+///
+/// Calls come per batch, never per sample. A channel is declared before its first sample.
+pub trait Sink {
+    /// A channel exists from here on.
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError>;
+    /// Samples, in the order of the source.
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError>;
+    /// A channel's metadata are another text from here on.
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        let _ = (id, time, metadata);
+        Ok(())
+    }
+    /// A channel has no value from here on, until its next sample.
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        let _ = (id, time);
+        Ok(())
+    }
+    /// Something was lost or doubtful.
+    fn problem(&mut self, problem: Problem) {
+        let _ = problem;
+    }
+}
+
+/// Why a sink takes no more.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// Writing failed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The format cannot say this.
+    #[error(transparent)]
+    Refused(#[from] EncodeError),
+    /// It has what it wanted; this is success.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// A format cannot say what it was given. Nothing of it was written.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{dialect}: channel {channel:?}: {message}")]
+pub struct EncodeError {
+    /// The format.
+    pub dialect: &'static str,
+    /// The channel at fault.
+    pub channel: String,
+    /// Why it cannot be said, and what would help.
+    pub message: String,
+}
+
+/// Bytes in pieces, turned into samples: for streams and for files that still grow.
+pub trait Decode: Send {
+    /// Pushes what `input` holds into `sink`, in batches; returns how many bytes were used. The rest is
+    /// to be given again with more behind it.
+    fn decode(&mut self, input: &[u8], sink: &mut dyn Sink) -> Result<usize, StreamError>;
+    /// No more bytes will come. `rest` is what the last call left.
+    fn finish(&mut self, rest: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError>;
+}
+
+/// Why a stream ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// The bytes make no sense.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The sink takes no more.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}
+
+/// Samples, turned into the bytes of a dialect. The calls are those of [`Sink`], with the bytes appended to `out`.
+pub trait Encode: Send {
+    /// Whether samples must come in the order of their times.
+    fn needs_time_order(&self) -> bool {
+        false
+    }
+    /// The bytes that stand before everything else.
+    fn begin(&mut self, out: &mut Vec<u8>);
+    /// See [`Sink::channel`].
+    fn channel(&mut self, id: ChannelId, channel: &Channel, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// See [`Sink::samples`].
+    fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// See [`Sink::metadata`].
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// See [`Sink::end`].
+    fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// No more samples will come. What the format could not keep is reported, once per kind.
+    fn finish(&mut self, out: &mut Vec<u8>) -> Vec<Problem>;
+}
+
+/// What a writer may be told.
+#[derive(Clone, Debug, Default)]
+pub struct EncodeOptions {
+    /// The revision of the format to write, where it has several.
+    pub revision: Option<u8>,
+    /// Free text for the header, where the format has room for it.
+    pub extra_header: Option<String>,
+}

@@ -1,0 +1,49 @@
+use std::path::Path;
+
+use logpose_core::{Confidence, Dialect};
+
+use crate::Wrapper;
+
+/// Every dialect, in the order in which they are asked whether bytes are theirs. This is the only list.
+pub static DIALECTS: &[&dyn Dialect] = &[&logpose_wpilog::Wpilog];
+
+/// The dialect of that name.
+#[must_use]
+pub fn dialect(name: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.info().name.eq_ignore_ascii_case(name))
+}
+
+/// The dialect that writes files with this extension (without the dot).
+pub(crate) fn by_extension(extension: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| has_extension(*dialect, extension))
+}
+
+/// The dialect whose bytes these are. The name of the file only breaks ties.
+pub(crate) fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Dialect> {
+    let named = |dialect: &dyn Dialect| extension.is_some_and(|extension| has_extension(dialect, extension));
+    let asked = DIALECTS.iter().rev().map(|dialect| (dialect.sniff(head), named(*dialect), *dialect));
+    let best = asked.max_by_key(|(confidence, named, _)| (*confidence, *named))?;
+    (best.0 > Confidence::No).then_some(best.2)
+}
+
+/// The extension that names the format: of `a.wpilog.gz` and `a.wpilogxz` it is `wpilog`.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    split_extension(path).0
+}
+
+/// The extension that names the format, and the wrapper that the name promises.
+pub(crate) fn split_extension(path: &Path) -> (Option<String>, Option<Wrapper>) {
+    let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    let Some(last) = text(path) else { return (None, None) };
+    if let Some(wrapper) = Wrapper::from_name(&last) {
+        return (text(&path.with_extension("")), Some(wrapper));
+    }
+    match last.strip_suffix("xz").filter(|inner| by_extension(inner).is_some()) {
+        Some(inner) => (Some(inner.to_owned()), Some(Wrapper::Xz)),
+        None => (Some(last), None),
+    }
+}
+
+fn has_extension(dialect: &dyn Dialect, extension: &str) -> bool {
+    dialect.info().extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
+}

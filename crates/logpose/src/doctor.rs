@@ -1,0 +1,114 @@
+use std::path::Path;
+
+use logpose_core::{Problem, Severity};
+
+use crate::{Error, ErrorKind, Log, OpenOptions, Progress};
+
+/// One defect of a log.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Finding {
+    /// How much it costs.
+    pub severity: Severity,
+    /// A word for scripts.
+    pub code: &'static str,
+    /// The first byte concerned, in the unwrapped content.
+    pub at: Option<u64>,
+    /// How many bytes are concerned; 0 if that cannot be said.
+    pub length: u64,
+    /// A sentence for people.
+    pub message: String,
+}
+
+impl From<Problem> for Finding {
+    fn from(problem: Problem) -> Self {
+        let Problem { severity, code, at, length, message } = problem;
+        Self { severity, code, at, length, message }
+    }
+}
+
+/// What a checkup found.
+#[derive(Debug)]
+pub struct Checkup {
+    /// The defects, in the order of their bytes; those of the log as a whole first.
+    pub findings: Vec<Finding>,
+    /// How many more were counted and not kept.
+    pub dropped: u64,
+    /// Whether nothing was lost or damaged.
+    pub ok: bool,
+    /// The log, if it could be read at all.
+    pub log: Option<Log>,
+}
+
+/// Looks for every defect of a log, also behind the first damage.
+///
+/// An error means that the file could not be looked at: not found, empty, of no known format.
+pub fn doctor(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Checkup, Error> {
+    let options = OpenOptions { salvage: true, ..options.clone() };
+    let log = match Log::open(path, &options, progress) {
+        Ok(log) => log,
+        Err(Error { kind: ErrorKind::Decode(error), .. }) => {
+            let finding = Finding { severity: Severity::Damage, code: error.code, at: Some(error.at), length: 0, message: error.message };
+            return Ok(Checkup { findings: vec![finding], dropped: 0, ok: false, log: None });
+        }
+        Err(error) => return Err(error),
+    };
+    let mut findings: Vec<Finding> = log.problems.list().iter().cloned().map(Finding::from).collect();
+    findings.extend(schemas(&log));
+    findings.extend(clocks(&log));
+    findings.extend(names(&log));
+    findings.sort_by_key(|finding| finding.at);
+    let ok = log.problems.worst() < Some(Severity::Damage) && findings.iter().all(|f| f.severity < Severity::Damage);
+    Ok(Checkup { findings, dropped: log.problems.dropped(), ok, log: Some(log) })
+}
+
+/// What is wrong with schemas, and with the last value of each channel that needs one.
+fn schemas(log: &Log) -> Vec<Finding> {
+    let schemas = log.schemas();
+    for (id, found) in (0..).zip(&log.index.channels) {
+        if found.samples == 0 || !logpose_schema::Registry::decodes(&found.channel.type_name) {
+            continue;
+        }
+        let Some(at) = found.positions.iter().last() else { continue };
+        let row = logpose_core::Row { time: found.last, at, channel: id };
+        let mut samples = Vec::new();
+        log.dialect().samples(log.bytes(), &log.index, &[row], &mut samples);
+        samples.iter().for_each(|sample| schemas.write_json(&found.channel, &sample.value, &mut Vec::new()));
+    }
+    schemas.problems().into_iter().map(Finding::from).collect()
+}
+
+/// Times that are not what a reader expects.
+fn clocks(log: &Log) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let unsorted: Vec<_> = log.index.channels.iter().filter(|c| !c.sorted).map(|c| &*c.channel.name).collect();
+    if let Some(first) = unsorted.first() {
+        let message = format!("{} of {} channels have times that step back, such as {first:?}; nothing is lost", unsorted.len(), log.index.channels.len());
+        findings.push(general(Severity::Note, "time-steps-back", message));
+    }
+    if let (Some(range), Some(robust)) = (log.index.range(), log.robust_range())
+        && range != robust
+    {
+        let message = format!("times from {} s to {} s: two clocks are mixed; most samples lie between {} s and {} s", range.0, range.1, robust.0, robust.1);
+        findings.push(general(Severity::Warning, "mixed-clocks", message));
+    }
+    if let Some((first, _)) = log.robust_range().filter(|(first, _)| first.nanos() < 0) {
+        let message = format!("times begin at {first} s, before the clock's zero: values that were set before the robot program started");
+        findings.push(general(Severity::Note, "negative-times", message));
+    }
+    findings
+}
+
+/// Names that two types share.
+fn names(log: &Log) -> Vec<Finding> {
+    let mut names: Vec<_> = log.index.channels.iter().map(|c| (&*c.channel.name, &*c.channel.type_name)).collect();
+    names.sort_unstable();
+    let pairs = names.windows(2).filter_map(|pair| match pair {
+        [(a, first), (b, second)] if a == b => Some(general(Severity::Note, "type-changes", format!("{a:?} is {first} and {second}; these are two channels"))),
+        _ => None,
+    });
+    pairs.take(100).collect()
+}
+
+fn general(severity: Severity, code: &'static str, message: String) -> Finding {
+    Finding { severity, code, at: None, length: 0, message }
+}

@@ -1,0 +1,208 @@
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use logpose_core::{DecodeError, EncodeError};
+
+use crate::{DIALECTS, Wrapper};
+
+/// Why something could not be done: what, in which file, at which byte, and what would help.
+#[derive(Debug)]
+pub struct Error {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// The file concerned.
+    pub path: Option<PathBuf>,
+    /// The byte concerned.
+    pub at: Option<u64>,
+    /// What the user can do.
+    pub help: Option<String>,
+}
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no such file.
+    #[error("no such file")]
+    NotFound,
+    /// It is a directory.
+    #[error("this is a directory")]
+    Directory,
+    /// It has no bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// It may not be read or written.
+    #[error("permission denied")]
+    NoPermission,
+    /// No dialect knows the bytes.
+    #[error("not a log that logpose knows: it starts with {}", Head(head))]
+    UnknownFormat {
+        /// The first bytes, at most eight.
+        head: Vec<u8>,
+    },
+    /// It is an address of something live.
+    #[error("{scheme}:// is a live address, and logpose reads only files so far")]
+    Live {
+        /// The part before `://`.
+        scheme: String,
+    },
+    /// The compression around the log gave back nothing.
+    #[error("cannot decompress ({wrapper}): {reason}")]
+    Wrapper {
+        /// What was found around the log.
+        wrapper: Wrapper,
+        /// Why nothing came out.
+        reason: String,
+    },
+    /// The dialect could not read it.
+    #[error("{}", .0.message)]
+    Decode(DecodeError),
+    /// The system refused.
+    #[error("{0}")]
+    Io(io::Error),
+    /// The output exists already.
+    #[error("the file exists already")]
+    Exists,
+    /// The format cannot say what it was given.
+    #[error("{0}")]
+    Refused(EncodeError),
+    /// Something was asked that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The output, read back, was not what was written.
+    #[error("the result differs from the input: {0}")]
+    Verify(String),
+}
+
+impl Error {
+    /// An error without a place.
+    pub fn new(kind: ErrorKind) -> Self {
+        Self { kind, path: None, at: None, help: None }
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// The same, with the file named.
+    #[must_use]
+    pub fn in_file(mut self, path: &Path) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// The same, with advice.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// A word for scripts, the same in every release.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            ErrorKind::NotFound => "not-found",
+            ErrorKind::Directory => "directory",
+            ErrorKind::Empty => "empty",
+            ErrorKind::NoPermission => "no-permission",
+            ErrorKind::UnknownFormat { .. } => "unknown-format",
+            ErrorKind::Live { .. } => "live",
+            ErrorKind::Wrapper { .. } => "wrapper",
+            ErrorKind::Decode(_) => "decode",
+            ErrorKind::Io(_) => "io",
+            ErrorKind::Exists => "exists",
+            ErrorKind::Refused(_) => "refused",
+            ErrorKind::Usage(_) => "usage",
+            ErrorKind::Verify(_) => "verify",
+        }
+    }
+
+    /// What the system said about a file to be read.
+    pub(crate) fn reading(path: &Path, error: io::Error) -> Self {
+        let (kind, help) = match error.kind() {
+            io::ErrorKind::NotFound => (ErrorKind::NotFound, None),
+            io::ErrorKind::PermissionDenied => {
+                let help = "ask the owner for permission to read it, or copy it to a place of your own";
+                (ErrorKind::NoPermission, Some(help.to_owned()))
+            }
+            io::ErrorKind::IsADirectory => (ErrorKind::Directory, Some(NAME_A_FILE.to_owned())),
+            _ => (ErrorKind::Io(error), None),
+        };
+        Self { kind, path: Some(path.to_owned()), at: None, help }
+    }
+
+    /// What the system said about a file to be written.
+    pub(crate) fn writing(path: &Path, error: io::Error) -> Self {
+        let (kind, help) = match error.kind() {
+            io::ErrorKind::NotFound => (ErrorKind::NotFound, Some("the folder does not exist; create it first")),
+            io::ErrorKind::PermissionDenied => (ErrorKind::NoPermission, Some("write to a folder of your own")),
+            io::ErrorKind::AlreadyExists => (ErrorKind::Exists, Some(USE_FORCE)),
+            io::ErrorKind::IsADirectory => (ErrorKind::Directory, Some("name a file in it")),
+            _ => (ErrorKind::Io(error), None),
+        };
+        Self { kind, path: Some(path.to_owned()), at: None, help: help.map(str::to_owned) }
+    }
+
+    pub(crate) fn decode(path: &Path, error: DecodeError) -> Self {
+        let (at, help) = (Some(error.at), error.help.clone());
+        Self { kind: ErrorKind::Decode(error), path: Some(path.to_owned()), at, help }
+    }
+
+    pub(crate) fn unknown_format(path: &Path, head: &[u8]) -> Self {
+        let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+        let head: Vec<u8> = head.iter().copied().take(8).collect();
+        let error = Self { path: Some(path.to_owned()), at: Some(0), ..Self::new(ErrorKind::UnknownFormat { head }) };
+        error.with_help(format!("if you know better, name the dialect with --from ({})", known.join(", ")))
+    }
+}
+
+/// One sentence: file, byte, what. The advice is apart, in [`Error::help`].
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        if let Some(at) = self.at.filter(|at| *at > 0) {
+            write!(f, "byte {at:#x}: ")?;
+        }
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            ErrorKind::Decode(error) => Some(error),
+            ErrorKind::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<EncodeError> for Error {
+    fn from(error: EncodeError) -> Self {
+        Self::new(ErrorKind::Refused(error))
+    }
+}
+
+/// First bytes of a file, as hexadecimal and, where they are letters, as text.
+struct Head<'a>(&'a [u8]);
+
+impl fmt::Display for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, byte) in self.0.iter().enumerate() {
+            write!(f, "{}{byte:02x}", if i > 0 { " " } else { "" })?;
+        }
+        match str::from_utf8(self.0) {
+            Ok(text) if text.chars().all(|c| !c.is_control()) => write!(f, " ({text:?})"),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) const NAME_A_FILE: &str = "name a log file in it";
+pub(crate) const USE_FORCE: &str = "choose another name, or replace it with --force";

@@ -1,0 +1,181 @@
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time};
+
+use crate::merge::{self, Input};
+use crate::{Log, Schemas};
+
+/// In which order samples come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Order {
+    /// That of the file, with changes of metadata and ends of channels where they stand.
+    File,
+    /// That of time; samples of one time in the order of the file. Costs a merge of all channels unless the
+    /// file is in this order already.
+    Time,
+}
+
+/// Several logs as one. Channels with equal name and type are one channel; the same name with another type
+/// is another channel.
+pub struct Feed<'a> {
+    logs: &'a [Log],
+    lookups: Vec<Lookup>,
+    channels: Vec<Channel>,
+    /// For each log the feed's number of each of its channels; empty where the numbers are the same.
+    maps: Vec<Vec<ChannelId>>,
+    schemas: OnceLock<Schemas>,
+}
+
+impl<'a> Feed<'a> {
+    /// The wanted parts of logs. A log without a lookup is wanted whole.
+    #[must_use]
+    pub fn new(logs: &'a [Log], mut lookups: Vec<Lookup>) -> Self {
+        lookups.resize_with(logs.len(), Lookup::default);
+        let mut channels: Vec<Channel> = Vec::new();
+        let mut known: HashMap<(&str, &str), ChannelId> = HashMap::new();
+        let mut maps = Vec::with_capacity(logs.len());
+        for (log, lookup) in logs.iter().zip(&lookups) {
+            let mut map = Vec::with_capacity(log.index.channels.len());
+            for (place, found) in log.index.channels.iter().enumerate() {
+                if !ChannelId::try_from(place).is_ok_and(|id| lookup.wants(id)) {
+                    map.push(UNWANTED);
+                    continue;
+                }
+                let next = ChannelId::try_from(channels.len()).unwrap_or(UNWANTED);
+                let channel = &found.channel;
+                let id = *known.entry((&channel.name, &channel.type_name)).or_insert(next);
+                if id == next {
+                    channels.push(channel.clone());
+                }
+                map.push(id);
+            }
+            let same = map.iter().enumerate().all(|(place, id)| *id as usize == place);
+            maps.push(if same { Vec::new() } else { map });
+        }
+        Self { logs, lookups, channels, maps, schemas: OnceLock::new() }
+    }
+
+    /// The wanted channels; a channel's number is its place.
+    #[must_use]
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// The logs.
+    #[must_use]
+    pub fn logs(&self) -> &'a [Log] {
+        self.logs
+    }
+
+    /// At most so many samples will come; fewer if times are cut away.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.wanted().map(|(_, log, id, _)| log.index.channels.get(id as usize).map_or(0, |c| c.samples)).sum()
+    }
+
+    /// The earliest and the latest time that can come.
+    #[must_use]
+    pub fn range(&self) -> Option<(Time, Time)> {
+        let mut range: Option<(Time, Time)> = None;
+        for (_, log, id, lookup) in self.wanted() {
+            let Some(channel) = log.index.channels.get(id as usize).filter(|c| c.samples > 0) else { continue };
+            let first = lookup.start.map_or(channel.first, |start| channel.first.max(start));
+            let last = lookup.end.map_or(channel.last, |end| channel.last.min(end));
+            if first <= last {
+                let (a, b) = range.unwrap_or((first, last));
+                range = Some((a.min(first), b.max(last)));
+            }
+        }
+        range
+    }
+
+    /// The schemas of all logs.
+    #[must_use]
+    pub fn schemas(&self) -> &Schemas {
+        match self.logs {
+            [log] => log.schemas(),
+            logs => self.schemas.get_or_init(|| Schemas::of(logs)),
+        }
+    }
+
+    /// Declares every channel once and gives all samples to a sink. In the order of files, one log comes after
+    /// the other.
+    ///
+    /// What was found when the logs were opened is in their `problems`; the sink hears only what comes up here.
+    pub fn run(&self, order: Order, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps);
+        let sorted = matches!(self.logs, [log] if log.index.sorted);
+        if order == Order::Time && !sorted {
+            let inputs: Vec<_> = inputs().map(|((log, lookup), map)| Input { log, lookup, map }).collect();
+            for (id, channel) in (0..).zip(&self.channels) {
+                sink.channel(id, channel)?;
+            }
+            return merge::run(&inputs, sink);
+        }
+        let mut declared = vec![false; self.channels.len()];
+        for ((log, lookup), map) in inputs() {
+            log.rows(Order::File, lookup, &mut Renumbered { map, declared: &mut declared, sink })?;
+        }
+        // Channels that were started and got no sample are channels all the same.
+        let silent = (0..).zip(&self.channels).zip(declared).filter(|(_, declared)| !declared);
+        silent.map(|(channel, _)| channel).try_for_each(|(id, channel)| sink.channel(id, channel))
+    }
+
+    /// Every wanted channel of every log: the feed's number, the log, its own number there.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (ChannelId, &'a Log, ChannelId, &Lookup)> {
+        let logs = self.logs.iter().zip(&self.lookups).zip(&self.maps);
+        logs.flat_map(|((log, lookup), map)| {
+            (0..).zip(&log.index.channels).filter_map(move |(own, _): (ChannelId, _)| {
+                let id = if map.is_empty() { own } else { map.get(own as usize).copied()? };
+                (id != UNWANTED).then_some((id, log, own, lookup))
+            })
+        })
+    }
+}
+
+/// A sink in front of another, which knows the channels by other numbers and wants to hear of each once.
+struct Renumbered<'a> {
+    map: &'a [ChannelId],
+    declared: &'a mut [bool],
+    sink: &'a mut dyn Sink,
+}
+
+impl Renumbered<'_> {
+    fn id(&self, own: ChannelId) -> Option<ChannelId> {
+        if self.map.is_empty() { Some(own) } else { self.map.get(own as usize).copied().filter(|id| *id != UNWANTED) }
+    }
+}
+
+impl Sink for Renumbered<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let Some(id) = self.id(id) else { return Ok(()) };
+        match self.declared.get_mut(id as usize) {
+            Some(declared) if !*declared => *declared = true,
+            _ => return Ok(()),
+        }
+        self.sink.channel(id, channel)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        if self.map.is_empty() {
+            return self.sink.samples(samples);
+        }
+        let renumbered = samples.iter().filter_map(|sample| Some(Sample { channel: self.id(sample.channel)?, ..*sample }));
+        self.sink.samples(&renumbered.collect::<Vec<_>>())
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.id(id).map_or(Ok(()), |id| self.sink.metadata(id, time, metadata))
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.id(id).map_or(Ok(()), |id| self.sink.end(id, time))
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.sink.problem(problem);
+    }
+}
+
+const UNWANTED: ChannelId = ChannelId::MAX;

@@ -1,0 +1,134 @@
+use super::series::Known;
+use crate::Log;
+
+/// Which match it was.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Match {
+    /// The event's code.
+    pub event: Option<String>,
+    /// What kind of match.
+    pub kind: MatchKind,
+    /// Its number.
+    pub number: Option<u32>,
+    /// Alliance and station, such as `red 2`.
+    pub station: Option<String>,
+}
+
+/// What kind of match.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum MatchKind {
+    /// For practice.
+    Practice,
+    /// For ranking.
+    Qualification,
+    /// For the title.
+    Elimination,
+    /// The log does not tell.
+    Unknown,
+}
+
+impl MatchKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Practice => "practice",
+            Self::Qualification => "qualification",
+            Self::Elimination => "elimination",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn from_letter(letter: char) -> Option<Self> {
+        match letter.to_ascii_lowercase() {
+            'p' => Some(Self::Practice),
+            'q' => Some(Self::Qualification),
+            'e' => Some(Self::Elimination),
+            _ => None,
+        }
+    }
+
+    fn from_number(number: i64) -> Option<Self> {
+        match number {
+            1 => Some(Self::Practice),
+            2 => Some(Self::Qualification),
+            3 => Some(Self::Elimination),
+            _ => None,
+        }
+    }
+}
+
+/// The match by the channels, and what they do not tell by the name of the file.
+pub(super) fn find(log: &Log, known: &Known<'_>) -> Option<Match> {
+    let by_name = log.path.file_name().and_then(|name| from_file_name(&name.to_string_lossy()));
+    let by_channels = ["/DriverStation/", "DriverStation/", "NT:/FMSInfo/", "NT:/AdvantageKit/DriverStation/"].iter().find_map(|prefix| from_channels(known, prefix));
+    match (by_channels, by_name) {
+        (Some(told), Some(named)) => Some(Match {
+            event: told.event.or(named.event),
+            kind: if told.kind == MatchKind::Unknown { named.kind } else { told.kind },
+            number: told.number.or(named.number),
+            station: told.station,
+        }),
+        (told, named) => told.or(named),
+    }
+}
+
+fn from_channels(known: &Known<'_>, prefix: &str) -> Option<Match> {
+    let name = |last: &str| format!("{prefix}{last}");
+    let kind = known.last_integer(&name("MatchType")).and_then(MatchKind::from_number);
+    let event = known.last_text(&name("EventName"));
+    if kind.is_none() && event.is_none() {
+        return None;
+    }
+    let number = known.last_integer(&name("MatchNumber")).and_then(|number| u32::try_from(number).ok());
+    Some(Match { event, kind: kind.unwrap_or(MatchKind::Unknown), number, station: station(known, prefix) })
+}
+
+fn station(known: &Known<'_>, prefix: &str) -> Option<String> {
+    // WPILib's AllianceStationID: 1 to 3 are red, 4 to 6 blue.
+    if let Some(id @ 1..=6) = known.last_integer(&format!("{prefix}AllianceStation")) {
+        return Some(if id <= 3 { format!("red {id}") } else { format!("blue {}", id - 3) });
+    }
+    let (_, red) = known.booleans(&format!("{prefix}IsRedAlliance")).pop()?;
+    let station = known.last_integer(&format!("{prefix}StationNumber"))?;
+    Some(format!("{} {station}", if red { "red" } else { "blue" }))
+}
+
+/// `FRC_20260321_142233_DEMO_Q12.wpilog`, `akit_26-03-21_14-22-33_demo_q12.wpilog`, `Log_…_q12.rlog`.
+fn from_file_name(name: &str) -> Option<Match> {
+    let stem = name.split('.').next()?;
+    let mut words = stem.split('_');
+    matches!(words.next()?, "FRC" | "WPILIB" | "akit" | "Log").then_some(())?;
+    // The date and the time.
+    words.by_ref().take(2).all(|word| word.chars().all(|c| c.is_ascii_digit() || c == '-')).then_some(())?;
+    let rest: Vec<&str> = words.collect();
+    let (last, event) = rest.split_last()?;
+    let mut letters = last.chars();
+    let kind = MatchKind::from_letter(letters.next()?)?;
+    let number = letters.as_str().parse().ok()?;
+    let event = Some(event.join("_")).filter(|event| !event.is_empty());
+    Some(Match { event, kind, number: Some(number), station: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MatchKind, from_file_name};
+
+    #[test]
+    fn file_names_tell_the_match() {
+        let cases = [
+            ("FRC_20260321_142233_DEMO_Q12.wpilog", Some((Some("DEMO"), MatchKind::Qualification, 12))),
+            ("FRC_20240307_191055_NYTR_E3.2.wpilog", Some((Some("NYTR"), MatchKind::Elimination, 3))),
+            ("akit_26-03-21_14-22-33_demo_q12.wpilog", Some((Some("demo"), MatchKind::Qualification, 12))),
+            ("Log_22-03-05_09-00-00_p7.rlog", Some((None, MatchKind::Practice, 7))),
+            ("FRC_20260321_142233.wpilog", None),
+            ("FRC_TBD_0123456789abcdef.wpilog", None),
+            ("notes_q12.wpilog", None),
+        ];
+        for (name, expected) in cases {
+            let found = from_file_name(name);
+            let found = found.as_ref().map(|m| (m.event.as_deref(), m.kind, m.number.unwrap_or(0)));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

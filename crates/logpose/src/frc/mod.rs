@@ -1,0 +1,118 @@
+//! What a log tells about a match: modes, battery, wall-clock time, who wrote it.
+//!
+//! Everything is read from a few known channels, through the index; nothing here looks at the whole log.
+
+mod battery;
+mod matches;
+mod modes;
+mod series;
+
+use logpose_core::{Time, Value};
+
+use crate::Log;
+use series::{Known, median};
+
+pub use battery::Battery;
+pub use matches::{Match, MatchKind};
+pub use modes::{Mode, ModeSpan};
+
+/// What a log tells about a match.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// What to add to a time of the log to get Unix nanoseconds.
+    pub epoch_ns: Option<i64>,
+    /// The match, by the channels of the log or by the name of the file.
+    pub match_: Option<Match>,
+    /// The driver station's modes, one after the other; none for logs without a driver station.
+    pub modes: Vec<ModeSpan>,
+    /// When the robot controller cut off outputs because of low voltage.
+    pub brownouts: Vec<(Time, Time)>,
+    /// When the battery was below [`battery::LOW_VOLTS`].
+    pub low_battery: Vec<(Time, Time)>,
+    /// The lowest battery voltage.
+    pub battery: Option<Battery>,
+    /// The program that wrote the log.
+    pub writer: Option<String>,
+    /// The joysticks that were plugged in.
+    pub joysticks: Vec<Joystick>,
+}
+
+/// A joystick that was plugged in.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Joystick {
+    /// Its number in the driver station.
+    pub port: u8,
+    /// What it calls itself, if the log tells.
+    pub name: Option<String>,
+}
+
+impl Facts {
+    pub(crate) fn of(log: &Log) -> Self {
+        let known = Known::new(log);
+        let (battery, low_battery) = battery::battery(&known);
+        Self {
+            epoch_ns: epoch(log, &known),
+            match_: matches::find(log, &known),
+            modes: modes::modes(log, &known),
+            brownouts: battery::brownouts(&known),
+            low_battery,
+            battery,
+            writer: writer(log, &known),
+            joysticks: joysticks(&known),
+        }
+    }
+}
+
+fn epoch(log: &Log, known: &Known<'_>) -> Option<i64> {
+    for name in ["systemTime", "/SystemStats/EpochTimeMicros", "SystemStats/EpochTimeMicros", "NT:/AdvantageKit/SystemStats/EpochTimeMicros"] {
+        let offsets = known.integers(name).into_iter().filter(|(_, us)| *us > YEAR_2000_US);
+        let offsets: Vec<i64> = offsets.map(|(time, us)| us.saturating_mul(1000).saturating_sub(time.nanos())).collect();
+        if let Some(offset) = median(offsets) {
+            return Some(offset);
+        }
+    }
+    // A desktop program has no robot clock: its times are the wall clock's.
+    let (first, _) = log.robust_range()?;
+    (first.nanos() / 1000 > YEAR_2000_US).then_some(0)
+}
+
+fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
+    match log.index.fact("extra_header") {
+        Some("") | None => {}
+        Some(text @ ("AdvantageKit" | "AdvantageScope")) => return Some(text.to_owned()),
+        // CTRE's converter writes the name of the CAN bus.
+        Some(text) if known.names().any(|name| name.starts_with("Phoenix6/")) => return Some(format!("CTRE hoot converter, bus {text:?}")),
+        Some(text) => return Some(text.to_owned()),
+    }
+    if known.names().any(|name| name == "systemTime" || name.starts_with("DS:")) {
+        return Some("WPILib DataLogManager".to_owned());
+    }
+    let rlog = log.dialect().info().name == "rlog";
+    let outputs = |prefix: &str| known.names().any(|name| name.starts_with(prefix));
+    match rlog {
+        true if outputs("/RealOutputs/") || outputs("/DriverStation/") || outputs("/SystemStats/") => Some("AdvantageKit".to_owned()),
+        true if outputs("RealOutputs/") => Some("PsiKit".to_owned()),
+        _ => None,
+    }
+}
+
+fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
+    let mut found = Vec::new();
+    for port in 0..6 {
+        let axes = [format!("DS:joystick{port}/axes"), format!("/DriverStation/Joystick{port}/AxisValues"), format!("DriverStation/Joystick{port}/AxisValues")];
+        let plugged = |value: &Value<'_>| match value {
+            Value::FloatArray(axes) => !axes.is_empty(),
+            Value::DoubleArray(axes) => !axes.is_empty(),
+            _ => false,
+        };
+        if !axes.iter().any(|name| known.any(name, plugged)) {
+            continue;
+        }
+        let names = [format!("/DriverStation/Joystick{port}/Name"), format!("DriverStation/Joystick{port}/Name")];
+        let name = names.iter().find_map(|name| known.last_text(name));
+        found.push(Joystick { port, name });
+    }
+    found
+}
+
+const YEAR_2000_US: i64 = 946_684_800_000_000;

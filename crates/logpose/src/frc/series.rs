@@ -1,0 +1,127 @@
+use std::collections::HashMap;
+
+use logpose_core::{ChannelId, Time, Value};
+
+use crate::Log;
+
+/// The channels of a log by name, to read a few of them.
+pub(super) struct Known<'a> {
+    log: &'a Log,
+    by_name: HashMap<&'a str, ChannelId>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(log: &'a Log) -> Self {
+        let full = (0..).zip(&log.index.channels).filter(|(_, c)| c.samples > 0);
+        let by_name = full.map(|(id, c)| (&*c.channel.name, id)).collect();
+        Self { log, by_name }
+    }
+
+    pub(super) fn log(&self) -> &'a Log {
+        self.log
+    }
+
+    /// The names of all channels that have samples.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.log.index.channels.iter().filter(|c| c.samples > 0).map(|c| &*c.channel.name)
+    }
+
+    /// Reads a channel in the order of time; nothing if there is none.
+    pub(super) fn read(&self, name: &str, mut each: impl FnMut(Time, &Value<'_>)) {
+        let Some(id) = self.by_name.get(name) else { return };
+        let Ok(columns) = self.log.columns(&[*id]) else { return };
+        for column in &columns.columns {
+            if column.sorted {
+                columns.samples(column).for_each(|(time, value)| each(time, &value));
+            } else {
+                let mut samples: Vec<_> = columns.samples(column).collect();
+                samples.sort_by_key(|(time, _)| *time);
+                samples.iter().for_each(|(time, value)| each(*time, value));
+            }
+        }
+    }
+
+    pub(super) fn booleans(&self, name: &str) -> Vec<(Time, bool)> {
+        let mut found = Vec::new();
+        self.read(name, |time, value| {
+            if let Value::Boolean(b) = value {
+                found.push((time, *b));
+            }
+        });
+        found
+    }
+
+    pub(super) fn integers(&self, name: &str) -> Vec<(Time, i64)> {
+        let mut found = Vec::new();
+        self.read(name, |time, value| match value {
+            Value::Int64(x) => found.push((time, *x)),
+            // NetworkTables before 2023 knew only doubles; control words and match numbers are small.
+            #[expect(clippy::cast_possible_truncation, reason = "the range is checked in the same line")]
+            Value::Double(x) if x.abs() < 9e15 => found.push((time, *x as i64)),
+            _ => {}
+        });
+        found
+    }
+
+    pub(super) fn numbers(&self, name: &str) -> Vec<(Time, f64)> {
+        let mut found = Vec::new();
+        self.read(name, |time, value| match value {
+            Value::Double(x) => found.push((time, *x)),
+            Value::Float(x) => found.push((time, f64::from(*x))),
+            _ => {}
+        });
+        found
+    }
+
+    /// Whether any value of a channel is such.
+    pub(super) fn any(&self, name: &str, mut such: impl FnMut(&Value<'_>) -> bool) -> bool {
+        let mut found = false;
+        self.read(name, |_, value| found |= such(value));
+        found
+    }
+
+    /// The last text that is not empty.
+    pub(super) fn last_text(&self, name: &str) -> Option<String> {
+        let mut found = None;
+        self.read(name, |_, value| {
+            if let Value::String(text) = value
+                && !text.is_empty()
+            {
+                found = Some(String::from_utf8_lossy(text).into_owned());
+            }
+        });
+        found
+    }
+
+    /// The last number that is not zero.
+    pub(super) fn last_integer(&self, name: &str) -> Option<i64> {
+        self.integers(name).into_iter().rev().map(|(_, x)| x).find(|x| *x != 0)
+    }
+}
+
+/// The stretches in which a series is true; the last one ends with the series.
+pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {
+    let mut spans = Vec::new();
+    let mut open = None;
+    for (time, on) in series {
+        match (open, on) {
+            (None, true) => open = Some(*time),
+            (Some(start), false) => {
+                spans.push((start, *time));
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    if let (Some(start), Some((last, _))) = (open, series.last()) {
+        spans.push((start, *last));
+    }
+    spans
+}
+
+/// The middle value.
+pub(super) fn median(mut values: Vec<i64>) -> Option<i64> {
+    let middle = values.len() / 2;
+    values.sort_unstable();
+    values.get(middle).copied()
+}

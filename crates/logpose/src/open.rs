@@ -1,0 +1,230 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Time};
+
+use crate::frc::Facts;
+use crate::source::{Bytes, Source};
+use crate::{DIALECTS, Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads};
+
+/// How a log is to be opened.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// The name of the dialect, for bytes that do not tell.
+    pub from: Option<String>,
+    /// The revision to assume where the file does not tell it.
+    pub revision: Option<u8>,
+    /// How many threads to use; 0 for one per processor.
+    pub threads: usize,
+    /// Whether to search for readable records behind damage instead of stopping there.
+    pub salvage: bool,
+    /// What reading may cost.
+    pub limits: Limits,
+}
+
+impl OpenOptions {
+    fn read(&self) -> Read<'static> {
+        Read {
+            limits: self.limits,
+            threads: threads::count(self.threads),
+            join: &threads::join,
+            salvage: self.salvage,
+            revision: self.revision,
+            prepare: threads::prepare,
+        }
+    }
+}
+
+/// A finished log: its bytes, and what one pass over them found.
+pub struct Log {
+    /// Where it came from; `-` for standard input.
+    pub path: PathBuf,
+    /// The channels and where their records are.
+    pub index: Index,
+    /// What was lost or doubtful.
+    pub problems: Problems,
+    dialect: &'static dyn Dialect,
+    source: Source,
+    read: Read<'static>,
+    schemas: OnceLock<Schemas>,
+    facts: OnceLock<Facts>,
+}
+
+impl Log {
+    /// Opens a file, or standard input for `-`, and indexes it.
+    ///
+    /// The dialect is known by the first bytes; the name only breaks ties.
+    pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
+        Self::new(path, Source::open(path, progress)?, options, progress)
+    }
+
+    /// Indexes bytes that are in memory already; `name` stands for the path.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &OpenOptions) -> Result<Self, Error> {
+        let path = Path::new(name);
+        Self::new(path, Source::from_bytes(path, Bytes::Owned(bytes), &Quiet)?, options, &Quiet)
+    }
+
+    fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
+        let dialect = choose(path, &source.bytes, options)?;
+        let read = options.read();
+        let mut problems = Problems::default();
+        source.problem.take().into_iter().for_each(|problem| problems.push(problem));
+        progress.begin("reading", source.bytes.len() as u64);
+        let index = dialect.index(&source.bytes, &read, &mut problems);
+        progress.end();
+        let index = index.map_err(|error| Error::decode(path, error))?;
+        let (schemas, facts) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { path: path.to_owned(), index, problems, dialect, source, read, schemas, facts })
+    }
+
+    /// The format it is written in.
+    #[must_use]
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    /// The content, unwrapped.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.source.bytes
+    }
+
+    /// Bytes on disk, before unwrapping.
+    #[must_use]
+    pub fn file_len(&self) -> u64 {
+        self.source.file_len
+    }
+
+    /// The compression around it.
+    #[must_use]
+    pub fn wrapper(&self) -> Option<Wrapper> {
+        self.source.wrapper
+    }
+
+    /// How it is read, for calls of the dialect itself.
+    #[must_use]
+    pub fn how(&self) -> &Read<'static> {
+        &self.read
+    }
+
+    /// The schemas that it brings along for its own values.
+    #[must_use]
+    pub fn schemas(&self) -> &Schemas {
+        self.schemas.get_or_init(|| Schemas::of([self]))
+    }
+
+    /// What it tells about a match: modes, brownouts, wall-clock time.
+    #[must_use]
+    pub fn frc(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(self))
+    }
+
+    /// What to add to a time of this log to get Unix nanoseconds, if the log tells.
+    #[must_use]
+    pub fn epoch_ns(&self) -> Option<i64> {
+        self.frc().epoch_ns
+    }
+
+    /// Which channels and times are meant, in the words of this log.
+    pub fn lookup(&self, filter: &Filter, start: Option<&Moment>, end: Option<&Moment>) -> Result<Lookup, Error> {
+        let names = self.index.channels.iter().map(|c| &*c.channel.name);
+        let channels = if filter.is_empty() { Vec::new() } else { names.map(|name| filter.accepts(name)).collect() };
+        let start = start.map(|moment| moment.as_start(self)).transpose()?;
+        let end = end.map(|moment| moment.as_end(self)).transpose()?;
+        Ok(Lookup { channels, start, end })
+    }
+
+    /// Gives the samples to a sink. See [`Order`] for what each order costs.
+    pub fn rows(&self, order: Order, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if order == Order::File || self.index.sorted {
+            return self.dialect.replay(&self.source.bytes, &self.index, lookup, sink);
+        }
+        let wanted = (0..).zip(&self.index.channels).filter(|(id, _)| lookup.wants(*id));
+        for (id, channel) in wanted {
+            sink.channel(id, &channel.channel)?;
+        }
+        merge::run(&[merge::Input { log: self, lookup, map: &[] }], sink)
+    }
+
+    /// Some channels as flat buffers, in the order asked for.
+    pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
+        let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);
+        columns.map_err(|error| Error::decode(&self.path, error))
+    }
+
+    /// All channels as flat buffers, in one pass on all threads.
+    pub fn all_columns(&self) -> Result<Columns, Error> {
+        let columns = self.dialect.columns(&self.source.bytes, &self.read, &mut Problems::default());
+        columns.map_err(|error| Error::decode(&self.path, error))
+    }
+
+    /// The first channel of that name.
+    #[must_use]
+    pub fn channel(&self, name: &str) -> Option<ChannelId> {
+        let place = self.index.channels.iter().position(|c| c.channel.name == name)?;
+        ChannelId::try_from(place).ok()
+    }
+
+    /// The time range without the few channels whose clock is another one.
+    ///
+    /// Wall-clock stamps amid robot time, years away from all else, make the plain range absurd.
+    #[must_use]
+    pub fn robust_range(&self) -> Option<(Time, Time)> {
+        let range = self.index.range()?;
+        if range.1.since(range.0) < ABSURD_NS {
+            return Some(range);
+        }
+        let full = || self.index.channels.iter().filter(|c| c.samples > 0);
+        // The clock that most samples agree on: the median of the channels' ends, weighed by their samples.
+        let mut ends: Vec<(Time, u64)> = full().flat_map(|c| [(c.first, c.samples), (c.last, c.samples)]).collect();
+        ends.sort_unstable();
+        let half = ends.iter().map(|(_, weight)| weight).sum::<u64>() / 2;
+        let mut before = 0;
+        let median = ends.iter().find(|(_, weight)| {
+            before += weight;
+            before > half
+        })?;
+        let near = |time: Time| time.since(median.0).unsigned_abs() < ABSURD_NS.unsigned_abs();
+        let first = full().map(|c| c.first).filter(|time| near(*time)).min()?;
+        let last = full().map(|c| c.last).filter(|time| near(*time)).max()?;
+        Some((first, last))
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.dialect.info().name;
+        f.debug_struct("Log").field("path", &self.path).field("dialect", &name).finish_non_exhaustive()
+    }
+}
+
+/// The dialect of bytes: what was asked for, what the bytes say, or, to salvage, what the name says.
+fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<&'static dyn Dialect, Error> {
+    if let Some(name) = &options.from {
+        return dialects::dialect(name).ok_or_else(|| {
+            let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+            Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
+        });
+    }
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let extension = dialects::extension(path);
+    if let Some(dialect) = dialects::detect(head, extension.as_deref()) {
+        return Ok(dialect);
+    }
+    let named = extension.as_deref().and_then(dialects::by_extension);
+    match named {
+        Some(dialect) if options.salvage => Ok(dialect),
+        Some(dialect) => {
+            let name = dialect.info().name;
+            let help = format!("its name says {name}; if it is a damaged one, `logpose recover --from {name}` looks for what can be saved");
+            Err(Error::unknown_format(path, bytes).with_help(help))
+        }
+        None => Err(Error::unknown_format(path, bytes)),
+    }
+}
+
+/// How much of a file the dialects see when asked whether it is theirs.
+const HEAD: usize = 4096;
+/// No robot runs for ten days in one log: beyond, two clocks are mixed.
+const ABSURD_NS: i64 = 10 * 86_400 * 1_000_000_000;

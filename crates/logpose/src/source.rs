@@ -1,0 +1,212 @@
+//! Where the bytes of a log come from, and where they are held.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
+use std::path::Path;
+
+use logpose_core::{Problem, Severity};
+use memmap2::Mmap;
+
+use crate::error::NAME_A_FILE;
+use crate::{Error, ErrorKind, Progress, Wrapper};
+
+/// The bytes of a log, unwrapped.
+pub(crate) struct Source {
+    pub(crate) bytes: Bytes,
+    /// Bytes before unwrapping.
+    pub(crate) file_len: u64,
+    pub(crate) wrapper: Option<Wrapper>,
+    /// What unwrapping lost.
+    pub(crate) problem: Option<Problem>,
+}
+
+/// Bytes in memory or in a mapped file.
+pub(crate) enum Bytes {
+    Owned(Vec<u8>),
+    Mapped(Mmap),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Owned(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`.
+    pub(crate) fn open(path: &Path, progress: &dyn Progress) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            return Self::from_pipe(path, io::stdin().lock(), progress);
+        }
+        if let Some(scheme) = live_scheme(path) {
+            return Err(Error::new(ErrorKind::Live { scheme }).in_file(path));
+        }
+        let file = File::open(path).map_err(|error| Error::reading(path, error))?;
+        let about = file.metadata().map_err(|error| Error::reading(path, error))?;
+        if about.is_dir() {
+            return Err(Error::new(ErrorKind::Directory).in_file(path).with_help(NAME_A_FILE));
+        }
+        if !about.is_file() {
+            return Self::from_pipe(path, file, progress);
+        }
+        let bytes = hold(file, about.len()).map_err(|error| Error::reading(path, error))?;
+        Self::from_bytes(path, bytes, progress)
+    }
+
+    /// Takes bytes that are there already.
+    pub(crate) fn from_bytes(path: &Path, bytes: Bytes, progress: &dyn Progress) -> Result<Self, Error> {
+        let file_len = bytes.len() as u64;
+        if bytes.is_empty() {
+            let help = "the robot was switched off before the first byte was written, or the copy failed";
+            return Err(Error::new(ErrorKind::Empty).in_file(path).with_help(help));
+        }
+        let Some(wrapper) = Wrapper::sniff(&bytes) else {
+            return Ok(Self { bytes, file_len, wrapper: None, problem: None });
+        };
+        progress.begin("decompressing", file_len);
+        let unwrapped = unwrap(path, wrapper, &bytes, progress);
+        progress.end();
+        let (bytes, problem) = unwrapped?;
+        Ok(Self { bytes, file_len, wrapper: Some(wrapper), problem })
+    }
+
+    /// Reads to the end what cannot be mapped.
+    fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
+        let mut spool = Spool::default();
+        let mut buffer = vec![0; BUFFER];
+        progress.begin("reading", 0);
+        let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
+        progress.end();
+        read.map_err(|error| Error::reading(path, error))?;
+        let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
+        Self::from_bytes(path, bytes, progress)
+    }
+}
+
+/// Unwraps all that can be unwrapped. A file that was cut keeps what came out of it.
+fn unwrap(path: &Path, wrapper: Wrapper, bytes: &[u8], progress: &dyn Progress) -> Result<(Bytes, Option<Problem>), Error> {
+    let counted = Counted { rest: bytes, used: std::cell::Cell::new(0) };
+    let mut spool = Spool::default();
+    let mut buffer = vec![0; BUFFER];
+    let result = wrapper.reader(BufReader::with_capacity(BUFFER, &counted)).and_then(|mut reader| {
+        spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64))
+    });
+    let came_out = spool.len;
+    let held = spool.finish().map_err(|error| Error::reading(path, error))?;
+    let Err(error) = result else { return Ok((held, None)) };
+    if came_out == 0 {
+        let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
+        return Err(error.with_help("the file is damaged from its first bytes on; fetch it again from where it came"));
+    }
+    let (code, what) = match error.kind() {
+        io::ErrorKind::UnexpectedEof => ("truncated-wrapper", "is cut off".to_owned()),
+        _ => ("damaged-wrapper", format!("is damaged ({error})")),
+    };
+    let message = format!("the {wrapper} file {what}; kept the {came_out} bytes that came out of it");
+    Ok((held, Some(Problem::general(Severity::Damage, code, message))))
+}
+
+/// Holds a regular file: small ones are read, others mapped.
+fn hold(mut file: File, len: u64) -> io::Result<Bytes> {
+    if len < SMALL {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Bytes::Owned(bytes));
+    }
+    map(&file).map(Bytes::Mapped)
+}
+
+#[expect(unsafe_code, reason = "a mapped file is as large as memory needs to be, and pages that are not asked for cost nothing")]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: the map is only read. If another program shortens the file meanwhile the system ends this
+    // process, and if it overwrites it some values are those of the new file; both are what reading a file
+    // that someone else writes can do, and no reader here relies on bytes staying what they were.
+    unsafe { Mmap::map(file) }
+}
+
+/// Bytes that arrive, of which nobody knows how many will: in memory first, in a nameless file when many.
+#[derive(Default)]
+struct Spool {
+    memory: Vec<u8>,
+    file: Option<File>,
+    len: u64,
+}
+
+impl Spool {
+    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut tell: impl FnMut(u64)) -> io::Result<()> {
+        loop {
+            let n = match from.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            self.push(buffer.get(..n).unwrap_or_default())?;
+            tell(self.len);
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.len += bytes.len() as u64;
+        if self.len > LARGEST {
+            return Err(io::Error::other(format!("more than {} GiB; unpack it to a file first", LARGEST >> 30)));
+        }
+        if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&std::mem::take(&mut self.memory))?;
+            self.file = Some(file);
+        }
+        match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => {
+                self.memory.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self) -> io::Result<Bytes> {
+        match self.file {
+            Some(mut file) => {
+                file.seek(SeekFrom::Start(0))?;
+                map(&file).map(Bytes::Mapped)
+            }
+            None => Ok(Bytes::Owned(self.memory)),
+        }
+    }
+}
+
+/// A slice that knows how much of it was read.
+struct Counted<'a> {
+    rest: &'a [u8],
+    used: std::cell::Cell<usize>,
+}
+
+impl Read for &Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.rest.get(self.used.get()..).unwrap_or_default().read(out)?;
+        self.used.set(self.used.get() + n);
+        Ok(n)
+    }
+}
+
+/// The scheme of an address such as `rlog://10.2.54.2`.
+fn live_scheme(path: &Path) -> Option<String> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let fits = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+    fits.then(|| scheme.to_owned())
+}
+
+/// Below this a file is read at once: mapping costs more.
+const SMALL: u64 = 64 << 10;
+/// What may be held in memory of what came out of a wrapper or a pipe.
+const IN_MEMORY: usize = 256 << 20;
+/// No more than this is unwrapped: 64 GiB of zeros fit into a gzip file of 64 MiB.
+const LARGEST: u64 = 64 << 30;
+const BUFFER: usize = 256 << 10;

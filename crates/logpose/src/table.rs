@@ -1,0 +1,181 @@
+//! Samples as rows of text: CSV and NDJSON, one row each.
+
+use std::io::Write;
+
+use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Sink, SinkError, Time};
+use logpose_schema::json;
+
+use crate::Schemas;
+use crate::show::Painter;
+
+/// How a row is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shape {
+    /// `time,channel,value`, RFC 4180.
+    Csv,
+    /// `{"time_ns":…,"channel":…,"value":…}`
+    Ndjson,
+}
+
+/// Writes one row for each sample.
+pub(crate) struct Rows<'a, W> {
+    shape: Shape,
+    schemas: &'a Schemas,
+    raw: bool,
+    lanes: Vec<Option<Lane<'a>>>,
+    buffer: Vec<u8>,
+    cell: Vec<u8>,
+    out: W,
+    pub(crate) problems: Problems,
+    pub(crate) samples: u64,
+}
+
+struct Lane<'a> {
+    /// What stands between the time and the value.
+    middle: Vec<u8>,
+    painter: Painter<'a>,
+}
+
+impl<'a, W: Write> Rows<'a, W> {
+    pub(crate) fn new(shape: Shape, schemas: &'a Schemas, raw: bool, out: W) -> Self {
+        let mut buffer = Vec::with_capacity(FLUSH + (FLUSH >> 2));
+        if shape == Shape::Csv {
+            buffer.extend_from_slice(b"time,channel,value\r\n");
+        }
+        Self { shape, schemas, raw, lanes: Vec::new(), buffer, cell: Vec::new(), out, problems: Problems::default(), samples: 0 }
+    }
+
+    /// Writes what is held back.
+    pub(crate) fn finish(&mut self) -> std::io::Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Sink for Rows<'_, W> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let mut middle = Vec::new();
+        match self.shape {
+            Shape::Csv => {
+                middle.push(b',');
+                quote(channel.name.as_bytes(), &mut middle);
+                middle.push(b',');
+            }
+            Shape::Ndjson => {
+                middle.extend_from_slice(b",\"channel\":");
+                json::string(&mut middle, &channel.name);
+                middle.extend_from_slice(b",\"value\":");
+            }
+        }
+        if self.lanes.len() <= id as usize {
+            self.lanes.resize_with(id as usize + 1, || None);
+        }
+        if let Some(lane) = self.lanes.get_mut(id as usize) {
+            *lane = Some(Lane { middle, painter: self.schemas.painter(channel, self.raw) });
+        }
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let out = &mut self.buffer;
+        for sample in samples {
+            let Some(Some(lane)) = self.lanes.get_mut(sample.channel as usize) else { continue };
+            match self.shape {
+                Shape::Csv => {
+                    seconds(sample.time, out);
+                    out.extend_from_slice(&lane.middle);
+                    self.cell.clear();
+                    if lane.painter.cell(&sample.value, &mut self.cell) {
+                        out.extend_from_slice(&self.cell);
+                    } else {
+                        quote(&self.cell, out);
+                    }
+                    out.extend_from_slice(b"\r\n");
+                }
+                Shape::Ndjson => {
+                    out.extend_from_slice(b"{\"time_ns\":");
+                    json::i64(out, sample.time.nanos());
+                    out.extend_from_slice(&lane.middle);
+                    lane.painter.json(&sample.value, out);
+                    out.extend_from_slice(b"}\n");
+                }
+            }
+        }
+        self.samples += samples.len() as u64;
+        if self.buffer.len() >= FLUSH {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+}
+
+/// Appends a CSV cell, in quotes if it needs them.
+pub(crate) fn quote(cell: &[u8], out: &mut Vec<u8>) {
+    if !cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n')) {
+        out.extend_from_slice(cell);
+        return;
+    }
+    out.push(b'"');
+    for part in cell.split_inclusive(|byte| *byte == b'"') {
+        out.extend_from_slice(part);
+        if part.ends_with(b"\"") {
+            out.push(b'"');
+        }
+    }
+    out.push(b'"');
+}
+
+/// Appends seconds, exactly, with three, six or nine decimals.
+pub(crate) fn seconds(time: Time, out: &mut Vec<u8>) {
+    if time.nanos() < 0 {
+        out.push(b'-');
+    }
+    let ns = time.nanos().unsigned_abs();
+    json::u64_text(out, ns / 1_000_000_000);
+    let rest = ns % 1_000_000_000;
+    let (mut rest, places) = match rest {
+        _ if rest % 1_000_000 == 0 => (rest / 1_000_000, 3),
+        _ if rest % 1_000 == 0 => (rest / 1_000, 6),
+        _ => (rest, 9),
+    };
+    let mut digits = [b'0'; 10];
+    for digit in digits.iter_mut().skip(1).take(places).rev() {
+        *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+    }
+    digits[0] = b'.';
+    out.extend_from_slice(digits.get(..=places).unwrap_or_default());
+}
+
+/// Bytes are handed on in pieces of about this size.
+pub(crate) const FLUSH: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::{quote, seconds};
+    use logpose_core::Time;
+
+    #[test]
+    fn seconds_are_those_of_time() {
+        for ns in [0, 1, -1, 999, 1_000, 1_500_000_000, -1_500_001_000, 12_345_678_901_234, i64::MIN, i64::MAX] {
+            let mut out = Vec::new();
+            seconds(Time::from_nanos(ns), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), Time::from_nanos(ns).to_string());
+        }
+    }
+
+    #[test]
+    fn cells_are_quoted_only_when_they_must_be() {
+        for (cell, quoted) in [("plain text", "plain text"), ("", ""), ("a,b", "\"a,b\""), ("say \"hi\"", "\"say \"\"hi\"\"\""), ("two\nlines", "\"two\nlines\"")] {
+            let mut out = Vec::new();
+            quote(cell.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), quoted);
+        }
+    }
+}

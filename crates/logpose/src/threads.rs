@@ -1,0 +1,45 @@
+//! Threads and memory for dialects, which start and ask for none themselves.
+
+use std::thread;
+
+/// How many threads `0` means.
+pub(crate) fn count(asked: usize) -> usize {
+    match asked {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+/// Runs both side by side. Without a second thread, one after the other.
+pub(crate) fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    let started = thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, &mut *a);
+        b();
+        thread.is_ok()
+    });
+    if !started {
+        a();
+    }
+}
+
+/// Asks for huge pages: a block of columns is written once from end to end, and most of the cost of fresh
+/// memory is one page fault for every 4 KiB of it.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "advice about memory is a system call, and std has no name for it")]
+pub(crate) fn prepare(block: &mut [u8]) {
+    if block.len() < 4 << 20 {
+        return;
+    }
+    const PAGE: usize = 4096;
+    let inset = block.as_ptr().align_offset(PAGE);
+    let Some(pages) = block.get_mut(inset..) else { return };
+    // SAFETY: the range lies within a slice that is ours alone for the length of the call, its start is on a
+    // page boundary, and MADV_HUGEPAGE changes no byte of it. A refusal is no harm: it was only advice.
+    unsafe {
+        libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE);
+    }
+}
+
+/// No advice is known for this system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn prepare(_: &mut [u8]) {}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod budget;
+mod common;
+mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod json;
+mod msgpack;
+mod photon;
+mod proto;
+mod registry;
+mod tree;
+pub mod wpistruct;
+
+pub use error::{Note, ParseError, ParseErrorKind, SchemaError};
+pub use registry::{Decoded, Decoder, Registry};
+pub use tree::Tree;

@@ -1,0 +1,527 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use prost_reflect::MessageDescriptor;
+
+use crate::common::{self, Edition};
+use crate::photon::{self, Photon};
+use crate::proto::{self, Proto};
+use crate::wpistruct::{self, Layout, Schema};
+use crate::{Note, ParseError, SchemaError, Tree, json, msgpack};
+
+/// The schemas of a log and the decoders made from them.
+///
+/// Schemas may be added in any order and after values of their types were seen; a type is resolved
+/// when it is first asked for, and again only if a schema that concerns it arrives.
+#[derive(Debug, Default)]
+pub struct Registry {
+    structs: HashMap<String, Entry<Schema>>,
+    photons: HashMap<String, Entry<photon::Schema>>,
+    proto: Proto,
+    /// By struct name.
+    layouts: Cache<Arc<Layout>>,
+    /// By type string.
+    decoders: Cache<Decoder>,
+}
+
+/// A value, and what is doubtful about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The value.
+    pub tree: Tree,
+    /// To be reported once per channel, if set.
+    pub note: Option<Note>,
+}
+
+/// Everything needed to decode payloads of one type, as known when it was made.
+///
+/// Cheap to clone, and independent of the registry: a thread can keep its own.
+#[derive(Clone, Debug)]
+pub struct Decoder(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Struct {
+        layout: Arc<Layout>,
+        shape: Shape,
+    },
+    /// The layouts WPILib used under this name; the payload's size decides.
+    Guess {
+        layouts: Vec<Arc<Layout>>,
+        shape: Shape,
+        missing: Box<SchemaError>,
+    },
+    Photon(Arc<Photon>),
+    Proto(MessageDescriptor),
+    Msgpack,
+    Json,
+}
+
+impl Registry {
+    /// A registry without schemas; `msgpack` and `json` need none.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// True if payloads of the channel are schemas, to be given to [`Registry::add`].
+    ///
+    /// Schema channels are `/.schema/struct:Name` and the like, behind any prefix: a capture of
+    /// NetworkTables has `NT:` there, AdvantageKit a path.
+    pub fn is_schema(channel_name: &str, type_name: &str) -> bool {
+        SchemaOf::parse(channel_name, type_name).is_some()
+    }
+
+    /// True if the type is of a kind that can be decoded, given its schema.
+    pub fn decodes(type_name: &str) -> bool {
+        TypeString::parse(type_name).is_some()
+    }
+
+    /// The schema WPILib itself writes for the struct, if a payload of `size` bytes can be one.
+    pub fn guess(type_name: &str, size: usize) -> Option<Cow<'static, str>> {
+        let TypeString::Struct { name, shape } = TypeString::parse(type_name)? else {
+            return None;
+        };
+        Edition::ALL.into_iter().find_map(|edition| {
+            let layout = wpistruct::resolve(name, &|name| built_in(name, edition)).ok()?;
+            common::schema(name, edition).filter(|_| shape.fits(layout.size, size))
+        })
+    }
+
+    /// Takes the payload of a schema channel.
+    ///
+    /// The same schema again costs one comparison. Another one under the same name replaces the
+    /// first, and the error says so; a broken one does not.
+    pub fn add(
+        &mut self,
+        channel_name: &str,
+        type_name: &str,
+        payload: &[u8],
+    ) -> Result<(), SchemaError> {
+        let change = match SchemaOf::parse(channel_name, type_name) {
+            Some(SchemaOf::Struct(name)) => {
+                put(&mut self.structs, "struct", name, payload, Schema::parse)?
+            }
+            Some(SchemaOf::Photon(name)) => put(
+                &mut self.photons,
+                "photonstruct",
+                name,
+                payload,
+                photon::Schema::parse,
+            )?,
+            Some(SchemaOf::Proto(name)) => {
+                if let Some(verdict) = self.proto.known(name, payload) {
+                    return verdict;
+                }
+                self.decoders.clear();
+                return self.proto.add(name, payload);
+            }
+            None => {
+                let (channel, type_name) = (channel_name.to_owned(), type_name.to_owned());
+                return Err(SchemaError::NotSchema { channel, type_name });
+            }
+        };
+        match change {
+            Change::None => Ok(()),
+            Change::New(result) => {
+                // What is resolved stays so; what was missing may not be any more.
+                self.layouts.retain(|_| true);
+                self.decoders
+                    .retain(|decoder| !matches!(decoder.0, Kind::Guess { .. }));
+                result
+            }
+            Change::Replaced(name) => {
+                self.layouts.clear();
+                self.decoders.clear();
+                Err(SchemaError::Replaced { name })
+            }
+        }
+    }
+
+    /// Decodes one payload.
+    pub fn decode(&self, type_name: &str, payload: &[u8]) -> Result<Decoded, SchemaError> {
+        self.decoder(type_name)?.decode(payload)
+    }
+
+    /// The decoder of a type, for callers with many payloads of it.
+    pub fn decoder(&self, type_name: &str) -> Result<Decoder, SchemaError> {
+        self.decoders
+            .find_or(type_name, || self.make_decoder(type_name))
+    }
+
+    /// The layout of a struct, by name without `struct:`; for readers of columns.
+    pub fn layout(&self, name: &str) -> Result<Arc<Layout>, SchemaError> {
+        self.layouts
+            .find_or(name, || wpistruct::resolve(name, &|name| self.schema(name)))
+    }
+
+    /// The layout of a struct whose schema the log lacks, if WPILib has one of that size.
+    ///
+    /// `size` is the length of a payload of the type. Values read with it deserve
+    /// [`Note::Guessed`].
+    pub fn guess_layout(&self, type_name: &str, size: usize) -> Option<Arc<Layout>> {
+        match self.decoder(type_name).ok()?.0 {
+            Kind::Guess { layouts, shape, .. } => layouts
+                .into_iter()
+                .find(|layout| shape.fits(layout.size, size)),
+            _ => None,
+        }
+    }
+
+    /// The full names of all protobuf messages that can be decoded.
+    pub(crate) fn message_names(&self) -> Vec<String> {
+        self.proto.message_names()
+    }
+
+    fn make_decoder(&self, type_name: &str) -> Result<Decoder, SchemaError> {
+        let kind = match TypeString::parse(type_name) {
+            Some(TypeString::Struct { name, shape }) => match self.layout(name) {
+                Ok(layout) => Kind::Struct { layout, shape },
+                Err(missing @ SchemaError::Missing { .. }) => match self.guesses(name) {
+                    layouts if layouts.is_empty() => return Err(missing),
+                    layouts => Kind::Guess {
+                        layouts,
+                        shape,
+                        missing: Box::new(missing),
+                    },
+                },
+                Err(error) => return Err(error),
+            },
+            Some(TypeString::Photon(name)) => {
+                let find = |name: &str| {
+                    Some(
+                        self.photons
+                            .get(name)?
+                            .schema
+                            .as_ref()
+                            .map_err(Clone::clone),
+                    )
+                };
+                let layout = |name: &str| self.layout(name);
+                Kind::Photon(
+                    photon::Resolver {
+                        photon: &find,
+                        layout: &layout,
+                    }
+                    .resolve(name)?,
+                )
+            }
+            Some(TypeString::Proto(name)) => Kind::Proto(self.proto.message(name)?),
+            Some(TypeString::Msgpack) => Kind::Msgpack,
+            Some(TypeString::Json) => Kind::Json,
+            None => {
+                return Err(SchemaError::Unsupported {
+                    type_name: type_name.to_owned(),
+                });
+            }
+        };
+        Ok(Decoder(kind))
+    }
+
+    /// The layouts of a struct when WPILib's schemas stand in for those the log lacks.
+    fn guesses(&self, name: &str) -> Vec<Arc<Layout>> {
+        let mut layouts: Vec<Arc<Layout>> = Vec::new();
+        for edition in Edition::ALL {
+            let lookup = |name: &str| self.schema(name).or_else(|| built_in(name, edition));
+            if let Ok(layout) = wpistruct::resolve(name, &lookup)
+                && layouts.iter().all(|known| known.size != layout.size)
+            {
+                layouts.push(layout);
+            }
+        }
+        layouts
+    }
+
+    fn schema(&self, name: &str) -> Option<Result<Cow<'_, Schema>, SchemaError>> {
+        Some(
+            self.structs
+                .get(name)?
+                .schema
+                .as_ref()
+                .map(Cow::Borrowed)
+                .map_err(Clone::clone),
+        )
+    }
+}
+
+impl Decoder {
+    /// Decodes one payload.
+    pub fn decode(&self, payload: &[u8]) -> Result<Decoded, SchemaError> {
+        match &self.0 {
+            Kind::Struct { layout, shape } => decode_struct(layout, *shape, payload),
+            Kind::Guess {
+                layouts,
+                shape,
+                missing,
+            } => {
+                let fits = |layout: &&Arc<Layout>| shape.fits(layout.size, payload.len());
+                let layout = layouts
+                    .iter()
+                    .find(fits)
+                    .ok_or_else(|| SchemaError::clone(missing))?;
+                let decoded = decode_struct(layout, *shape, payload)?;
+                Ok(Decoded {
+                    note: Some(Note::Guessed),
+                    ..decoded
+                })
+            }
+            Kind::Photon(photon) => {
+                photon::decode(photon, payload).map(|found| with_rest(found, payload))
+            }
+            Kind::Msgpack => msgpack::decode(payload).map(|found| with_rest(found, payload)),
+            Kind::Json => json::decode(payload).map(|tree| Decoded { tree, note: None }),
+            Kind::Proto(message) => {
+                let (tree, count) = proto::decode(message, payload)?;
+                let note = (count > 0).then_some(Note::UnknownFields { count });
+                Ok(Decoded { tree, note })
+            }
+        }
+    }
+
+    /// The layout of one element, if the type is a struct or struct array with a schema.
+    pub fn layout(&self) -> Option<&Arc<Layout>> {
+        match &self.0 {
+            Kind::Struct { layout, .. } => Some(layout),
+            _ => None,
+        }
+    }
+}
+
+fn decode_struct(layout: &Layout, shape: Shape, payload: &[u8]) -> Result<Decoded, SchemaError> {
+    let (len, size) = (payload.len(), layout.size);
+    match shape {
+        Shape::One => {
+            let tree = wpistruct::tree(layout, payload)?;
+            Ok(with_rest((tree, len - size), payload))
+        }
+        Shape::Exactly(count) => {
+            let tree = wpistruct::many(layout, count, payload)?;
+            Ok(with_rest(
+                (tree, len.saturating_sub(size.saturating_mul(count))),
+                payload,
+            ))
+        }
+        Shape::Many => {
+            let count = len.checked_div(size).unwrap_or(0);
+            let tree = wpistruct::many(layout, count, payload)?;
+            let left = len - count * size;
+            Ok(Decoded {
+                tree,
+                note: (left > 0).then_some(Note::Remainder { count, size, left }),
+            })
+        }
+    }
+}
+
+fn with_rest((tree, left): (Tree, usize), payload: &[u8]) -> Decoded {
+    let used = payload.len().saturating_sub(left);
+    Decoded {
+        tree,
+        note: (left > 0).then_some(Note::Longer { used, left }),
+    }
+}
+
+fn built_in(name: &str, edition: Edition) -> Option<Result<Cow<'static, Schema>, SchemaError>> {
+    let text = common::schema(name, edition)?;
+    Schema::parse(&text)
+        .ok()
+        .map(|schema| Ok(Cow::Owned(schema)))
+}
+
+/// Which schema a channel holds.
+enum SchemaOf<'a> {
+    Struct(&'a str),
+    Photon(&'a str),
+    Proto(&'a str),
+}
+
+impl<'a> SchemaOf<'a> {
+    fn parse(channel_name: &'a str, type_name: &str) -> Option<Self> {
+        // The type first: almost all channels fail here, at the cost of a comparison.
+        let (prefix, make): (&str, fn(&'a str) -> Self) = match type_name {
+            "structschema" => ("struct:", Self::Struct),
+            "photonstructschema" => ("photonstruct:", Self::Photon),
+            "proto:FileDescriptorProto" => ("proto:", Self::Proto),
+            _ => return None,
+        };
+        let (_, rest) = channel_name.split_once("/.schema/")?;
+        rest.strip_prefix(prefix)
+            .filter(|name| !name.is_empty())
+            .map(make)
+    }
+}
+
+/// A type string taken apart.
+enum TypeString<'a> {
+    Struct { name: &'a str, shape: Shape },
+    Photon(&'a str),
+    Proto(&'a str),
+    Msgpack,
+    Json,
+}
+
+/// How many structs a payload holds.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    One,
+    Many,
+    Exactly(usize),
+}
+
+impl<'a> TypeString<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        match text {
+            "msgpack" => return Some(Self::Msgpack),
+            "json" => return Some(Self::Json),
+            "proto:FileDescriptorProto" => return None,
+            _ => {}
+        }
+        if let Some(name) = text.strip_prefix("struct:") {
+            let (name, shape) = Shape::split(name);
+            return Some(Self::Struct { name, shape });
+        }
+        let photon = || text.strip_prefix("photonstruct:").map(Self::Photon);
+        text.strip_prefix("proto:").map(Self::Proto).or_else(photon)
+    }
+}
+
+impl Shape {
+    /// The shape at the end of a name. Brackets around anything else belong to the name.
+    fn split(text: &str) -> (&str, Self) {
+        let Some((name, count)) = text
+            .strip_suffix(']')
+            .and_then(|text| text.rsplit_once('['))
+        else {
+            return (text, Self::One);
+        };
+        match count.parse() {
+            Ok(count) => (name, Self::Exactly(count)),
+            Err(_) if count.is_empty() => (name, Self::Many),
+            Err(_) => (text, Self::One),
+        }
+    }
+
+    /// True if a payload of `len` bytes holds whole structs of `size` and nothing else.
+    fn fits(self, size: usize, len: usize) -> bool {
+        match self {
+            Self::One => size == len,
+            Self::Many => len.checked_rem(size) == Some(0),
+            Self::Exactly(count) => size.checked_mul(count) == Some(len),
+        }
+    }
+}
+
+/// A schema text as it came, and what it means.
+#[derive(Debug)]
+struct Entry<S> {
+    text: Vec<u8>,
+    schema: Result<S, SchemaError>,
+}
+
+enum Change {
+    None,
+    /// The name had no good schema before; the new one may be broken too.
+    New(Result<(), SchemaError>),
+    Replaced(String),
+}
+
+fn put<S: PartialEq>(
+    entries: &mut HashMap<String, Entry<S>>,
+    prefix: &str,
+    name: &str,
+    text: &[u8],
+    parse: fn(&str) -> Result<S, ParseError>,
+) -> Result<Change, SchemaError> {
+    let known = entries.get_mut(name);
+    if let Some(known) = &known
+        && known.text == text
+    {
+        return known
+            .schema
+            .as_ref()
+            .map(|_| Change::None)
+            .map_err(Clone::clone);
+    }
+    let full_name = format!("{prefix}:{name}");
+    let schema = match str::from_utf8(text) {
+        Ok(text) => parse(text).map_err(|error| SchemaError::Parse {
+            name: full_name.clone(),
+            error,
+        }),
+        Err(error) => Err(SchemaError::NotUtf8 {
+            name: full_name.clone(),
+            at: error.valid_up_to(),
+        }),
+    };
+    if let Some(known) = known
+        && let Ok(before) = &known.schema
+    {
+        let schema = schema?;
+        // Java and C++ set blanks differently; that is no change.
+        let same = schema == *before;
+        *known = Entry {
+            text: text.to_vec(),
+            schema: Ok(schema),
+        };
+        return Ok(if same {
+            Change::None
+        } else {
+            Change::Replaced(full_name)
+        });
+    }
+    let result = schema.as_ref().map(|_| ()).map_err(Clone::clone);
+    entries.insert(
+        name.to_owned(),
+        Entry {
+            text: text.to_vec(),
+            schema,
+        },
+    );
+    Ok(Change::New(result))
+}
+
+/// Results by name, found out once. Failures are kept as well: a type without schema fails with every sample.
+#[derive(Debug)]
+struct Cache<T>(RwLock<HashMap<String, Result<T, SchemaError>>>);
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T: Clone> Cache<T> {
+    fn find_or(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<T, SchemaError>,
+    ) -> Result<T, SchemaError> {
+        if let Some(found) = self
+            .0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+        {
+            return found.clone();
+        }
+        let made = make();
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.to_owned(), made.clone());
+        made
+    }
+
+    /// Drops failures and what does not pass.
+    fn retain(&mut self, pass: impl Fn(&T) -> bool) {
+        let map = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        map.retain(|_, result| result.as_ref().is_ok_and(&pass));
+    }
+
+    fn clear(&mut self) {
+        self.0
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}

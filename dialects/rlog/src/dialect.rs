@@ -1,0 +1,487 @@
+//! All that the rest of logpose sees of RLOG.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::ControlFlow;
+
+use logpose_core::{
+    Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout,
+    Lookup, Mark, Problem, Problems, Read, RecordLine, Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type,
+};
+
+use crate::model::{Show, key_of, resolve, value};
+use crate::reader::{Decoder, Reader, repeated_note, repeated_revision, revision_of};
+use crate::recover;
+use crate::replay::{Bound, Output, bad_value};
+use crate::session::{RlogClient, RlogServer, ServerOptions};
+use crate::walk::{Field, Found, Part, SPLIT, Stop, Visit, Walk};
+use crate::wire::{FIELD, Kind, Message, Revision};
+use crate::writer::{Encoder, Options};
+
+/// AdvantageKit's byte log, files and live.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rlog;
+
+static INFO: Info = Info {
+    name: "rlog",
+    title: "AdvantageKit RLOG",
+    extensions: &["rlog"],
+    files: Support { read: true, write: true },
+    live: Support { read: true, write: true },
+    scheme: Some("rlog"),
+};
+
+impl Dialect for Rlog {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        match recover::header(head) {
+            Some((revision, first)) if recover::follows(head, 10, revision, first) => Confidence::Yes,
+            // Nothing but a later key or a repeated time is wrong with it.
+            Some((_, first)) if first > 0.0 && head.get(10).is_some_and(|byte| *byte <= FIELD) => Confidence::Perhaps,
+            _ if recover::is_headless(head) => Confidence::Perhaps,
+            _ => Confidence::No,
+        }
+    }
+
+    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+        index(log, read, problems, SPLIT)
+    }
+
+    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+        columns(log, read, problems, SPLIT)
+    }
+
+    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+        // Places mostly ascend, so the next mark is near the last one.
+        let mut next = 0;
+        for at in at {
+            let known = next.checked_sub(1).and_then(|i: usize| index.marks.get(i));
+            if known.is_some_and(|mark| mark.at > *at) {
+                next = 0;
+            }
+            let mut step = 1;
+            while index.marks.get(next + step).is_some_and(|mark| mark.at <= *at) {
+                next += step;
+                step *= 2;
+            }
+            let rest = index.marks.get(next..(next + step + 1).min(index.marks.len())).unwrap_or_default();
+            next += rest.partition_point(|mark| mark.at <= *at);
+            out.push(next.checked_sub(1).and_then(|i| index.marks.get(i)).map_or(Time::ZERO, |mark| mark.time));
+        }
+    }
+
+    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
+        let Some(revision) = revision_in(index) else { return };
+        for row in rows {
+            let Some(rest) = usize::try_from(row.at).ok().and_then(|at| log.get(at..)) else { continue };
+            let Ok(Message::Field { kind, value: bytes, .. }) = Message::parse(revision, &mut Cursor::new(rest, row.at)) else { continue };
+            let Some(channel) = index.channels.get(row.channel as usize) else { continue };
+            if let Ok(value) = value(revision, kind.map_or(0, Kind::byte), channel.channel.ty(), bytes) {
+                out.push(Sample { channel: row.channel, time: row.time, value });
+            }
+        }
+    }
+
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let Some(revision) = revision_in(index) else { return Ok(()) };
+        let mut bound = Bound::to(index.channels.iter().map(|c| &c.channel));
+        let mut walk = Walk::new(revision, &logpose_core::Limits { channels: u32::MAX, ..logpose_core::Limits::default() });
+        let mut output = Output { revision, bound: &mut bound, lookup, sink, report: false, batch: Vec::new(), error: None };
+        for span in &index.spans {
+            let (Ok(start), Ok(end)) = (usize::try_from(span.start), usize::try_from(span.end)) else { break };
+            if walk.run(log, 0, start, end, &mut output).1 == Stop::Halted {
+                break;
+            }
+        }
+        output.declare_empty(|id| index.channels.get(id as usize).is_some_and(|c| c.samples == 0));
+        output.finish()
+    }
+
+    fn records(&self, log: &[u8], read: &Read<'_>, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<(), DecodeError> {
+        let plan = plan(log, read, &mut Problems::default())?;
+        let first = plan.spans.first().map_or(0, |(start, _)| *start);
+        if from == 0 && first > 0 {
+            let text = format!("revision {}", plan.revision.byte());
+            if line(RecordLine { at: 0, length: 1, text: &text }).is_break() {
+                return Ok(());
+            }
+        }
+        let mut keys = HashMap::new();
+        for (start, end) in plan.spans {
+            let bytes = log.get(start..end).unwrap_or_default();
+            let mut reader = Reader::with_revision(bytes, start as u64, plan.revision);
+            loop {
+                let at = reader.offset();
+                let Some(message) = reader.next() else { break };
+                let message = message?;
+                if let Message::Key { id, name, type_name } = message {
+                    keys.insert(id, (name, type_name));
+                }
+                let text = Line { revision: plan.revision, message, keys: &keys };
+                if at >= from && line(RecordLine { at, length: reader.offset() - at, text: &text }).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+        Box::new(Decoder::new(read))
+    }
+
+    fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
+        let revision = match options.revision {
+            None => Revision::R2,
+            Some(byte) => Revision::of(byte)?,
+        };
+        Some(Box::new(Encoder::new(Options { revision, long_values: options.long_values })))
+    }
+
+    fn session(&self, role: Role) -> Option<Box<dyn Session>> {
+        Some(match role {
+            Role::Client => Box::new(RlogClient::new(logpose_core::Limits::default())),
+            Role::Server => Box::new(RlogServer::new(ServerOptions::default())),
+        })
+    }
+}
+
+/// One message with the name and the value that the keys before it give.
+struct Line<'l, 'a> {
+    revision: Revision,
+    message: Message<'a>,
+    keys: &'l HashMap<u16, (&'a [u8], Option<&'a [u8]>)>,
+}
+
+impl fmt::Display for Line<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Message::Field { key, kind, value: bytes } = self.message else { return self.message.fmt(f) };
+        let Some((name, type_name)) = self.keys.get(&key) else { return write!(f, "{} (unknown key)", self.message) };
+        write!(f, "field {key} {:?} ", String::from_utf8_lossy(name))?;
+        let type_name = String::from_utf8_lossy(type_name.unwrap_or_default());
+        match kind {
+            Some(kind) => write!(f, "{}", kind.name())?,
+            None => write!(f, "{type_name:?}")?,
+        }
+        match value(self.revision, kind.map_or(0, Kind::byte), Type::of(&type_name), bytes) {
+            _ if kind == Some(Kind::Null) => Ok(()),
+            Ok(value) => write!(f, " = {}", Show(value)),
+            Err(misfit) => write!(f, " {} ({misfit})", crate::wire::Hex(bytes)),
+        }
+    }
+}
+
+/// Where the messages of a log are.
+struct Plan {
+    revision: Revision,
+    spans: Vec<(usize, usize)>,
+}
+
+fn plan(log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Plan, DecodeError> {
+    if read.salvage {
+        let found = recover::salvage(log, read.revision, problems)?;
+        return Ok(Plan { revision: found.revision, spans: found.spans });
+    }
+    let (revision, start) = revision_of(log, read.revision)?;
+    if start == 0 {
+        let message = format!("the revision byte is missing; read as {revision}, as asked");
+        problems.push(Problem::new(Severity::Note, "missing-revision", 0, 0, message));
+    } else if let Some(again) = repeated_revision(log, revision) {
+        problems.push(repeated_note(again as u64));
+        return Ok(Plan { revision, spans: vec![(start, again), (again + 1, log.len())] });
+    }
+    Ok(Plan { revision, spans: vec![(start, log.len())] })
+}
+
+/// Walks all stretches of a log. Returns what was found and the stretches that hold whole messages.
+fn walk<'a, V: Part<'a>>(log: &'a [u8], plan: &Plan, read: &Read<'_>, split: usize, problems: &mut Problems) -> (Found<V>, Vec<Span>) {
+    let mut found = Found::new(plan.revision, read);
+    let mut spans = Vec::with_capacity(plan.spans.len());
+    for (start, end) in &plan.spans {
+        found.stretch(log, *start, *end, read, split);
+        spans.push(Span { start: *start as u64, end: found.end as u64 });
+        if let Stop::Bad(error) = &found.stop {
+            let rest = log.len() - found.end;
+            let what = if error.is_truncation() { "the last message is not whole" } else { "the message cannot be read" };
+            let message = format!("{what}: {}; the last {rest} bytes are not read", error.kind);
+            problems.push(Problem::new(Severity::Damage, error.code(), found.end as u64, rest as u64, message));
+            break;
+        }
+    }
+    report(&found.walk, problems);
+    (found, spans)
+}
+
+/// Reports what the log as a whole has of oddities.
+pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
+    let stats = &walk.stats;
+    let mut tell = |severity, code, tally: crate::walk::Tally, message: &str| {
+        if tally.count > 0 {
+            problems.push(Problem::new(severity, code, tally.first, 0, format!("{} {message}", tally.count)));
+        }
+    };
+    tell(Severity::Damage, "bad-time", stats.bad_times, "timestamps are no times; their cycles take the time before");
+    tell(Severity::Damage, "too-many-channels", stats.overflow, "keys or fields beyond the limit of channels are dropped");
+    tell(Severity::Warning, "bad-utf8", stats.bad_names, "names or type strings are not UTF-8; their bad bytes are replaced");
+    tell(
+        Severity::Note,
+        "advantagescope-times",
+        stats.refused_times,
+        "timestamps rise by less than 0.1 ms or by 60 s or more: AdvantageScope takes that for corruption and may refuse the log",
+    );
+    tell(Severity::Note, "advantagescope-lengths", stats.long, "lengths are above 32767: AdvantageScope reads them as negative and refuses the log");
+    let mut names: HashMap<u32, (&str, &str)> = HashMap::new();
+    for slot in walk.bindings.slots() {
+        let Some(declared) = &slot.declared else { continue };
+        let key = key_of(walk.revision, slot.id);
+        let now = (&*declared.name, if walk.revision == Revision::R2 { &*declared.type_name } else { "" });
+        if let Some(before) = names.insert(key, now)
+            && before != now
+        {
+            let message = format!("key {key} was {:?} and is {:?} from here on", before.0, now.0);
+            problems.push(Problem::new(Severity::Note, "key-redefined", slot.at, 0, message));
+        }
+    }
+}
+
+/// Collects an index.
+struct Indexer {
+    records: IndexBuilder,
+    marks: Vec<Mark>,
+}
+
+impl<'a> Visit<'a> for Indexer {
+    #[inline(always)]
+    fn field(&mut self, _: &Bindings, field: Field<'a>) -> ControlFlow<()> {
+        #[expect(clippy::cast_possible_truncation, reason = "only its low bits decide whether a value fits its type, and R2 lengths have 16")]
+        self.records.record(field.slot, field.at, field.time, field.value.len() as u32, field.len as u64);
+        ControlFlow::Continue(())
+    }
+
+    fn cycle(&mut self, mark: Mark) {
+        self.marks.push(mark);
+    }
+}
+
+impl<'a> Part<'a> for Indexer {
+    fn fresh(_: &Read<'_>) -> Self {
+        Self { records: IndexBuilder::default(), marks: Vec::new() }
+    }
+
+    fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
+        self.records.join(later.records, map);
+        self.marks.append(&mut later.marks);
+    }
+}
+
+pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+    let plan = plan(log, read, problems)?;
+    let revision = plan.revision;
+    let (found, spans) = walk::<Indexer>(log, &plan, read, split, problems);
+    let Indexer { mut records, marks } = found.visitor;
+    let Walk { bindings, stats, .. } = found.walk;
+    let fields: u64 = records.slots().iter().map(|slot| slot.positions.len() as u64).sum();
+    let (channels, mut fates) = resolve(&bindings);
+    report_unknown(revision, &bindings, &fates, &records, problems);
+    if revision == Revision::R2 {
+        drop_misfits(log, &channels, &fates, &mut records, &marks, problems);
+    }
+    let sorted = records.sorted();
+    let mut channels = records.channels(channels, &fates);
+    if revision == Revision::R1 {
+        drop_empty(&mut channels, &mut fates);
+    }
+    let keys: std::collections::HashSet<u32> = bindings.slots().iter().filter(|slot| slot.declared.is_some()).map(|slot| key_of(revision, slot.id)).collect();
+    let facts = vec![
+        Fact { key: "revision", value: revision.byte().to_string() },
+        Fact { key: "cycles", value: stats.cycles.to_string() },
+        Fact { key: "keys", value: keys.len().to_string() },
+    ];
+    let messages = fields + stats.cycles + stats.keys + stats.nulls;
+    Ok(Index { channels, slots: fates, marks, spans, records: messages, sorted, facts })
+}
+
+/// Reports the fields whose key nothing defines, one problem for each key.
+fn report_unknown(revision: Revision, bindings: &Bindings, fates: &[Fate], records: &IndexBuilder, problems: &mut Problems) {
+    let mut unknown: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for ((slot, fate), index) in bindings.slots().iter().zip(fates).zip(records.slots()) {
+        if let (Fate::Unknown, Some(first)) = (fate, index.positions.first()) {
+            let (count, at) = unknown.entry(key_of(revision, slot.id)).or_insert((0, first));
+            *count += index.positions.len() as u64;
+            *at = first.min(*at);
+        }
+    }
+    let mut unknown: Vec<_> = unknown.into_iter().collect();
+    unknown.sort_by_key(|(_, (_, at))| *at);
+    for (key, (count, at)) in unknown {
+        let message = format!("key {key} is not defined before its {count} fields, which are dropped");
+        problems.push(Problem::new(Severity::Damage, "unknown-key", at, 0, message));
+    }
+}
+
+/// Takes values out of the index whose size does not fit the type of their key.
+fn drop_misfits(log: &[u8], channels: &[Channel], fates: &[Fate], records: &mut IndexBuilder, marks: &[Mark], problems: &mut Problems) {
+    let marked = Index { marks: marks.to_vec(), ..Index::default() };
+    for (slot, fate) in records.slots_mut().iter_mut().zip(fates) {
+        let Some(channel) = fate.channel().and_then(|id| channels.get(id as usize)) else { continue };
+        let ty = channel.ty();
+        let fits = match (ty.fixed_size(), ty.element_size()) {
+            (Some(size), _) => slot.size_or == slot.size_and && slot.size_or as usize == size,
+            (None, Some(size)) => (slot.size_or as usize).is_multiple_of(size),
+            (None, None) => ty != Type::StringArray,
+        };
+        if fits || slot.positions.is_empty() {
+            continue;
+        }
+        slot.retain(|at| {
+            let rest = log.get(usize::try_from(at).ok()?..)?;
+            let Ok(Message::Field { value: bytes, .. }) = Message::parse(Revision::R2, &mut Cursor::new(rest, at)) else { return None };
+            match value(Revision::R2, 0, ty, bytes) {
+                Ok(_) => Some((u32::try_from(bytes.len()).ok()?, marked.marked_time(at).nanos(), bytes.len() as u64 + 5)),
+                Err(misfit) => {
+                    problems.push(bad_value(channel, at, bytes.len() + 5, &misfit));
+                    None
+                }
+            }
+        });
+    }
+}
+
+/// Drops the channels of R1 types that never had a value.
+fn drop_empty(channels: &mut Vec<ChannelIndex>, fates: &mut [Fate]) {
+    let mut next = 0;
+    let kept: Vec<Option<u32>> = channels
+        .iter()
+        .map(|c| {
+            let id = (c.samples > 0).then_some(next);
+            next += u32::from(c.samples > 0);
+            id
+        })
+        .collect();
+    channels.retain(|c| c.samples > 0);
+    let new = |id: u32| kept.get(id as usize).copied().flatten();
+    for fate in fates {
+        *fate = match *fate {
+            Fate::Started(id) => new(id).map_or(Fate::Unknown, Fate::Started),
+            Fate::Ended(id) => new(id).map_or(Fate::Unknown, Fate::Ended),
+            Fate::Late(_) | Fate::Unknown => Fate::Unknown,
+        };
+    }
+}
+
+/// Collects columns.
+struct Collector {
+    columns: ColumnBuilder,
+    /// An R1 value as its column holds it.
+    widened: Vec<u8>,
+}
+
+impl<'a> Visit<'a> for Collector {
+    #[inline(always)]
+    fn field(&mut self, _: &Bindings, field: Field<'a>) -> ControlFlow<()> {
+        if field.kind == 0 {
+            self.columns.record(field.slot, field.time, field.value);
+        } else {
+            self.widen(field);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Collector {
+    fn widen(&mut self, field: Field<'_>) {
+        if let Some(value) = Kind::of(field.kind).and_then(|kind| kind.value(field.value)) {
+            self.widened.clear();
+            value.emit(Layout::Little, &mut self.widened);
+            self.columns.record(field.slot, field.time, &self.widened);
+        }
+    }
+}
+
+impl<'a> Part<'a> for Collector {
+    fn fresh(read: &Read<'_>) -> Self {
+        Self { columns: ColumnBuilder::new(read.prepare), widened: Vec::new() }
+    }
+
+    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
+        self.columns.join(later.columns, map);
+    }
+}
+
+pub(crate) fn columns(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Columns, DecodeError> {
+    let plan = plan(log, read, problems)?;
+    let (found, spans) = walk::<Collector>(log, &plan, read, split, problems);
+    let (channels, fates) = resolve(&found.walk.bindings);
+    if fates.contains(&Fate::Unknown) {
+        // A log with fields that nothing explains: count them, in a second pass.
+        let mut counted = Found::<Indexer>::new(plan.revision, read);
+        spans.iter().for_each(|span| counted.stretch(log, place(span.start), place(span.end), read, usize::MAX));
+        let (_, fates) = resolve(&counted.walk.bindings);
+        report_unknown(plan.revision, &counted.walk.bindings, &fates, &counted.visitor.records, problems);
+    }
+    let layout = match plan.revision {
+        Revision::R1 => Layout::Little, // widened as it was collected
+        Revision::R2 => Layout::Big,
+    };
+    let all = channels.clone();
+    let (mut columns, doubtful) = found.visitor.columns.columns(channels, &fates, layout);
+    if !doubtful.is_empty() {
+        let picked: Vec<Channel> = doubtful.iter().filter_map(|id| all.get(*id).cloned()).collect();
+        let names = Bound::to(all.iter());
+        let closer = Columns::gather(picked, read.prepare, |push| {
+            let mut places = vec![None; all.len()];
+            for (place, id) in doubtful.iter().enumerate() {
+                if let Some(entry) = places.get_mut(*id) {
+                    *entry = Some(place);
+                }
+            }
+            let mut look = Closer { revision: plan.revision, names, places, all: &all, push, problems };
+            let mut walk = Walk::new(plan.revision, &read.limits);
+            for span in &spans {
+                walk.run(log, 0, place(span.start), place(span.end), &mut look);
+            }
+            Ok(())
+        })?;
+        columns.replace(&doubtful, closer);
+    }
+    if plan.revision == Revision::R1 {
+        columns.columns.retain(|column| column.samples() > 0);
+    }
+    Ok(columns)
+}
+
+/// Reads the values of a few channels one by one.
+struct Closer<'p, 'a> {
+    revision: Revision,
+    names: Bound,
+    /// For each channel its place among those that are looked at.
+    places: Vec<Option<usize>>,
+    all: &'p [Channel],
+    push: &'p mut dyn FnMut(usize, Time, &logpose_core::Value<'a>),
+    problems: &'p mut Problems,
+}
+
+impl<'a> Visit<'a> for Closer<'_, 'a> {
+    fn field(&mut self, bindings: &Bindings, field: Field<'a>) -> ControlFlow<()> {
+        let id = self.names.channel(bindings, field.slot).map(|id| id as usize);
+        let place = id.and_then(|id| self.places.get(id).copied().flatten());
+        if let (Some(place), Some(channel)) = (place, id.and_then(|id| self.all.get(id))) {
+            match value(self.revision, field.kind, channel.ty(), field.value) {
+                Ok(value) => (self.push)(place, Time::from_nanos(field.time), &value),
+                Err(misfit) => self.problems.push(bad_value(channel, field.at, field.len, &misfit)),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn place(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+fn revision_in(index: &Index) -> Option<Revision> {
+    index.fact("revision").and_then(|text| text.parse().ok()).and_then(Revision::of)
+}

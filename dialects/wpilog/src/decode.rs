@@ -1,0 +1,204 @@
+use std::collections::HashMap;
+
+use logpose_core::{Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type, Value};
+
+use crate::error::Error;
+use crate::reader::{header_in_stream, next_in_stream};
+use crate::wire::{Control, Record, metadata_of_2022, second_header};
+
+/// A log that arrives in pieces, to samples. Data whose Start has not come yet are held back for it.
+#[derive(Debug)]
+pub(crate) struct StreamDecoder {
+    limits: Limits,
+    offset: u64,
+    header: bool,
+    entries: HashMap<u32, Entry>,
+    /// Channels by name and type.
+    channels: HashMap<(String, String), ChannelId>,
+    held: Vec<Held>,
+    held_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    channel: ChannelId,
+    ty: Type,
+    live: bool,
+}
+
+/// A record that waits for its Start.
+#[derive(Debug)]
+struct Held {
+    at: u64,
+    entry: u32,
+    timestamp: i64,
+    payload: Vec<u8>,
+}
+
+impl StreamDecoder {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, offset: 0, header: false, entries: HashMap::new(), channels: HashMap::new(), held: Vec::new(), held_bytes: 0 }
+    }
+
+    /// Reads whole records from the front of `input`; returns how many bytes they took.
+    fn read<'a>(&mut self, input: &'a [u8], sink: &mut dyn Sink, batch: &mut Vec<Sample<'a>>) -> Result<usize, StreamError> {
+        let mut cur = Cursor::new(input, self.offset);
+        let limit = self.limits.record_len;
+        if !self.header {
+            match header_in_stream(&mut cur, limit).map_err(decode)? {
+                Some(_) => self.header = true,
+                None => return Ok(0),
+            }
+        }
+        loop {
+            let at = cur.offset();
+            if let Some(header) = second_header(cur.rest(), 0) {
+                let message = "a second log begins here: two files were written into one; both are read";
+                sink.problem(Problem::new(Severity::Warning, "second-header", at, header.len() as u64, message));
+                cur.take(header.len() as u64, "header").map_err(|t| decode(t.into()))?;
+                continue;
+            }
+            match next_in_stream(&mut cur, limit) {
+                Ok(Some(record)) => self.record(at, record, sink, batch)?,
+                Ok(None) => break,
+                Err(error) => {
+                    flush(batch, sink)?;
+                    return Err(decode(error));
+                }
+            }
+            if batch.len() >= 1024 {
+                flush(batch, sink)?;
+            }
+        }
+        flush(batch, sink)?;
+        Ok(input.len() - cur.rest().len())
+    }
+
+    fn record<'a>(&mut self, at: u64, record: Record<'a>, sink: &mut dyn Sink, batch: &mut Vec<Sample<'a>>) -> Result<(), StreamError> {
+        let time = Time::from_micros(record.timestamp);
+        if let Some(control) = record.control() {
+            flush(batch, sink)?;
+            return self.control(at, control, record.payload.len(), time, sink);
+        }
+        let Some(entry) = self.entries.get(&record.entry).copied() else {
+            self.hold(at, record, sink);
+            return Ok(());
+        };
+        if !entry.live {
+            sink.problem(Problem::new(Severity::Warning, "after-finish", at, 0, format!("a record of entry {} comes after its Finish; it is kept", record.entry)));
+        }
+        match Value::parse(entry.ty, record.payload, Layout::Little) {
+            Ok(value) => batch.push(Sample { channel: entry.channel, time, value }),
+            Err(misfit) => match metadata_of_2022(record.entry, record.payload) {
+                Some(metadata) => {
+                    flush(batch, sink)?;
+                    sink.metadata(entry.channel, time, &String::from_utf8_lossy(metadata))?;
+                }
+                None => sink.problem(Problem::new(Severity::Damage, "bad-value", at, record.payload.len() as u64, format!("no value of entry {}: {misfit}; skipped", record.entry))),
+            },
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, at: u64, control: Control<'_>, size: usize, time: Time, sink: &mut dyn Sink) -> Result<(), StreamError> {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        match control {
+            Control::Start(start) => {
+                let channel = Channel { metadata: text(start.metadata), ..Channel::new(text(start.name), text(start.type_name)) };
+                let ty = channel.ty();
+                let next = ChannelId::try_from(self.channels.len()).unwrap_or(ChannelId::MAX);
+                if next >= self.limits.channels {
+                    sink.problem(Problem::new(Severity::Damage, "too-many-entries", at, size as u64, format!("more entries than allowed; {:?} is not read", channel.name)));
+                    return Ok(());
+                }
+                let id = *self.channels.entry((channel.name.clone(), channel.type_name.clone())).or_insert(next);
+                if id == next {
+                    sink.channel(id, &channel)?;
+                } else {
+                    sink.metadata(id, time, &channel.metadata)?;
+                }
+                self.entries.insert(start.entry, Entry { channel: id, ty, live: true });
+                self.release(start.entry, sink)?;
+            }
+            Control::Finish { entry } => {
+                if let Some(entry) = self.entries.get_mut(&entry) {
+                    entry.live = false;
+                    sink.end(entry.channel, time)?;
+                }
+            }
+            Control::SetMetadata { entry, metadata } => {
+                if let Some(entry) = self.entries.get(&entry) {
+                    sink.metadata(entry.channel, time, &text(metadata))?;
+                }
+            }
+            Control::Unknown { .. } if size == 0 && time == Time::ZERO => {
+                sink.problem(Problem::new(Severity::Damage, "zero-fill", at, 4, "zero bytes where records should be"));
+            }
+            Control::Unknown { .. } => {
+                sink.problem(Problem::new(Severity::Warning, "unknown-control", at, size as u64, "a control record that is no Start, Finish or SetMetadata; skipped"));
+            }
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, at: u64, record: Record<'_>, sink: &mut dyn Sink) {
+        let size = record.payload.len() + size_of::<Held>();
+        if self.held_bytes + size > self.limits.held_back {
+            sink.problem(Problem::new(Severity::Damage, "unknown-entry", at, record.payload.len() as u64, format!("a record of entry {}, which was never started; dropped", record.entry)));
+            return;
+        }
+        self.held_bytes += size;
+        self.held.push(Held { at, entry: record.entry, timestamp: record.timestamp, payload: record.payload.to_vec() });
+    }
+
+    /// Hands on the records that waited for this entry.
+    fn release(&mut self, entry: u32, sink: &mut dyn Sink) -> Result<(), StreamError> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let (now, still): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held).into_iter().partition(|held| held.entry == entry);
+        self.held = still;
+        let mut batch = Vec::with_capacity(now.len());
+        for held in &now {
+            self.held_bytes -= held.payload.len() + size_of::<Held>();
+            let record = Record { entry, timestamp: held.timestamp, payload: &held.payload };
+            self.record(held.at, record, sink, &mut batch)?;
+        }
+        flush(&mut batch, sink)
+    }
+}
+
+impl Decode for StreamDecoder {
+    fn decode(&mut self, input: &[u8], sink: &mut dyn Sink) -> Result<usize, StreamError> {
+        let used = self.read(input, sink, &mut Vec::with_capacity(1024))?;
+        self.offset += used as u64;
+        Ok(used)
+    }
+
+    fn finish(&mut self, rest: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError> {
+        if !self.header {
+            crate::wire::Header::parse(&mut Cursor::new(rest, self.offset)).map_err(decode)?;
+        }
+        for held in std::mem::take(&mut self.held) {
+            sink.problem(Problem::new(Severity::Damage, "unknown-entry", held.at, held.payload.len() as u64, format!("a record of entry {}, which is never started; it cannot be read", held.entry)));
+        }
+        self.held_bytes = 0;
+        if !rest.is_empty() {
+            let why = Record::parse(&mut Cursor::new(rest, self.offset)).err().map_or_else(String::new, |error| format!("{}; ", error.kind));
+            sink.problem(Problem::new(Severity::Damage, "truncated", self.offset, rest.len() as u64, format!("{why}the last {} bytes are not read", rest.len())));
+        }
+        Ok(())
+    }
+}
+
+fn flush(batch: &mut Vec<Sample<'_>>, sink: &mut dyn Sink) -> Result<(), StreamError> {
+    if !batch.is_empty() {
+        sink.samples(batch)?;
+        batch.clear();
+    }
+    Ok(())
+}
+
+fn decode(error: Error) -> StreamError {
+    StreamError::Decode(error.into())
+}

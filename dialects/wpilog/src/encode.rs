@@ -1,0 +1,139 @@
+use logpose_core::{Channel, ChannelId, Encode, EncodeError, Layout, Problem, Sample, Severity, Time};
+
+use crate::wire::{Control, Header, Record, Start, VERSION};
+
+/// Samples of the model to the records of a log.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    extra: String,
+    entries: Vec<Option<Entry>>,
+    next_id: u32,
+    payload: Vec<u8>,
+    finer: u64,
+    last: i64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: u32,
+    name: String,
+    type_name: String,
+    metadata: String,
+    live: bool,
+    started: bool,
+}
+
+impl Encoder {
+    pub(crate) fn new(extra: &str) -> Self {
+        Self { extra: extra.into(), entries: Vec::new(), next_id: 1, payload: Vec::new(), finer: 0, last: 0 }
+    }
+
+    /// The entry, started if it is not live.
+    fn live(&mut self, channel: ChannelId, timestamp: i64, out: &mut Vec<u8>) -> Option<u32> {
+        let entry = self.entries.get_mut(channel as usize)?.as_mut()?;
+        if !entry.live {
+            entry.live = true;
+            entry.started = true;
+            self.payload.clear();
+            let (name, type_name, metadata) = (entry.name.as_bytes(), entry.type_name.as_bytes(), entry.metadata.as_bytes());
+            Control::Start(Start { entry: entry.id, name, type_name, metadata, exact: true }).emit(&mut self.payload);
+            Record { entry: 0, timestamp, payload: &self.payload }.emit(out);
+        }
+        Some(entry.id)
+    }
+
+    fn control(&mut self, control: Control<'_>, timestamp: i64, out: &mut Vec<u8>) {
+        self.payload.clear();
+        control.emit(&mut self.payload);
+        Record { entry: 0, timestamp, payload: &self.payload }.emit(out);
+    }
+}
+
+fn fits(channel: &str, what: &str, len: usize) -> Result<(), EncodeError> {
+    if u32::try_from(len).is_ok() {
+        return Ok(());
+    }
+    let message = format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX);
+    Err(EncodeError { dialect: "wpilog", channel: channel.into(), message })
+}
+
+impl Encode for Encoder {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        Header { version: VERSION, extra: self.extra.as_bytes() }.emit(out);
+    }
+
+    fn channel(&mut self, id: ChannelId, channel: &Channel, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+        for (what, text) in [("name", &channel.name), ("type", &channel.type_name), ("metadata text", &channel.metadata)] {
+            fits(&channel.name, what, text.len())?;
+        }
+        if self.entries.len() <= id as usize {
+            self.entries.resize_with(id as usize + 1, || None);
+        }
+        if let Some(place) = self.entries.get_mut(id as usize) {
+            let (name, type_name, metadata) = (channel.name.clone(), channel.type_name.clone(), channel.metadata.clone());
+            *place = Some(Entry { id: self.next_id, name, type_name, metadata, live: false, started: false });
+            self.next_id += 1;
+        }
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        for sample in samples {
+            let timestamp = sample.time.micros();
+            self.finer += u64::from(sample.time.nanos() % 1000 != 0 && sample.time != Time::MAX && sample.time != Time::MIN);
+            self.last = timestamp;
+            let Some(entry) = self.live(sample.channel, timestamp, out) else { continue };
+            self.payload.clear();
+            sample.value.emit(Layout::Little, &mut self.payload);
+            if u32::try_from(self.payload.len()).is_err() {
+                let name = self.entries.get(sample.channel as usize).and_then(Option::as_ref).map_or("", |entry| &entry.name);
+                return fits(name, "value", self.payload.len());
+            }
+            Record { entry, timestamp, payload: &self.payload }.emit(out);
+        }
+        Ok(())
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) else { return Ok(()) };
+        fits(&entry.name, "metadata text", metadata.len())?;
+        if entry.metadata == metadata {
+            return Ok(());
+        }
+        metadata.clone_into(&mut entry.metadata);
+        let (live, entry) = (entry.live, entry.id);
+        // An entry that is not live gets them with its Start.
+        if live {
+            self.control(Control::SetMetadata { entry, metadata: metadata.as_bytes() }, time.micros(), out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.live(id, time.micros(), out).is_none() {
+            return Ok(());
+        }
+        if let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) {
+            entry.live = false;
+            let entry = entry.id;
+            self.control(Control::Finish { entry }, time.micros(), out);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Vec<Problem> {
+        // Channels without a sample, which no Start has named yet.
+        for id in 0..self.entries.len() {
+            let never = self.entries.get(id).and_then(Option::as_ref).is_some_and(|entry| !entry.started);
+            if never && let Ok(id) = ChannelId::try_from(id) {
+                self.live(id, self.last, out);
+            }
+        }
+        let mut problems = Vec::new();
+        if self.finer > 0 {
+            let message = format!("WPILOG counts microseconds: {} times were rounded", self.finer);
+            problems.push(Problem::general(Severity::Warning, "times-rounded", message));
+        }
+        problems
+    }
+}

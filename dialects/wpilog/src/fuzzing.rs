@@ -1,0 +1,111 @@
+//! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
+
+use logpose_core::{Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time, serially};
+
+use crate::{Decoder, Reader, Wpilog};
+
+/// Everything that can be done with bytes from outside: none of it may panic.
+pub fn decode(data: &[u8]) {
+    if let Ok(reader) = Reader::new(data) {
+        reader.for_each(|record| drop(record.map(|record| record.to_string())));
+    }
+    let mut decoder = Decoder::new(1 << 20);
+    for piece in data.chunks(7) {
+        decoder.push(piece);
+        while let Ok(Some(_)) = decoder.next_record() {}
+    }
+    let _ = decoder.finish();
+    everything(data, false);
+    let mut stream = Wpilog.decoder(&Read::default());
+    if let Ok(used) = stream.decode(data, &mut Nowhere) {
+        let _ = stream.finish(data.get(used..).unwrap_or_default(), &mut Nowhere);
+    }
+}
+
+/// The same with the search for records behind damage.
+pub fn recover(data: &[u8]) {
+    everything(data, true);
+}
+
+/// What was read and written again reads the same.
+pub fn roundtrip(data: &[u8]) {
+    let Some(first) = rewritten(data) else { return };
+    let Some(second) = rewritten(&first) else { unreachable!("a log that we wrote cannot be read") };
+    assert!(first == second, "a log that we wrote reads as another");
+}
+
+fn everything(data: &[u8], salvage: bool) {
+    let read = Read { salvage, ..Read::default() };
+    let mut problems = Problems::default();
+    let Ok(index) = Wpilog.index(data, &read, &mut problems) else { return };
+    let twice = Wpilog.index(data, &Read { threads: 2, join: &serially, ..read }, &mut Problems::default());
+    assert!(twice.is_ok_and(|twice| twice.samples() == index.samples()), "two parts give another index than one");
+    let mut count = Count(0);
+    let _ = Wpilog.replay(data, &index, &Lookup::default(), &mut count);
+    assert!(count.0 == index.samples(), "the rows are not those of the index");
+    if let Ok(columns) = Wpilog.columns(data, &read, &mut problems) {
+        let samples: usize = columns.columns.iter().map(|column| columns.samples(column).count()).sum();
+        assert!(samples as u64 == index.samples(), "the columns are not those of the index");
+    }
+}
+
+fn rewritten(data: &[u8]) -> Option<Vec<u8>> {
+    let index = Wpilog.index(data, &Read::default(), &mut Problems::default()).ok()?;
+    let mut out = Vec::new();
+    let mut encoder = Wpilog.encoder(&EncodeOptions::default())?;
+    encoder.begin(&mut out);
+    let mut sink = Encoding { encoder: &mut *encoder, out: &mut out };
+    Wpilog.replay(data, &index, &Lookup::default(), &mut sink).ok()?;
+    encoder.finish(&mut out);
+    Some(out)
+}
+
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {}
+}
+
+struct Count(u64);
+
+impl Sink for Count {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.0 += samples.len() as u64;
+        Ok(())
+    }
+}
+
+struct Encoding<'a> {
+    encoder: &'a mut dyn Encode,
+    out: &'a mut Vec<u8>,
+}
+
+impl Sink for Encoding<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        Ok(self.encoder.channel(id, channel, self.out)?)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        Ok(self.encoder.samples(samples, self.out)?)
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        Ok(self.encoder.metadata(id, time, metadata, self.out)?)
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        Ok(self.encoder.end(id, time, self.out)?)
+    }
+}

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod decode;
+mod dialect;
+mod encode;
+mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+mod reader;
+mod recover;
+mod walk;
+mod wire;
+mod writer;
+
+pub use dialect::Wpilog;
+pub use error::{Error, ErrorKind};
+pub use reader::{Decoder, Reader};
+pub use walk::{Stop, Visit, Walk};
+pub use wire::{Control, FIXED_HEADER, Header, MAGIC, MAX_RECORD_HEADER, Record, Start, VERSION};
+pub use writer::{
+    Boolean, BooleanArray, Double, DoubleArray, Entry, Fixed, Float, FloatArray, Int64, Int64Array, Kind, Opaque, Raw, Text, TextArray, Writer, boolean, boolean_array, double,
+    double_array, float, float_array, int64, int64_array, raw, string, string_array,
+};

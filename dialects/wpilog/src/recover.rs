@@ -1,0 +1,243 @@
+//! Finding records again behind damage. The format has no sync marks, but ids, types and times are
+//! predictable, so a few records in a row that fit together are no accident.
+
+use std::collections::HashMap;
+
+use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value};
+
+use crate::walk::record_at;
+use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, Start, second_header};
+
+/// Records in a row that must fit together before a place behind damage is believed.
+const CHAIN: usize = 6;
+/// Records that must follow one which is doubtful itself.
+const SHORT_CHAIN: usize = 3;
+/// Records in a row that mark a boundary for a second thread. It is checked afterwards, so it may be wrong.
+const BOUNDARY_CHAIN: usize = 64;
+/// How far to look for such a boundary.
+const BOUNDARY_SEARCH: usize = 4 << 20;
+/// Times of neighbouring records are this near to each other, in microseconds.
+const HOUR: u64 = 3_600_000_000;
+
+/// The stretches of a log that hold records, the damage between them left out and reported.
+pub(crate) fn spans(log: &[u8], problems: &mut Problems) -> Vec<Span> {
+    let search = Search { log, entries: entries(log) };
+    let mut at = first_record(log, problems);
+    let mut spans = Vec::new();
+    let mut start = at;
+    let mut last = None;
+    while at < log.len() {
+        if let Some((end, time)) = search.accept(at, last) {
+            at = end;
+            last = time.or(last);
+            continue;
+        }
+        let next = search.next(at + 1, last);
+        if start < at {
+            spans.push(Span { start: start as u64, end: at as u64 });
+        }
+        problems.push(lost(log, at, next));
+        at = next;
+        start = next;
+    }
+    if start < at {
+        spans.push(Span { start: start as u64, end: at as u64 });
+    }
+    spans
+}
+
+/// Where records seem to start, at `near` or behind it: the place for a second walk to begin.
+pub(crate) fn boundary(log: &[u8], near: usize, until: usize) -> Option<usize> {
+    let seems = |mut at: usize| {
+        let mut last: Option<i64> = None;
+        for _ in 0..BOUNDARY_CHAIN {
+            let Some((record, len)) = minimal(log, at) else { return false };
+            let fits = match record.control() {
+                Some(control) => well_formed(&control),
+                None => last.is_none_or(|last| near_time(last, record.timestamp)),
+            };
+            if !fits {
+                return false;
+            }
+            if record.entry != 0 && record.timestamp >= 0 {
+                last = Some(record.timestamp);
+            }
+            at += len;
+        }
+        true
+    };
+    (near..until.min(near + BOUNDARY_SEARCH)).find(|at| seems(*at))
+}
+
+/// Whether bytes look like a log without its header: it begins with a Start record.
+pub(crate) fn looks_headerless(head: &[u8]) -> bool {
+    start_at(head, 0).is_some()
+}
+
+fn first_record(log: &[u8], problems: &mut Problems) -> usize {
+    let mut cur = logpose_core::Cursor::new(log, 0);
+    match Header::parse(&mut cur) {
+        Ok(header) => header.len(),
+        Err(error) => {
+            let (at, what) = if log.starts_with(MAGIC) { (FIXED_HEADER.min(log.len()), "damaged") } else { (0, "missing") };
+            problems.push(Problem::new(Severity::Damage, "no-header", 0, at as u64, format!("the header is {what} ({}); records are read from byte {at:#x} on", error.kind)));
+            at
+        }
+    }
+}
+
+fn lost(log: &[u8], from: usize, to: usize) -> Problem {
+    let bytes = log.get(from..to).unwrap_or_default();
+    let n = bytes.len();
+    let (code, message) = if bytes.iter().all(|byte| *byte == 0) {
+        ("zero-fill", format!("{n} zero bytes where records should be, as a power loss leaves them"))
+    } else if to == log.len() {
+        ("lost-bytes", format!("the last {n} bytes hold no whole record"))
+    } else {
+        ("lost-bytes", format!("{n} bytes hold no readable record; reading goes on at byte {to:#x}"))
+    };
+    Problem::new(Severity::Damage, code, from as u64, n as u64, message)
+}
+
+/// Every Start record in the log, wherever it stands: the entries' types, by their places.
+fn entries(log: &[u8]) -> HashMap<u32, Vec<(usize, Type)>> {
+    let mut entries: HashMap<u32, Vec<(usize, Type)>> = HashMap::new();
+    let mut at = 0;
+    while at < log.len() {
+        match start_at(log, at) {
+            Some((start, len)) => {
+                let ty = std::str::from_utf8(start.type_name).map_or(Type::Bytes, Type::of);
+                entries.entry(start.entry).or_default().push((at, ty));
+                at += len;
+            }
+            None => at += 1,
+        }
+    }
+    entries
+}
+
+/// The Start record at `at`, if it is one beyond doubt.
+fn start_at(log: &[u8], at: usize) -> Option<(Start<'_>, usize)> {
+    // Cheap tests first: this runs for every byte of a damaged log.
+    if !matches!(log.get(at..at + 2), Some([widths, 0]) if widths & 0b1000_0011 == 0) {
+        return None;
+    }
+    let (record, len) = minimal(log, at)?;
+    match record.control()? {
+        Control::Start(start) if start.exact && printable(start.name) && printable(start.type_name) => Some((start, len)),
+        _ => None,
+    }
+}
+
+fn printable(text: &[u8]) -> bool {
+    text.iter().all(|byte| *byte >= b' ')
+}
+
+/// The record at `at` if it is all there and its header has the spare bit clear and minimal widths, as every
+/// known writer leaves them.
+fn minimal(log: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
+    let (record, len) = record_at(log, at as u64)?;
+    let len = usize::try_from(len).ok()?;
+    let size = u32::try_from(record.payload.len()).ok()?;
+    let (header, header_len) = RecordHeader { entry: record.entry, size, timestamp: record.timestamp }.emit();
+    let same = header_len + record.payload.len() == len && log.get(at) == header.first();
+    same.then_some((record, len))
+}
+
+fn well_formed(control: &Control<'_>) -> bool {
+    match control {
+        Control::Start(start) => start.exact,
+        Control::Finish { .. } => true,
+        // SetMetadata has no bytes behind its text if it was read at all, up to what a reader ignores.
+        Control::SetMetadata { .. } => true,
+        Control::Unknown { .. } => false,
+    }
+}
+
+fn near_time(last: i64, time: i64) -> bool {
+    // Negative times have all eight bytes and come from other clocks.
+    time < 0 || last.abs_diff(time) <= HOUR
+}
+
+struct Search<'a> {
+    log: &'a [u8],
+    entries: HashMap<u32, Vec<(usize, Type)>>,
+}
+
+impl Search<'_> {
+    /// The record at `at`, if it may be one in the course of a plain walk: its end, and its time if that says
+    /// something about its neighbours.
+    fn accept(&self, at: usize, last: Option<i64>) -> Option<(usize, Option<i64>)> {
+        if let Some(header) = second_header(self.log, at) {
+            return Some((at + header.len(), None));
+        }
+        let (record, len) = record_at(self.log, at as u64)?;
+        let end = at + usize::try_from(len).ok()?;
+        let time = (record.entry != 0 && record.timestamp >= 0).then_some(record.timestamp);
+        let sure = match record.control() {
+            Some(control) => {
+                if record.payload.is_empty() && record.timestamp == 0 {
+                    return None; // zero fill
+                }
+                well_formed(&control)
+            }
+            None => match self.type_of(record.entry, at) {
+                // The size of other types says nothing, so the next record has to.
+                Some(ty) => fits(ty, record.payload) && last.is_none_or(|last| near_time(last, record.timestamp)) && (ty.fixed_size().is_some() || self.chain(end, 1, time.or(last))),
+                None => false,
+            },
+        };
+        (sure || self.chain(end, SHORT_CHAIN, time.or(last))).then_some((end, time))
+    }
+
+    /// Where plausible records begin again, at `from` or behind it; the end of the log if nowhere.
+    fn next(&self, from: usize, last: Option<i64>) -> usize {
+        let found = (from..self.log.len()).find(|at| {
+            second_header(self.log, *at).is_some() || self.plausible(*at, last).is_some() && self.chain(*at, CHAIN, last)
+        });
+        found.unwrap_or(self.log.len())
+    }
+
+    /// Whether `n` plausible records follow each other, or fewer that end where the log ends.
+    fn chain(&self, mut at: usize, n: usize, mut last: Option<i64>) -> bool {
+        for _ in 0..n {
+            if at == self.log.len() {
+                return true;
+            }
+            if let Some(header) = second_header(self.log, at) {
+                at += header.len();
+                continue;
+            }
+            let Some((end, time)) = self.plausible(at, last) else { return false };
+            at = end;
+            last = time.or(last);
+        }
+        true
+    }
+
+    fn plausible(&self, at: usize, last: Option<i64>) -> Option<(usize, Option<i64>)> {
+        let (record, len) = minimal(self.log, at)?;
+        let end = at + len;
+        if let Some(control) = record.control() {
+            return well_formed(&control).then_some((end, None));
+        }
+        let ty = self.type_of(record.entry, at)?;
+        let plausible = fits(ty, record.payload) && last.is_none_or(|last| near_time(last, record.timestamp));
+        plausible.then_some((end, (record.timestamp >= 0).then_some(record.timestamp)))
+    }
+
+    /// The type that an entry has at a place: of its last Start before it, or of its first one at all.
+    fn type_of(&self, entry: u32, at: usize) -> Option<Type> {
+        let starts = self.entries.get(&entry)?;
+        let before = starts.partition_point(|(start, _)| *start < at);
+        starts.get(before.saturating_sub(1)).map(|(_, ty)| *ty)
+    }
+}
+
+fn fits(ty: Type, payload: &[u8]) -> bool {
+    match (ty, payload) {
+        // Writers write 0 or 1.
+        (Type::Boolean, [byte]) => *byte <= 1,
+        _ => Value::parse(ty, payload, Layout::Little).is_ok(),
+    }
+}

@@ -1,0 +1,312 @@
+//! The one loop over the records of a log that the index, the columns and the rows are made with.
+
+use logpose_core::{Bindings, Cursor, Declaration, Problem, Problems, Severity, SlotId, array_at};
+
+use crate::wire::{Control, Record, RecordHeader, Start, header_of, quick_header, second_header};
+
+/// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own without a
+/// dynamic call.
+pub trait Visit {
+    /// A data record: its slot, its first byte, its time in microseconds, its payload and its whole length.
+    fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64);
+    /// A slot was started.
+    fn start(&mut self, slot: SlotId, declaration: &Declaration, timestamp: i64) {
+        let _ = (slot, declaration, timestamp);
+    }
+    /// A slot has other metadata.
+    fn metadata(&mut self, slot: SlotId, metadata: &str, timestamp: i64) {
+        let _ = (slot, metadata, timestamp);
+    }
+    /// A slot has ended.
+    fn end(&mut self, slot: SlotId, timestamp: i64) {
+        let _ = (slot, timestamp);
+    }
+}
+
+/// A walk over a part of a log: what it has learned so far.
+#[derive(Debug)]
+pub struct Walk {
+    /// Which slot every id means.
+    pub bindings: Bindings,
+    /// What was odd.
+    pub problems: Problems,
+    /// Records met, zero fill not counted.
+    pub records: u64,
+    /// Bytes of records that carry no data, and of second headers.
+    pub control_bytes: u64,
+    /// Zero bytes where records should be.
+    pub zero_bytes: u64,
+}
+
+/// Why a walk ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stop {
+    /// It arrived at this byte, where a record starts or the log ends.
+    At(usize),
+    /// The record at this byte is not all there.
+    Truncated(usize),
+}
+
+impl Stop {
+    /// The byte where it ended.
+    #[must_use]
+    pub fn at(self) -> usize {
+        match self {
+            Self::At(at) | Self::Truncated(at) => at,
+        }
+    }
+}
+
+impl Walk {
+    /// A walk that knows nothing yet and may meet `limit` entries.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        Self { bindings: Bindings::new(limit), problems: Problems::default(), records: 0, control_bytes: 0, zero_bytes: 0 }
+    }
+
+    /// Walks from the record at `from` until a record starts at `until` or behind it.
+    pub fn run<V: Visit>(&mut self, log: &[u8], from: usize, until: usize, visit: &mut V) -> Stop {
+        let mut at = from;
+        loop {
+            if at >= until {
+                return Stop::At(at);
+            }
+            let next = match array_at::<24>(log, at) {
+                // The first byte fixes all widths, and a few values make up nearly all records of nearly all
+                // logs: with constant widths the processor need not wait for one field to find the next.
+                Some(head) => match *head {
+                    [0x20, ..] => self.record(log, at, header_of::<1, 3>(head), visit),
+                    [0x30, ..] => self.record(log, at, header_of::<1, 4>(head), visit),
+                    [0x21, ..] => self.record(log, at, header_of::<2, 3>(head), visit),
+                    [0x31, ..] => self.record(log, at, header_of::<2, 4>(head), visit),
+                    _ => self.record(log, at, quick_header(head), visit),
+                },
+                None => match last_header(log, at) {
+                    Some(found) => self.record(log, at, found, visit),
+                    None => Err(self.end_of_log(log, at)),
+                },
+            };
+            match next {
+                Ok(next) => at = next,
+                Err(stop) => return stop,
+            }
+        }
+    }
+
+    /// One record; returns where the next one starts.
+    #[inline(always)]
+    fn record<V: Visit>(&mut self, log: &[u8], at: usize, (header, len): (RecordHeader, usize), visit: &mut V) -> Result<usize, Stop> {
+        if header.entry == 0 {
+            return self.control(log, at, header, len, visit);
+        }
+        let body = at + len;
+        let Some(slot) = self.bindings.slot(header.entry).or_else(|| self.stray(log, at, header.entry)) else {
+            // A second header, or an entry too many.
+            return self.skip(log, at, body, header.size);
+        };
+        self.records += 1;
+        // Eight bytes are the usual size, and a constant again.
+        if header.size == 8 {
+            let Some(payload) = array_at::<8>(log, body) else { return Err(self.cut(at)) };
+            visit.data(slot, at as u64, header.timestamp, payload, len as u64 + 8);
+            Ok(body + 8)
+        } else {
+            let end = body + header.size as usize;
+            let Some(payload) = log.get(body..end) else { return Err(self.cut(at)) };
+            visit.data(slot, at as u64, header.timestamp, payload, (end - at) as u64);
+            Ok(end)
+        }
+    }
+
+    /// The record at `at` does not count: it is not all there.
+    #[cold]
+    fn cut(&mut self, at: usize) -> Stop {
+        self.records -= 1;
+        Stop::Truncated(at)
+    }
+
+    /// Data of an entry that is not live. A `W` may also begin the header of a second log.
+    #[cold]
+    #[inline(never)]
+    fn stray(&mut self, log: &[u8], at: usize, entry: u32) -> Option<SlotId> {
+        if second_header(log, at).is_some() {
+            return None;
+        }
+        self.bindings.stray(entry, at as u64)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn skip(&mut self, log: &[u8], at: usize, body: usize, size: u32) -> Result<usize, Stop> {
+        if let Some(header) = second_header(log, at) {
+            let message = "a second log begins here: two files were written into one; both are read";
+            self.problems.push(Problem::new(Severity::Warning, "second-header", at as u64, header.len() as u64, message));
+            self.control_bytes += header.len() as u64;
+            return Ok(at + header.len());
+        }
+        let end = body + size as usize;
+        if end > log.len() {
+            return Err(Stop::Truncated(at));
+        }
+        let message = "more entries than allowed; the record is not read";
+        self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at as u64, (end - at) as u64, message));
+        Ok(end)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn control<V: Visit>(&mut self, log: &[u8], at: usize, header: RecordHeader, len: usize, visit: &mut V) -> Result<usize, Stop> {
+        if header.size == 0 && header.timestamp == 0 {
+            return Ok(self.zero_fill(log, at, len));
+        }
+        let body = at + len;
+        let end = body + header.size as usize;
+        let Some(payload) = log.get(body..end) else { return Err(Stop::Truncated(at)) };
+        self.records += 1;
+        self.control_bytes += (end - at) as u64;
+        let (place, length, time) = (at as u64, (end - at) as u64, header.timestamp);
+        match Control::parse(payload) {
+            Control::Start(start) => self.started(start, place, length, time, visit),
+            Control::Finish { entry } => match self.bindings.end(entry, place) {
+                Some(slot) => visit.end(slot, time),
+                None => self.note("finish-unknown", place, length, format!("Finish of entry {entry}, which is not live")),
+            },
+            Control::SetMetadata { entry, metadata } => {
+                let text = self.text(metadata, "metadata", place);
+                match self.bindings.set_metadata(entry, place, text.clone()) {
+                    Some(slot) => visit.metadata(slot, &text, time),
+                    None => self.note("metadata-unknown", place, length, format!("SetMetadata of entry {entry}, which is not live")),
+                }
+            }
+            Control::Unknown { .. } => {
+                let message = format!("a control record of {} bytes that is no Start, Finish or SetMetadata; skipped", payload.len());
+                self.problems.push(Problem::new(Severity::Warning, "unknown-control", place, length, message));
+            }
+        }
+        Ok(end)
+    }
+
+    fn started<V: Visit>(&mut self, start: Start<'_>, at: u64, length: u64, time: i64, visit: &mut V) {
+        let declaration = Declaration {
+            name: self.text(start.name, "name", at),
+            type_name: self.text(start.type_name, "type", at),
+            metadata: self.text(start.metadata, "metadata", at),
+        };
+        if !start.exact {
+            self.note("start-too-long", at, length, "a Start record has bytes behind its last text; they are ignored".into());
+        }
+        let name = declaration.name.clone();
+        match self.bindings.start(start.entry, at, declaration.clone()) {
+            Some((slot, replaced)) => {
+                if replaced {
+                    self.note("started-twice", at, length, format!("entry {} ({name:?}) was started while it was live; the last Start counts", start.entry));
+                }
+                visit.start(slot, &declaration, time);
+            }
+            None => {
+                let message = format!("more entries than allowed; {name:?} is not read");
+                self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at, length, message));
+            }
+        }
+    }
+
+    /// A run of zero bytes looks like a row of empty control records. It is one problem, not one for each.
+    fn zero_fill(&mut self, log: &[u8], at: usize, len: usize) -> usize {
+        let rest = log.get(at..).unwrap_or_default();
+        let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+        let run = if zeros < 4 {
+            // Over-wide fields that are all zero.
+            len
+        } else if zeros == rest.len() {
+            zeros
+        } else {
+            zeros - zeros % 4
+        };
+        self.zero_bytes += run as u64;
+        let message = format!("{run} zero bytes where records should be, as a power loss leaves them");
+        self.problems.push(Problem::new(Severity::Damage, "zero-fill", at as u64, run as u64, message));
+        at + run
+    }
+
+    /// Fewer bytes than a record header: nothing, or what is left of one.
+    #[cold]
+    fn end_of_log(&mut self, log: &[u8], at: usize) -> Stop {
+        let rest = log.get(at..).unwrap_or_default();
+        if !rest.is_empty() && rest.iter().all(|byte| *byte == 0) {
+            self.zero_bytes += rest.len() as u64;
+            let message = format!("{} zero bytes where records should be", rest.len());
+            self.problems.push(Problem::new(Severity::Damage, "zero-fill", at as u64, rest.len() as u64, message));
+            return Stop::At(log.len());
+        }
+        if rest.is_empty() { Stop::At(at) } else { Stop::Truncated(at) }
+    }
+
+    fn text(&mut self, bytes: &[u8], what: &str, at: u64) -> String {
+        String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
+            let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            self.note("bad-utf8", at, 0, format!("the {what} {shown:?} is not UTF-8; bad bytes are shown as U+FFFD"));
+            shown
+        })
+    }
+
+    fn note(&mut self, code: &'static str, at: u64, length: u64, message: String) {
+        self.problems.push(Problem::new(Severity::Note, code, at, length, message));
+    }
+}
+
+/// The header of a record near the end of the log, where 24 bytes are not to be had.
+#[cold]
+#[inline(never)]
+fn last_header(log: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
+    let rest = log.get(at..)?;
+    let mut cur = Cursor::new(rest, at as u64);
+    let header = RecordHeader::parse(&mut cur).ok()?;
+    Some((header, rest.len() - cur.rest().len()))
+}
+
+/// The record at `at`, where a walk has been before.
+#[inline]
+pub(crate) fn record_at(log: &[u8], at: u64) -> Option<(Record<'_>, u64)> {
+    let start = usize::try_from(at).ok()?;
+    let (header, len) = match array_at::<24>(log, start) {
+        Some(head) => quick_header(head),
+        None => last_header(log, start)?,
+    };
+    let payload = log.get(start + len..start + len + header.size as usize)?;
+    Some((Record { entry: header.entry, timestamp: header.timestamp, payload }, (len + payload.len()) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Stop, Visit, Walk};
+
+    struct Count(u64);
+
+    impl Visit for Count {
+        fn data(&mut self, _: u32, _: u64, _: i64, _: &[u8], _: u64) {
+            self.0 += 1;
+        }
+    }
+
+    fn walk(log: &[u8]) -> (Stop, Walk, u64) {
+        let (mut walk, mut count) = (Walk::new(100), Count(0));
+        let stop = walk.run(log, 0, log.len(), &mut count);
+        (stop, walk, count.0)
+    }
+
+    #[test]
+    fn zero_tails_are_one_problem() {
+        let mut log = b"\x00\x01\x01\x01\x01".to_vec();
+        log.extend([0; 4095]);
+        let (stop, walk, data) = walk(&log);
+        assert_eq!((stop, data, walk.records, walk.problems.list().len()), (Stop::At(4100), 1, 1, 1));
+        assert_eq!(walk.problems.list()[0].length, 4095);
+    }
+
+    #[test]
+    fn a_cut_record_ends_the_walk_at_its_first_byte() {
+        let log = b"\x00\x01\x01\x01\x01\x00\x01\x08\x01\x01\x02";
+        let (stop, _, data) = walk(log);
+        assert_eq!((stop, data), (Stop::Truncated(5), 1));
+    }
+}
