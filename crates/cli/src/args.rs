@@ -15,7 +15,7 @@ use crate::screen::Notes;
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
-pub struct Common {
+pub(crate) struct Common {
     /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -29,7 +29,7 @@ pub struct Common {
 
 /// Results for people or for programs.
 #[derive(Args, Clone, Debug)]
-pub struct Form {
+pub(crate) struct Form {
     /// How to print the result
     #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_enum, default_value = "text", hide_default_value = true)]
     format: TextOrJson,
@@ -45,7 +45,7 @@ enum TextOrJson {
 }
 
 impl Form {
-    pub fn json(&self) -> bool {
+    pub(crate) fn json(&self) -> bool {
         self.json || self.format == TextOrJson::Json
     }
 }
@@ -53,7 +53,7 @@ impl Form {
 /// How logs are read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Reading")]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Read as this dialect, whatever the first bytes say; `rlog:1` also names the revision to assume
     #[arg(long, value_name = "DIALECT", value_parser = from_parser())]
     pub from: Option<From>,
@@ -64,7 +64,7 @@ pub struct Reading {
 
 /// A dialect, and perhaps its revision.
 #[derive(Clone, Debug)]
-pub struct From {
+pub(crate) struct From {
     name: String,
     revision: Option<u8>,
 }
@@ -79,18 +79,18 @@ fn from_parser() -> impl TypedValueParser<Value = From> {
 }
 
 impl Reading {
-    pub fn options(&self) -> OpenOptions {
+    pub(crate) fn options(&self) -> OpenOptions {
         let from = self.from.as_ref();
         OpenOptions { from: from.map(|f| f.name.clone()), revision: from.and_then(|f| f.revision), threads: self.threads, ..OpenOptions::default() }
     }
 
     /// Opens one log.
-    pub fn open(&self, path: &Path, notes: &Notes) -> Result<Log> {
+    pub(crate) fn open(&self, path: &Path, notes: &Notes) -> Result<Log> {
         Ok(Log::open(path, &self.options(), &Bar::new(notes.quiet))?)
     }
 
     /// Opens all, or says which one cannot be opened.
-    pub fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
+    pub(crate) fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
         paths.iter().map(|path| self.open(path, notes)).collect()
     }
 }
@@ -98,7 +98,7 @@ impl Reading {
 /// Which channels.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
-pub struct Channels {
+pub(crate) struct Channels {
     /// Only channels that match; `*` matches any text, `re:` starts a regular expression; repeatable
     #[arg(short = 'y', long, value_name = "GLOB")]
     pub include: Vec<String>,
@@ -108,12 +108,12 @@ pub struct Channels {
 }
 
 impl Channels {
-    pub fn filter(&self) -> Result<Filter> {
+    pub(crate) fn filter(&self) -> Result<Filter> {
         Ok(Filter::new(&self.include, &self.exclude)?)
     }
 
     /// A filter that lets nothing through is a typing error more often than a wish.
-    pub fn check(&self, filter: &Filter, logs: &[Log]) -> Result<()> {
+    pub(crate) fn check(&self, filter: &Filter, logs: &[Log]) -> Result<()> {
         let mut names = logs.iter().flat_map(|log| &log.index.channels).map(|c| &c.channel.name);
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
             return Ok(());
@@ -133,7 +133,7 @@ impl Channels {
 /// Which channels and which times.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
-pub struct Selection {
+pub(crate) struct Selection {
     #[command(flatten)]
     pub channels: Channels,
     /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `auto..teleop`
@@ -146,7 +146,7 @@ pub struct Selection {
 
 impl Selection {
     /// What is selected of each log.
-    pub fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
+    pub(crate) fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
         let (start, end) = self.moments()?;

@@ -10,7 +10,7 @@ use crate::screen::Notes;
 
 /// How a command that did its work ended.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// All is well: 0.
     Done,
     /// The answer is no: 4.
@@ -22,7 +22,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
@@ -34,7 +34,7 @@ impl Outcome {
 
 /// Something the command line itself found wrong.
 #[derive(Debug)]
-pub struct Complaint {
+pub(crate) struct Complaint {
     pub code: &'static str,
     pub message: String,
     pub help: Option<String>,
@@ -42,16 +42,16 @@ pub struct Complaint {
 
 impl Complaint {
     /// What was asked makes no sense: exit code 2.
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { code: "usage", message: message.into(), help: None }
     }
 
     /// It makes sense and cannot be done: exit code 1.
-    pub fn failed(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn failed(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None }
     }
 
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -66,7 +66,7 @@ impl fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 /// Says why a command failed; returns the exit code. A closed pipe is success: the reader has what it wanted.
-pub fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
+pub(crate) fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
     if is_closed_pipe(error) {
         return 0;
     }
@@ -84,7 +84,7 @@ pub fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
 }
 
 /// Whether the one who was reading our output has gone.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(closed)

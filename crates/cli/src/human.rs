@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Bytes with three significant digits: `87 B`, `37.1 kB`, `2.81 MB`.
-pub fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
     if n < 1000 {
         return format!("{n} B");
@@ -31,7 +31,7 @@ fn decimals_for(value: f64) -> usize {
 }
 
 /// A count with commas between thousands.
-pub fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -44,12 +44,12 @@ pub fn count(n: u64) -> String {
 }
 
 /// A count and its noun: `1 channel`, `2 channels`.
-pub fn counted(n: u64, noun: &str) -> String {
+pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// How long something took: `820 ms`, `15.0 s`, `2 min 46 s`, `1 h 02 min`.
-pub fn duration(ns: i64) -> String {
+pub(crate) fn duration(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     let seconds = lossy(ns) / 1e9;
@@ -72,7 +72,7 @@ pub fn duration(ns: i64) -> String {
 }
 
 /// A part of a whole: `12.3 %`.
-pub fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0.0 %".to_owned();
     }
@@ -81,18 +81,18 @@ pub fn share(part: u64, whole: u64) -> String {
 }
 
 /// Samples a second, from their count and the time between the first and the last; empty if that says nothing.
-pub fn rate(samples: u64, span_ns: i64) -> Option<f64> {
+pub(crate) fn rate(samples: u64, span_ns: i64) -> Option<f64> {
     (samples > 1 && span_ns > 0).then(|| lossy(samples - 1) * 1e9 / lossy(span_ns.unsigned_abs()))
 }
 
 /// A rate with three significant digits.
-pub fn hertz(rate: f64) -> String {
+pub(crate) fn hertz(rate: f64) -> String {
     let decimals = decimals_for(rate);
     format!("{rate:.decimals$}")
 }
 
 /// Log seconds with six decimals, or nine where the time needs them.
-pub fn push_time(ns: i64, out: &mut String) {
+pub(crate) fn push_time(ns: i64, out: &mut String) {
     let magnitude = ns.unsigned_abs();
     let (whole, rest) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000);
     if ns < 0 {
@@ -103,19 +103,19 @@ pub fn push_time(ns: i64, out: &mut String) {
 }
 
 /// Log seconds, as [`push_time`] writes them.
-pub fn time(ns: i64) -> String {
+pub(crate) fn time(ns: i64) -> String {
     let mut text = String::new();
     push_time(ns, &mut text);
     text
 }
 
 /// Log seconds with three decimals, for overviews.
-pub fn about_time(ns: i64) -> String {
+pub(crate) fn about_time(ns: i64) -> String {
     format!("{:.3}", logpose::core::Time::from_nanos(ns).seconds())
 }
 
 /// Text from a log, made harmless: control characters would let a log move the cursor or ring the bell.
-pub fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
@@ -131,7 +131,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` cut to `width` characters, with an ellipsis where something is missing.
-pub fn clip(text: &str, width: usize) -> Cow<'_, str> {
+pub(crate) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     if text.chars().count() <= width {
         return Cow::Borrowed(text);
     }
@@ -142,7 +142,7 @@ pub fn clip(text: &str, width: usize) -> Cow<'_, str> {
 
 /// For display: beyond 2^53 the last digits are not shown anyway.
 #[expect(clippy::cast_precision_loss, reason = "said in the sentence above")]
-pub fn lossy(n: u64) -> f64 {
+pub(crate) fn lossy(n: u64) -> f64 {
     n as f64
 }
 

@@ -17,13 +17,13 @@ static WRITING: AtomicBool = AtomicBool::new(false);
 static OUTPUT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The exit code for it.
-pub const CODE: u8 = 130;
+pub(crate) const CODE: u8 = 130;
 
 /// What a command is unwound with.
 struct Interrupted;
 
 /// Listens from now on.
-pub fn listen() {
+pub(crate) fn listen() {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if !RAISED.load(Ordering::SeqCst) {
@@ -45,14 +45,14 @@ pub fn listen() {
 }
 
 /// Ends the command here if Ctrl-C was pressed.
-pub fn check() {
+pub(crate) fn check() {
     if RAISED.load(Ordering::Relaxed) && WRITING.load(Ordering::Relaxed) {
         panic::resume_unwind(Box::new(Interrupted));
     }
 }
 
 /// Runs what writes a file, so that Ctrl-C unwinds it.
-pub fn while_writing<T>(output: &Path, work: impl FnOnce() -> T) -> T {
+pub(crate) fn while_writing<T>(output: &Path, work: impl FnOnce() -> T) -> T {
     let remember = |path| OUTPUT.lock().map(|mut output| *output = path).unwrap_or_default();
     remember(Some(output.to_owned()));
     WRITING.store(true, Ordering::SeqCst);
@@ -84,7 +84,7 @@ fn sweep(output: &Path) {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs a command; `None` if it was interrupted.
-pub fn catch<T>(command: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn catch<T>(command: impl FnOnce() -> T) -> Option<T> {
     match panic::catch_unwind(AssertUnwindSafe(command)) {
         Ok(done) => Some(done),
         // A thread that is unwound shows up as another panic in the one that waits for it.

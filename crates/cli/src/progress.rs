@@ -10,7 +10,7 @@ use logpose::Progress;
 use crate::interrupt;
 
 /// A bar that appears only if the task takes long.
-pub struct Bar {
+pub(crate) struct Bar {
     wanted: bool,
     task: Mutex<Option<Task>>,
 }
@@ -26,7 +26,7 @@ struct Task {
 const PATIENCE: Duration = Duration::from_millis(400);
 
 impl Bar {
-    pub fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         Self { wanted: !quiet && io::stderr().is_terminal(), task: Mutex::new(None) }
     }
 

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 /// An integer as a number, or as a string where JavaScript and jq would round it: beyond 2^53.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Int(i128);
+pub(crate) struct Int(i128);
 
 impl From<u64> for Int {
     fn from(n: u64) -> Self {
@@ -30,10 +30,10 @@ impl Serialize for Int {
 
 /// `info --json`.
 #[derive(Serialize)]
-pub struct Info<'a> {
+pub(crate) struct Info<'a> {
     pub file: String,
     pub dialect: &'a str,
-    pub version: Option<&'a str>,
+    pub version: Option<String>,
     pub bytes: Int,
     pub records: Int,
     pub samples: Int,
@@ -47,7 +47,7 @@ pub struct Info<'a> {
 
 /// A problem in `info --json`.
 #[derive(Serialize)]
-pub struct InfoProblem<'a> {
+pub(crate) struct InfoProblem<'a> {
     pub at: Option<Int>,
     pub kind: &'a str,
     pub severity: &'a str,
@@ -62,13 +62,13 @@ impl<'a> From<&'a Problem> for InfoProblem<'a> {
 
 /// A channel in `list --json`. `file` is there only where several files were listed.
 #[derive(Serialize)]
-pub struct Channel<'a> {
+pub(crate) struct Channel<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: &'a str,
     #[serde(rename = "type")]
     pub type_name: &'a str,
-    pub unit: Option<&'a str>,
+    pub unit: Option<String>,
     pub samples: Int,
     pub bytes: Int,
     pub first_ns: Option<Int>,
@@ -79,7 +79,7 @@ pub struct Channel<'a> {
 
 /// A schema in `list --schemas --json`.
 #[derive(Serialize)]
-pub struct Schema<'a> {
+pub(crate) struct Schema<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: &'a str,
@@ -90,7 +90,7 @@ pub struct Schema<'a> {
 
 /// A record in `dump --json`.
 #[derive(Serialize)]
-pub struct Record<'a> {
+pub(crate) struct Record<'a> {
     pub at: Int,
     pub length: Int,
     pub text: &'a str,
@@ -98,7 +98,7 @@ pub struct Record<'a> {
 
 /// A match in `grep --json`.
 #[derive(Serialize)]
-pub struct Hit<'a> {
+pub(crate) struct Hit<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub time_ns: Int,
@@ -108,7 +108,7 @@ pub struct Hit<'a> {
 
 /// A node in `du --json`.
 #[derive(Serialize)]
-pub struct Usage<'a> {
+pub(crate) struct Usage<'a> {
     pub path: &'a str,
     pub bytes: Int,
     pub samples: Int,
@@ -118,7 +118,7 @@ pub struct Usage<'a> {
 
 /// `du --json`.
 #[derive(Serialize)]
-pub struct Disk<'a> {
+pub(crate) struct Disk<'a> {
     pub file: String,
     pub bytes: Int,
     pub data: Int,
@@ -130,7 +130,7 @@ pub struct Disk<'a> {
 
 /// `doctor --json`, and the map that `recover --map` writes.
 #[derive(Serialize)]
-pub struct Checkup<'a> {
+pub(crate) struct Checkup<'a> {
     pub file: String,
     pub ok: bool,
     pub findings: Vec<Finding<'a>>,
@@ -138,7 +138,7 @@ pub struct Checkup<'a> {
 
 /// A finding in [`Checkup`].
 #[derive(Serialize)]
-pub struct Finding<'a> {
+pub(crate) struct Finding<'a> {
     pub severity: &'a str,
     pub code: &'a str,
     pub at: Option<Int>,
@@ -147,7 +147,7 @@ pub struct Finding<'a> {
 }
 
 impl<'a> Finding<'a> {
-    pub fn new(severity: Severity, code: &'a str, at: Option<u64>, length: u64, message: &'a str) -> Self {
+    pub(crate) fn new(severity: Severity, code: &'a str, at: Option<u64>, length: u64, message: &'a str) -> Self {
         Self { severity: severity.name(), code, at: at.map(Int::from), length: length.into(), message }
     }
 }
@@ -160,7 +160,7 @@ impl<'a> From<&'a Problem> for Finding<'a> {
 
 /// `convert --json` and `recover --json`.
 #[derive(Serialize)]
-pub struct Written<'a> {
+pub(crate) struct Written<'a> {
     pub output: String,
     pub samples: Int,
     pub channels: usize,
@@ -173,7 +173,7 @@ pub struct Written<'a> {
 
 /// A line of `dialects --json`.
 #[derive(Serialize)]
-pub struct Dialect<'a> {
+pub(crate) struct Dialect<'a> {
     pub name: &'a str,
     pub kind: &'a str,
     pub title: &'a str,
@@ -185,26 +185,26 @@ pub struct Dialect<'a> {
 
 /// What can be done.
 #[derive(Serialize)]
-pub struct Support {
+pub(crate) struct Support {
     pub read: bool,
     pub write: bool,
 }
 
 /// A problem on stderr, with `--json`.
 #[derive(Serialize)]
-pub struct Problematic<'a> {
+pub(crate) struct Problematic<'a> {
     pub problem: Finding<'a>,
 }
 
 /// An error on stderr, with `--json`.
 #[derive(Serialize)]
-pub struct Failed<'a> {
+pub(crate) struct Failed<'a> {
     pub error: Failure<'a>,
 }
 
 /// See [`Failed`].
 #[derive(Serialize)]
-pub struct Failure<'a> {
+pub(crate) struct Failure<'a> {
     pub code: &'a str,
     pub message: &'a str,
     pub at: Option<Int>,

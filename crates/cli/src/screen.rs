@@ -10,24 +10,24 @@ use logpose::core::{Problem, Problems, Severity};
 
 use crate::render;
 
-pub const HEAD: Style = Style::new().dimmed();
-pub const NAME: Style = AnsiColor::Cyan.on_default();
-pub const STRONG: Style = Style::new().bold();
-pub const TIME: Style = AnsiColor::Green.on_default();
-pub const MATCH: Style = AnsiColor::Red.on_default().bold();
-pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const HEAD: Style = Style::new().dimmed();
+pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const TIME: Style = AnsiColor::Green.on_default();
+pub(crate) const MATCH: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 const HELP: Style = AnsiColor::Cyan.on_default().bold();
 
 /// What every command prints to.
-pub struct Screen {
+pub(crate) struct Screen {
     pub out: Out,
     pub notes: Notes,
 }
 
 impl Screen {
-    pub fn new(color: clap::ColorChoice, quiet: bool, verbose: bool, json: bool) -> Self {
+    pub(crate) fn new(color: clap::ColorChoice, quiet: bool, verbose: bool, json: bool) -> Self {
         let colored = |auto: ColorChoice| match color {
             clap::ColorChoice::Always => true,
             clap::ColorChoice::Never => false,
@@ -38,34 +38,33 @@ impl Screen {
         let width = if terminal { terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)) } else { 100 };
         let color = colored(AutoStream::choice(&stdout));
         let writer: Box<dyn Write> = if color { Box::new(AutoStream::new(stdout.lock(), ColorChoice::Always)) } else { Box::new(stdout.lock()) };
-        let out = Out { writer: BufWriter::with_capacity(1 << 16, writer), color, terminal, width: width.clamp(40, 200) };
+        let out = Out { writer: BufWriter::with_capacity(1 << 16, writer), color, width: width.clamp(40, 200) };
         let color = colored(AutoStream::choice(&io::stderr()));
         Self { out, notes: Notes { color, quiet, verbose, json } }
     }
 }
 
 /// Standard output, locked once.
-pub struct Out {
+pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
     pub color: bool,
-    pub terminal: bool,
     pub width: usize,
 }
 
 impl Out {
     /// `text` in a style, or plain where there is no colour.
-    pub fn paint<T: Display>(&self, style: Style, text: T) -> Painted<T> {
+    pub(crate) fn paint<T: Display>(&self, style: Style, text: T) -> Painted<T> {
         Painted { style: self.color.then_some(style), text }
     }
 
     /// A value as pretty JSON on a terminal and in one line elsewhere would surprise: it is always pretty.
-    pub fn json<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
+    pub(crate) fn json<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut self.writer, value)?;
         self.writer.write_all(b"\n")
     }
 
     /// A value as one line of JSON.
-    pub fn json_line<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
+    pub(crate) fn json_line<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
         serde_json::to_writer(&mut self.writer, value)?;
         self.writer.write_all(b"\n")
     }
@@ -82,7 +81,7 @@ impl Write for Out {
 }
 
 /// Text in a style.
-pub struct Painted<T> {
+pub(crate) struct Painted<T> {
     style: Option<Style>,
     text: T,
 }
@@ -98,7 +97,7 @@ impl<T: Display> Display for Painted<T> {
 
 /// Standard error: what is not the result.
 #[derive(Clone, Copy)]
-pub struct Notes {
+pub(crate) struct Notes {
     color: bool,
     pub quiet: bool,
     pub verbose: bool,
@@ -110,14 +109,14 @@ const SHOWN: usize = 10;
 
 impl Notes {
     /// A line that `-q` silences.
-    pub fn line(&self, text: impl Display) {
+    pub(crate) fn line(&self, text: impl Display) {
         if !self.quiet && !self.json {
             say(format_args!("{text}"));
         }
     }
 
     /// A line with a word in front that `-q` silences.
-    pub fn note(&self, word: &str, text: impl Display) {
+    pub(crate) fn note(&self, word: &str, text: impl Display) {
         if !self.quiet && !self.json {
             self.labelled(HELP, word, text);
         }
@@ -129,7 +128,7 @@ impl Notes {
     }
 
     /// Why the command failed. `-q` does not silence it.
-    pub fn error(&self, code: &str, message: &str, at: Option<u64>, help: Option<&str>) {
+    pub(crate) fn error(&self, code: &str, message: &str, at: Option<u64>, help: Option<&str>) {
         if self.json {
             let error = render::Failed { error: render::Failure { code, message, at: at.map(render::Int::from), help } };
             say(format_args!("{}", serde_json::to_string(&error).unwrap_or_default()));
@@ -142,12 +141,12 @@ impl Notes {
     }
 
     /// The problems of a log from which data were delivered, at most ten of them; `file` is named where there are several.
-    pub fn problems(&self, file: Option<&Path>, source: &Path, problems: &Problems) {
+    pub(crate) fn problems(&self, file: Option<&Path>, source: &Path, problems: &Problems) {
         self.list_problems(file, source, problems.list(), problems.dropped());
     }
 
     /// The same for a plain list.
-    pub fn list_problems(&self, file: Option<&Path>, source: &Path, problems: &[Problem], dropped: u64) {
+    pub(crate) fn list_problems(&self, file: Option<&Path>, source: &Path, problems: &[Problem], dropped: u64) {
         if self.quiet {
             return;
         }

@@ -6,28 +6,28 @@ use crate::screen::{HEAD, Out};
 
 /// Where a cell's text stands in its column.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Align {
+pub(crate) enum Align {
     Left,
     Right,
 }
 
 /// Rows of cells, printed with every column as wide as its widest cell.
-pub struct Table {
+pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub fn new(columns: &[(&'static str, Align)]) -> Self {
+    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// Prints the head and the rows, each behind `indent`. Columns without any content are left out.
-    pub fn print(&self, indent: &str, out: &mut Out) -> io::Result<()> {
+    pub(crate) fn print(&self, indent: &str, out: &mut Out) -> io::Result<()> {
         let width = |i: usize| self.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0);
         let head = self.columns.iter().any(|(title, _)| !title.is_empty());
         let columns: Vec<_> = self.columns.iter().enumerate().map(|(i, (title, align))| (i, *title, *align, width(i))).collect();

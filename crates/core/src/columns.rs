@@ -266,7 +266,9 @@ impl ColumnBuilder {
     #[inline(never)]
     fn record_rare(&mut self, slot: SlotId, time: i64, payload: &[u8]) {
         self.grow(slot);
-        let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else { return };
+        let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else {
+            return;
+        };
         if time < open.last {
             s.unsorted |= s.total > 0 || s.chunk.is_some();
             open.last = time;
@@ -284,11 +286,15 @@ impl ColumnBuilder {
         // A chunk of variable payloads is sized by the one before it.
         let mean = if before > 0 { ((s.bytes - s.bytes_start) as usize).div_ceil(before as usize) } else { len };
         let (times, values, bytes) = match open.width {
-            VARIABLE => (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines((rows * (mean + mean / 8 + 1)).max(len))),
+            VARIABLE => {
+                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines((rows * (mean + mean / 8 + 1)).max(len)))
+            }
             width => (odd_lines(rows * 8), odd_lines(rows * width as usize), 0),
         };
         let (block, at) = self.take(times + values + bytes);
-        let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else { return };
+        let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else {
+            return;
+        };
         #[expect(clippy::cast_possible_truncation, reason = "`take` gives places in blocks of less than 4 GiB")]
         {
             open.block = block;
@@ -300,7 +306,11 @@ impl ColumnBuilder {
         }
         s.rows = open.left;
         s.bytes_start = s.bytes;
-        let (values, widths) = if open.width == VARIABLE { (s.bytes, Widths::Offsets(open.values)) } else { (open.values, Widths::Fixed(open.width)) };
+        let (values, widths) = if open.width == VARIABLE {
+            (s.bytes, Widths::Offsets(open.values))
+        } else {
+            (open.values, Widths::Fixed(open.width))
+        };
         s.chunk = Some(Chunk { rows: 0, block, times: open.times, values, widths });
         if open.width == VARIABLE {
             // The first offset is zero, and fresh memory is.
@@ -333,10 +343,12 @@ impl ColumnBuilder {
 
     /// The slots with their chunks closed, and the last time of each.
     fn close(&mut self) -> Vec<(SlotColumn, i64)> {
-        let closed = std::mem::take(&mut self.slots).into_iter().zip(std::mem::take(&mut self.open)).map(|(mut slot, mut open)| {
-            slot.close(&mut open);
-            (slot, open.last)
-        });
+        let closed = std::mem::take(&mut self.slots).into_iter().zip(std::mem::take(&mut self.open)).map(
+            |(mut slot, mut open)| {
+                slot.close(&mut open);
+                (slot, open.last)
+            },
+        );
         closed.collect()
     }
 
@@ -346,10 +358,13 @@ impl ColumnBuilder {
         for ((mut from, last), to) in later.close().into_iter().zip(map) {
             let Some(to) = *to else { continue };
             self.grow(to);
-            let (Some(open), Some(s)) = (self.open.get_mut(to as usize), self.slots.get_mut(to as usize)) else { continue };
+            let (Some(open), Some(s)) = (self.open.get_mut(to as usize), self.slots.get_mut(to as usize)) else {
+                continue;
+            };
             s.close(open);
             if let Some(chunk) = from.chunks.first() {
-                let first = later.memory.get(chunk.block as usize).and_then(|block| array_at(block, chunk.times as usize));
+                let first =
+                    later.memory.get(chunk.block as usize).and_then(|block| array_at(block, chunk.times as usize));
                 let follows = first.is_some_and(|first| i64::from_le_bytes(*first) >= open.last);
                 s.unsorted |= from.unsorted || !follows;
                 open.last = last;
@@ -409,7 +424,9 @@ impl ColumnBuilder {
             (_, Some(size), Widths::Offsets(at)) => {
                 let block = self.memory.get(chunk.block as usize).map_or(&[][..], |block| block);
                 let offsets = block.get(at as usize..at as usize + 4 * (chunk.rows as usize + 1)).unwrap_or_default();
-                let all = offsets.chunks_exact(4).fold(0, |all, b| all | array_at(b, 0).map_or(0, |b| u32::from_le_bytes(*b)));
+                let all = offsets
+                    .chunks_exact(4)
+                    .fold(0, |all, b| all | array_at(b, 0).map_or(0, |b| u32::from_le_bytes(*b)));
                 (all as usize).is_multiple_of(size)
             }
             // The lengths inside string arrays are checked value by value, and big-endian ones rewritten.
@@ -422,7 +439,9 @@ impl ColumnBuilder {
         let start = chunk.values as usize;
         let len = match chunk.widths {
             Widths::Fixed(w) => w as usize * chunk.rows as usize,
-            Widths::Offsets(at) => array_at(block, at as usize + 4 * chunk.rows as usize).map_or(0, |b| u32::from_le_bytes(*b) as usize),
+            Widths::Offsets(at) => {
+                array_at(block, at as usize + 4 * chunk.rows as usize).map_or(0, |b| u32::from_le_bytes(*b) as usize)
+            }
         };
         let Some(values) = block.get_mut(start..start + len) else { return };
         if width == 8 {
@@ -453,7 +472,11 @@ impl SlotColumn {
 
 impl Columns {
     /// Columns made one value at a time: for the few channels that need a closer look, and for selections.
-    pub fn gather<'a>(channels: Vec<Channel>, prepare: fn(&mut [u8]), fill: impl FnOnce(&mut dyn FnMut(usize, Time, &Value<'a>)) -> Result<(), DecodeError>) -> Result<Self, DecodeError> {
+    pub fn gather<'a>(
+        channels: Vec<Channel>,
+        prepare: fn(&mut [u8]),
+        fill: impl FnOnce(&mut dyn FnMut(usize, Time, &Value<'a>)) -> Result<(), DecodeError>,
+    ) -> Result<Self, DecodeError> {
         let mut builder = ColumnBuilder::new(prepare);
         for (id, channel) in channels.iter().enumerate() {
             if channel.ty().fixed_size().is_none() {
@@ -533,9 +556,15 @@ mod tests {
 
     fn check(columns: &Columns, doubtful: &[usize], n: u64) {
         assert_eq!(doubtful, [2], "the channel with a short double wants a closer look");
-        let doubles: Vec<f64> = columns.samples(&columns.columns[0]).filter_map(|(_, v)| if let Value::Double(x) = v { Some(x) } else { None }).collect();
+        let doubles: Vec<f64> = columns
+            .samples(&columns.columns[0])
+            .filter_map(|(_, v)| if let Value::Double(x) = v { Some(x) } else { None })
+            .collect();
         assert_eq!(doubles, (0..n).filter(|i| i % 3 == 0).map(|i| i as f64).collect::<Vec<_>>());
-        let texts: Vec<usize> = columns.samples(&columns.columns[1]).filter_map(|(_, v)| if let Value::String(x) = v { Some(x.len()) } else { None }).collect();
+        let texts: Vec<usize> = columns
+            .samples(&columns.columns[1])
+            .filter_map(|(_, v)| if let Value::String(x) = v { Some(x.len()) } else { None })
+            .collect();
         assert_eq!(texts, (0..n).filter(|i| i % 3 == 1).map(|i| (i % 50) as usize).collect::<Vec<_>>());
         assert!(columns.columns.iter().all(|c| c.sorted));
     }

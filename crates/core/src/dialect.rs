@@ -1,7 +1,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::{Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample, Session, Sink, SinkError, Time};
+use crate::{
+    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample,
+    Session, Sink, SinkError, Time,
+};
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
 ///
@@ -30,7 +33,13 @@ pub trait Dialect: Sync {
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError>;
 
     /// The dialect's own records from byte `from` on, each as one line. Damage ends it with an error.
-    fn records(&self, log: &[u8], read: &Read<'_>, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<(), DecodeError>;
+    fn records(
+        &self,
+        log: &[u8],
+        read: &Read<'_>,
+        from: u64,
+        line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+    ) -> Result<(), DecodeError>;
 
     /// Bytes in pieces, for streams and for files that still grow.
     fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode>;
@@ -48,8 +57,15 @@ pub trait Dialect: Sync {
     }
 
     /// Some channels as flat buffers, found through the index.
-    fn gather(&self, log: &[u8], index: &Index, channels: &[ChannelId], prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        let selected: Vec<_> = channels.iter().filter_map(|id| Some((*id, index.channels.get(*id as usize)?))).collect();
+    fn gather(
+        &self,
+        log: &[u8],
+        index: &Index,
+        channels: &[ChannelId],
+        prepare: fn(&mut [u8]),
+    ) -> Result<Columns, DecodeError> {
+        let selected: Vec<_> =
+            channels.iter().filter_map(|id| Some((*id, index.channels.get(*id as usize)?))).collect();
         let names: Vec<Channel> = selected.iter().map(|(_, c)| c.channel.clone()).collect();
         Columns::gather(names, prepare, |push| {
             let (mut at, mut times, mut rows, mut samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

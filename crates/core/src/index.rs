@@ -481,7 +481,8 @@ mod tests {
 
     #[test]
     fn parts_join_as_if_walked_in_one() {
-        let records: Vec<(u32, u64, i64)> = (0..100).map(|i| ((i % 3) as u32, i * 10, if i == 60 { 0 } else { i as i64 })).collect();
+        let records: Vec<(u32, u64, i64)> =
+            (0..100).map(|i| ((i % 3) as u32, i * 10, if i == 60 { 0 } else { i as i64 })).collect();
         let build = |records: &[(u32, u64, i64)]| {
             let mut b = IndexBuilder::default();
             records.iter().for_each(|(slot, at, time)| b.record(*slot, *at, *time, 8, 14));

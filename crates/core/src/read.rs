@@ -51,7 +51,11 @@ impl Default for Read<'_> {
 
 impl fmt::Debug for Read<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read").field("limits", &self.limits).field("threads", &self.threads).field("salvage", &self.salvage).finish_non_exhaustive()
+        f.debug_struct("Read")
+            .field("limits", &self.limits)
+            .field("threads", &self.threads)
+            .field("salvage", &self.salvage)
+            .finish_non_exhaustive()
     }
 }
 

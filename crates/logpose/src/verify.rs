@@ -1,8 +1,304 @@
+//! Reads a result back and compares it with what it was made from.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::{ConvertOptions, Error, Feed, Format, Order};
+use logpose_core::{Channel, ChannelId, Columns, Dialect, Lookup, Sample, Severity, Sink, SinkError, Time, Type, Value};
 
-/// Reads a result back and compares it with its inputs.
-pub(crate) fn verify(_feed: &Feed<'_>, _order: Order, _format: &Format, _path: &Path, _options: &ConvertOptions) -> Result<(), Error> {
+use crate::moment::nanos;
+use crate::show::Painter;
+use crate::wide::WideRows;
+use crate::{ConvertOptions, Error, ErrorKind, Feed, Format, Log, OpenOptions, Order, Quiet, Schemas, Wrapper};
+
+/// Compares the file at `path`, all of it, with the feed that it was made from.
+pub(crate) fn verify(feed: &Feed<'_>, order: Order, format: &Format, path: &Path, options: &ConvertOptions) -> Result<(), Error> {
+    match format {
+        Format::Dialect(dialect) => log(feed, order, *dialect, path),
+        Format::Csv if options.wide.is_some() => wide(feed, order, path, options),
+        Format::Csv => rows(feed, order, CsvRows::open(path)?, options),
+        Format::Ndjson => rows(feed, order, NdjsonRows::open(path)?, options),
+    }
+}
+
+/// A log against a log: channel by channel, so that no more than one is in memory.
+fn log(feed: &Feed<'_>, order: Order, dialect: &dyn Dialect, path: &Path) -> Result<(), Error> {
+    let options = OpenOptions { from: Some(dialect.info().name.to_owned()), ..OpenOptions::default() };
+    let result = Log::open(path, &options, &Quiet)?;
+    if let Some(problem) = result.problems.list().iter().find(|problem| problem.severity == Severity::Damage) {
+        return Err(differs(format!("the result is damaged: {problem}")));
+    }
+    let mut sources: HashMap<ChannelId, Vec<(&Log, ChannelId, &Lookup)>> = HashMap::new();
+    for (id, log, own, lookup) in feed.wanted() {
+        let Some(channel) = feed.channels().get(id as usize) else { continue };
+        match counterpart(&result, channel) {
+            Some(target) => sources.entry(target).or_default().push((log, own, lookup)),
+            // Some formats name a channel only with its first value.
+            None if gather(&[(log, own, lookup)])?.iter().all(|part| part.samples().is_empty()) => {}
+            None => return Err(differs(format!("channel {:?} ({}) is missing", channel.name, channel.type_name))),
+        }
+    }
+    for (id, found) in (0..).zip(&result.index.channels) {
+        let parts = gather(sources.get(&id).map_or(&[][..], |parts| parts))?;
+        let mut wanted: Vec<(Time, Value<'_>)> = parts.iter().flat_map(Part::samples).collect();
+        if order == Order::Time {
+            wanted.sort_by_key(|(time, _)| *time);
+        }
+        let columns = result.columns(&[id])?;
+        let mut got: Vec<_> = columns.columns.iter().flat_map(|column| columns.samples(column)).collect();
+        // Times that a format cannot tell apart stay in the order in which they were written.
+        wanted.sort_by_key(|(time, _)| time.micros());
+        got.sort_by_key(|(time, _)| time.micros());
+        compare(&found.channel, &wanted, &got)?;
+    }
     Ok(())
+}
+
+fn compare(channel: &Channel, wanted: &[(Time, Value<'_>)], got: &[(Time, Value<'_>)]) -> Result<(), Error> {
+    let schemas = Schemas::default();
+    for ((time, value), (got_time, got_value)) in wanted.iter().zip(got) {
+        if time.since(*got_time).unsigned_abs() >= 1000 {
+            return Err(differs(format!("{:?} has a sample at {got_time} s instead of {time} s", channel.name)));
+        }
+        if !same(value, got_value) {
+            let (value, got_value) = (schemas.show(channel, value), schemas.show(channel, got_value));
+            return Err(differs(format!("{:?} at {time} s is {got_value} instead of {value}", channel.name)));
+        }
+    }
+    if wanted.len() == got.len() {
+        return Ok(());
+    }
+    Err(differs(format!("{:?} has {} samples instead of {}", channel.name, got.len(), wanted.len())))
+}
+
+/// Whether a value came through, also where RLOG R1 has only the wider type.
+fn same(value: &Value<'_>, got: &Value<'_>) -> bool {
+    let wider = |a: f32, b: f64| f64::from(a).to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    match (value, got) {
+        (Value::Float(a), Value::Double(b)) => wider(*a, *b),
+        (Value::FloatArray(a), Value::DoubleArray(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| wider(a, b)),
+        (Value::BooleanArray(a), Value::BooleanArray(b)) => a.iter().map(|b| *b != 0).eq(b.iter().map(|b| *b != 0)),
+        _ => value.same(got),
+    }
+}
+
+/// The result's channel for one of the input: the same name and type, or the same name and what the type becomes.
+fn counterpart(result: &Log, channel: &Channel) -> Option<ChannelId> {
+    let named = || (0..).zip(&result.index.channels).filter(|(_, c)| c.channel.name == channel.name);
+    let exact = named().find(|(_, c)| c.channel.type_name == channel.type_name);
+    let ty = match channel.ty() {
+        Type::Float => Type::Double,
+        Type::FloatArray => Type::DoubleArray,
+        ty => ty,
+    };
+    exact.or_else(|| named().find(|(_, c)| c.channel.ty() == ty)).map(|(id, _)| id)
+}
+
+struct Part<'a> {
+    columns: Columns,
+    lookup: &'a Lookup,
+}
+
+impl Part<'_> {
+    fn samples(&self) -> Vec<(Time, Value<'_>)> {
+        let all = self.columns.columns.iter().flat_map(|column| self.columns.samples(column));
+        all.filter(|(time, _)| self.lookup.within(*time)).collect()
+    }
+}
+
+fn gather<'a>(sources: &[(&Log, ChannelId, &'a Lookup)]) -> Result<Vec<Part<'a>>, Error> {
+    sources.iter().map(|(log, own, lookup)| Ok(Part { columns: log.columns(&[*own])?, lookup })).collect()
+}
+
+/// A source of rows that were written.
+trait WrittenRows {
+    /// Checks the next row; an error says how it differs.
+    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()>;
+    /// Whether there are more.
+    fn more(&mut self) -> io::Result<bool>;
+}
+
+fn rows(feed: &Feed<'_>, order: Order, rows: impl WrittenRows, options: &ConvertOptions) -> Result<(), Error> {
+    let mut check = CheckRows { schemas: feed.schemas(), raw: options.raw_values, lanes: Vec::new(), rows };
+    feed.run(order, &mut check).map_err(|error| differs(error.to_string()))?;
+    match check.rows.more() {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(differs("there are more rows than samples".to_owned())),
+        Err(error) => Err(differs(error.to_string())),
+    }
+}
+
+struct CheckRows<'a, R> {
+    schemas: &'a Schemas,
+    raw: bool,
+    lanes: Vec<Option<(String, Painter<'a>)>>,
+    rows: R,
+}
+
+impl<R: WrittenRows> Sink for CheckRows<'_, R> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        if self.lanes.len() <= id as usize {
+            self.lanes.resize_with(id as usize + 1, || None);
+        }
+        if let Some(lane) = self.lanes.get_mut(id as usize) {
+            *lane = Some((channel.name.clone(), self.schemas.painter(channel, self.raw)));
+        }
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            if let Some(Some((name, painter))) = self.lanes.get_mut(sample.channel as usize) {
+                self.rows.check(name, painter, sample)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct CsvRows {
+    reader: csv::Reader<Box<dyn Read>>,
+    record: csv::ByteRecord,
+    wanted: Vec<u8>,
+}
+
+impl CsvRows {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let reader = csv::Reader::from_reader(unwrapped(path)?);
+        Ok(Self { reader, record: csv::ByteRecord::new(), wanted: Vec::new() })
+    }
+}
+
+impl WrittenRows for CsvRows {
+    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()> {
+        let at = |what: &str| format!("{name:?} at {} s: {what}", sample.time);
+        if !self.reader.read_byte_record(&mut self.record).map_err(io::Error::other)? {
+            return Err(io::Error::other(at("there is no row for it")));
+        }
+        let mut cells = self.record.iter();
+        let (Some(time), Some(channel), Some(value), None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
+            return Err(io::Error::other(at("its row has not three cells")));
+        };
+        if parse_seconds(time) != Some(sample.time.nanos()) || channel != name.as_bytes() {
+            return Err(io::Error::other(at("another row stands in its place")));
+        }
+        self.wanted.clear();
+        painter.cell(&sample.value, &mut self.wanted);
+        if value != self.wanted || !reads_back(&sample.value, value) {
+            return Err(io::Error::other(at(&format!("it reads {:?}", String::from_utf8_lossy(value)))));
+        }
+        Ok(())
+    }
+
+    fn more(&mut self) -> io::Result<bool> {
+        self.reader.read_byte_record(&mut self.record).map_err(io::Error::other)
+    }
+}
+
+struct NdjsonRows {
+    reader: BufReader<Box<dyn Read>>,
+    line: Vec<u8>,
+    wanted: Vec<u8>,
+}
+
+impl NdjsonRows {
+    fn open(path: &Path) -> Result<Self, Error> {
+        Ok(Self { reader: BufReader::new(unwrapped(path)?), line: Vec::new(), wanted: Vec::new() })
+    }
+}
+
+impl WrittenRows for NdjsonRows {
+    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()> {
+        let at = |what: &str| io::Error::other(format!("{name:?} at {} s: {what}", sample.time));
+        self.line.clear();
+        if self.reader.read_until(b'\n', &mut self.line)? == 0 {
+            return Err(at("there is no line for it"));
+        }
+        let line: serde_json::Value = serde_json::from_slice(&self.line).map_err(|error| at(&error.to_string()))?;
+        let time = line.get("time_ns").and_then(|time| time.as_i64().or_else(|| time.as_str()?.parse().ok()));
+        if time != Some(sample.time.nanos()) || line.get("channel").and_then(|c| c.as_str()) != Some(name) {
+            return Err(at("another line stands in its place"));
+        }
+        self.wanted.clear();
+        painter.json(&sample.value, &mut self.wanted);
+        // To the letter: a parser of JSON may round.
+        let text = self.line.strip_suffix(b"}\n").and_then(|line| line.get(line.len().checked_sub(self.wanted.len())?..));
+        if text != Some(&*self.wanted) || !reads_back(&sample.value, &self.wanted) {
+            return Err(at(&format!("it reads {}", String::from_utf8_lossy(text.unwrap_or_default()))));
+        }
+        Ok(())
+    }
+
+    fn more(&mut self) -> io::Result<bool> {
+        Ok(!self.reader.fill_buf()?.is_empty())
+    }
+}
+
+/// Whether the text of a number is that number, to the bit.
+fn reads_back(value: &Value<'_>, text: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(text) else { return false };
+    match value {
+        Value::Double(x) if x.is_finite() => text.parse::<f64>().is_ok_and(|y| y.to_bits() == x.to_bits()),
+        Value::Float(x) if x.is_finite() => text.parse::<f32>().is_ok_and(|y| y.to_bits() == x.to_bits()),
+        Value::Int64(x) => text.trim_matches('"').parse() == Ok(*x),
+        _ => true,
+    }
+}
+
+fn parse_seconds(text: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(text).ok()?;
+    match text.strip_prefix('-') {
+        // The lowest time has no positive counterpart.
+        Some("9223372036.854775808") => Some(i64::MIN),
+        Some(text) => nanos(text).map(i64::wrapping_neg),
+        None => nanos(text),
+    }
+}
+
+/// A table against the same table, made again.
+fn wide(feed: &Feed<'_>, order: Order, path: &Path, options: &ConvertOptions) -> Result<(), Error> {
+    let mut reader = csv::Reader::from_reader(unwrapped(path)?);
+    let mut record = csv::ByteRecord::new();
+    // The reader refuses rows of different lengths.
+    while reader.read_byte_record(&mut record).map_err(|error| differs(error.to_string()))? {}
+    let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() })?;
+    let made = feed.run(order, &mut sink).and_then(|()| sink.finish().map_err(SinkError::Io));
+    made.map_err(|error| differs(error.to_string()))
+}
+
+/// A writer that compares what it is given with what a reader has.
+struct Against<R> {
+    reader: R,
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Write for Against<R> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.resize(bytes.len(), 0);
+        self.reader.read_exact(&mut self.buffer)?;
+        if self.buffer != bytes {
+            return Err(io::Error::other(format!("the table differs near byte {}", self.at)));
+        }
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn unwrapped(path: &Path) -> Result<Box<dyn Read>, Error> {
+    let failed = |error| Error::reading(path, error);
+    let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failed)?);
+    match Wrapper::sniff(file.fill_buf().map_err(failed)?) {
+        Some(wrapper) => wrapper.reader(file).map_err(failed),
+        None => Ok(Box::new(file)),
+    }
+}
+
+fn differs(message: String) -> Error {
+    Error::new(ErrorKind::Verify(message))
 }

@@ -62,10 +62,7 @@ pub fn f32(out: &mut Vec<u8>, value: f32) {
 pub fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
-    while let Some(at) = rest
-        .iter()
-        .position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-    {
+    while let Some(at) = first_special(rest) {
         let (plain, tail) = rest.split_at(at);
         out.extend_from_slice(plain);
         let Some((&byte, tail)) = tail.split_first() else {
@@ -166,6 +163,26 @@ fn quoted_if(out: &mut Vec<u8>, quoted: bool, write: impl FnOnce(&mut Vec<u8>)) 
     } else {
         write(out);
     }
+}
+
+/// Where the first byte is that cannot stand in a string as it is.
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let mut start = 0;
+    for chunk in bytes.chunks(32) {
+        // Without an early exit the compiler tests many bytes at once; most strings have none to find.
+        if chunk
+            .iter()
+            .fold(false, |found, &byte| found | special(byte))
+        {
+            return chunk
+                .iter()
+                .position(|&byte| special(byte))
+                .map(|at| start + at);
+        }
+        start += chunk.len();
+    }
+    None
 }
 
 #[cold]

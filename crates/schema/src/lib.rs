@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod budget;
+mod cache;
 mod common;
 mod error;
 #[doc(hidden)]
@@ -11,6 +12,7 @@ mod photon;
 mod proto;
 mod registry;
 mod tree;
+mod type_string;
 pub mod wpistruct;
 
 pub use error::{Note, ParseError, ParseErrorKind, SchemaError};

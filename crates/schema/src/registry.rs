@@ -1,12 +1,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use prost_reflect::MessageDescriptor;
 
+use crate::cache::Cache;
 use crate::common::{self, Edition};
 use crate::photon::{self, Photon};
 use crate::proto::{self, Proto};
+use crate::type_string::{SchemaOf, Shape, TypeString};
 use crate::wpistruct::{self, Layout, Schema};
 use crate::{Note, ParseError, SchemaError, Tree, json, msgpack};
 
@@ -328,89 +330,6 @@ fn built_in(name: &str, edition: Edition) -> Option<Result<Cow<'static, Schema>,
         .map(|schema| Ok(Cow::Owned(schema)))
 }
 
-/// Which schema a channel holds.
-enum SchemaOf<'a> {
-    Struct(&'a str),
-    Photon(&'a str),
-    Proto(&'a str),
-}
-
-impl<'a> SchemaOf<'a> {
-    fn parse(channel_name: &'a str, type_name: &str) -> Option<Self> {
-        // The type first: almost all channels fail here, at the cost of a comparison.
-        let (prefix, make): (&str, fn(&'a str) -> Self) = match type_name {
-            "structschema" => ("struct:", Self::Struct),
-            "photonstructschema" => ("photonstruct:", Self::Photon),
-            "proto:FileDescriptorProto" => ("proto:", Self::Proto),
-            _ => return None,
-        };
-        let (_, rest) = channel_name.split_once("/.schema/")?;
-        rest.strip_prefix(prefix)
-            .filter(|name| !name.is_empty())
-            .map(make)
-    }
-}
-
-/// A type string taken apart.
-enum TypeString<'a> {
-    Struct { name: &'a str, shape: Shape },
-    Photon(&'a str),
-    Proto(&'a str),
-    Msgpack,
-    Json,
-}
-
-/// How many structs a payload holds.
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    One,
-    Many,
-    Exactly(usize),
-}
-
-impl<'a> TypeString<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        match text {
-            "msgpack" => return Some(Self::Msgpack),
-            "json" => return Some(Self::Json),
-            "proto:FileDescriptorProto" => return None,
-            _ => {}
-        }
-        if let Some(name) = text.strip_prefix("struct:") {
-            let (name, shape) = Shape::split(name);
-            return Some(Self::Struct { name, shape });
-        }
-        let photon = || text.strip_prefix("photonstruct:").map(Self::Photon);
-        text.strip_prefix("proto:").map(Self::Proto).or_else(photon)
-    }
-}
-
-impl Shape {
-    /// The shape at the end of a name. Brackets around anything else belong to the name.
-    fn split(text: &str) -> (&str, Self) {
-        let Some((name, count)) = text
-            .strip_suffix(']')
-            .and_then(|text| text.rsplit_once('['))
-        else {
-            return (text, Self::One);
-        };
-        match count.parse() {
-            Ok(count) => (name, Self::Exactly(count)),
-            Err(_) if count.is_empty() => (name, Self::Many),
-            Err(_) => (text, Self::One),
-        }
-    }
-
-    /// True if a payload of `len` bytes holds whole structs of `size` and nothing else.
-    fn fits(self, size: usize, len: usize) -> bool {
-        match self {
-            Self::One => size == len,
-            Self::Many => len.checked_rem(size) == Some(0),
-            Self::Exactly(count) => size.checked_mul(count) == Some(len),
-        }
-    }
-}
-
 /// A schema text as it came, and what it means.
 #[derive(Debug)]
 struct Entry<S> {
@@ -478,50 +397,4 @@ fn put<S: PartialEq>(
         },
     );
     Ok(Change::New(result))
-}
-
-/// Results by name, found out once. Failures are kept as well: a type without schema fails with every sample.
-#[derive(Debug)]
-struct Cache<T>(RwLock<HashMap<String, Result<T, SchemaError>>>);
-
-impl<T> Default for Cache<T> {
-    fn default() -> Self {
-        Self(RwLock::default())
-    }
-}
-
-impl<T: Clone> Cache<T> {
-    fn find_or(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> Result<T, SchemaError>,
-    ) -> Result<T, SchemaError> {
-        if let Some(found) = self
-            .0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(name)
-        {
-            return found.clone();
-        }
-        let made = make();
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.to_owned(), made.clone());
-        made
-    }
-
-    /// Drops failures and what does not pass.
-    fn retain(&mut self, pass: impl Fn(&T) -> bool) {
-        let map = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        map.retain(|_, result| result.as_ref().is_ok_and(&pass));
-    }
-
-    fn clear(&mut self) {
-        self.0
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-    }
 }

@@ -56,9 +56,9 @@ impl Dialect for Rlog {
 
     fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
         // Places mostly ascend, so the next mark is near the last one.
-        let mut next = 0;
+        let mut next: usize = 0;
         for at in at {
-            let known = next.checked_sub(1).and_then(|i: usize| index.marks.get(i));
+            let known = next.checked_sub(1).and_then(|i| index.marks.get(i));
             if known.is_some_and(|mark| mark.at > *at) {
                 next = 0;
             }
@@ -138,7 +138,7 @@ impl Dialect for Rlog {
             None => Revision::R2,
             Some(byte) => Revision::of(byte)?,
         };
-        Some(Box::new(Encoder::new(Options { revision, long_values: options.long_values })))
+        Some(Box::new(Encoder::new(Options { revision, ..Options::default() })))
     }
 
     fn session(&self, role: Role) -> Option<Box<dyn Session>> {
@@ -283,7 +283,7 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
     let (found, spans) = walk::<Indexer>(log, &plan, read, split, problems);
     let Indexer { mut records, marks } = found.visitor;
     let Walk { bindings, stats, .. } = found.walk;
-    let fields: u64 = records.slots().iter().map(|slot| slot.positions.len() as u64).sum();
+    let fields: u64 = records.slots().iter().map(|slot| slot.len() as u64).sum();
     let (channels, mut fates) = resolve(&bindings);
     report_unknown(revision, &bindings, &fates, &records, problems);
     if revision == Revision::R2 {
@@ -308,9 +308,9 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
 fn report_unknown(revision: Revision, bindings: &Bindings, fates: &[Fate], records: &IndexBuilder, problems: &mut Problems) {
     let mut unknown: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for ((slot, fate), index) in bindings.slots().iter().zip(fates).zip(records.slots()) {
-        if let (Fate::Unknown, Some(first)) = (fate, index.positions.first()) {
+        if let (Fate::Unknown, Some(first)) = (fate, index.first_at()) {
             let (count, at) = unknown.entry(key_of(revision, slot.id)).or_insert((0, first));
-            *count += index.positions.len() as u64;
+            *count += index.len() as u64;
             *at = first.min(*at);
         }
     }
@@ -324,23 +324,25 @@ fn report_unknown(revision: Revision, bindings: &Bindings, fates: &[Fate], recor
 
 /// Takes values out of the index whose size does not fit the type of their key.
 fn drop_misfits(log: &[u8], channels: &[Channel], fates: &[Fate], records: &mut IndexBuilder, marks: &[Mark], problems: &mut Problems) {
-    let marked = Index { marks: marks.to_vec(), ..Index::default() };
     for (slot, fate) in records.slots_mut().iter_mut().zip(fates) {
         let Some(channel) = fate.channel().and_then(|id| channels.get(id as usize)) else { continue };
         let ty = channel.ty();
         let fits = match (ty.fixed_size(), ty.element_size()) {
-            (Some(size), _) => slot.size_or == slot.size_and && slot.size_or as usize == size,
-            (None, Some(size)) => (slot.size_or as usize).is_multiple_of(size),
+            (Some(size), _) => slot.sizes_are(size),
+            (None, Some(size)) => slot.sizes_are_multiples_of(size),
             (None, None) => ty != Type::StringArray,
         };
-        if fits || slot.positions.is_empty() {
+        if fits || slot.is_empty() {
             continue;
         }
         slot.retain(|at| {
             let rest = log.get(usize::try_from(at).ok()?..)?;
             let Ok(Message::Field { value: bytes, .. }) = Message::parse(Revision::R2, &mut Cursor::new(rest, at)) else { return None };
             match value(Revision::R2, 0, ty, bytes) {
-                Ok(_) => Some((u32::try_from(bytes.len()).ok()?, marked.marked_time(at).nanos(), bytes.len() as u64 + 5)),
+                Ok(_) => {
+                    let mark = marks.partition_point(|mark| mark.at <= at).checked_sub(1).and_then(|i| marks.get(i));
+                    Some((u32::try_from(bytes.len()).ok()?, mark.map_or(0, |mark| mark.time.nanos()), bytes.len() as u64 + 5))
+                }
                 Err(misfit) => {
                     problems.push(bad_value(channel, at, bytes.len() + 5, &misfit));
                     None
@@ -386,6 +388,14 @@ impl<'a> Visit<'a> for Collector {
             self.columns.record(field.slot, field.time, field.value);
         } else {
             self.widen(field);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn key(&mut self, bindings: &Bindings, slot: SlotId) -> ControlFlow<()> {
+        let declared = bindings.slots().get(slot as usize).and_then(|slot| slot.declared.as_ref());
+        if declared.is_some_and(|declared| Type::of(&declared.type_name).fixed_size().is_none()) {
+            self.columns.expect_variable(slot);
         }
         ControlFlow::Continue(())
     }
@@ -438,7 +448,7 @@ pub(crate) fn columns(log: &[u8], read: &Read<'_>, problems: &mut Problems, spli
                     *entry = Some(place);
                 }
             }
-            let mut look = Closer { revision: plan.revision, names, places, all: &all, push, problems };
+            let mut look = Closer { revision: plan.revision, names, places, by_slot: Vec::new(), all: &all, push, problems };
             let mut walk = Walk::new(plan.revision, &read.limits);
             for span in &spans {
                 walk.run(log, 0, place(span.start), place(span.end), &mut look);
@@ -459,16 +469,46 @@ struct Closer<'p, 'a> {
     names: Bound,
     /// For each channel its place among those that are looked at.
     places: Vec<Option<usize>>,
+    by_slot: Vec<Wanted>,
     all: &'p [Channel],
     push: &'p mut dyn FnMut(usize, Time, &logpose_core::Value<'a>),
     problems: &'p mut Problems,
 }
 
+#[derive(Clone, Copy)]
+enum Wanted {
+    NotAsked,
+    No,
+    Yes { place: usize, id: usize },
+}
+
+impl Closer<'_, '_> {
+    #[cold]
+    fn ask(&mut self, bindings: &Bindings, slot: SlotId) -> Wanted {
+        let id = self.names.channel(bindings, slot).map(|id| id as usize);
+        let place = id.and_then(|id| Some((self.places.get(id).copied().flatten()?, id)));
+        let wanted = place.map_or(Wanted::No, |(place, id)| Wanted::Yes { place, id });
+        if self.by_slot.len() <= slot as usize {
+            self.by_slot.resize(slot as usize + 1, Wanted::NotAsked);
+        }
+        if let Some(entry) = self.by_slot.get_mut(slot as usize) {
+            *entry = wanted;
+        }
+        wanted
+    }
+}
+
 impl<'a> Visit<'a> for Closer<'_, 'a> {
+    #[inline(always)]
     fn field(&mut self, bindings: &Bindings, field: Field<'a>) -> ControlFlow<()> {
-        let id = self.names.channel(bindings, field.slot).map(|id| id as usize);
-        let place = id.and_then(|id| self.places.get(id).copied().flatten());
-        if let (Some(place), Some(channel)) = (place, id.and_then(|id| self.all.get(id))) {
+        let wanted = match self.by_slot.get(field.slot as usize) {
+            Some(Wanted::No) => return ControlFlow::Continue(()),
+            Some(wanted @ Wanted::Yes { .. }) => *wanted,
+            Some(Wanted::NotAsked) | None => self.ask(bindings, field.slot),
+        };
+        if let Wanted::Yes { place, id } = wanted
+            && let Some(channel) = self.all.get(id)
+        {
             match value(self.revision, field.kind, channel.ty(), field.value) {
                 Ok(value) => (self.push)(place, Time::from_nanos(field.time), &value),
                 Err(misfit) => self.problems.push(bad_value(channel, field.at, field.len, &misfit)),

@@ -277,7 +277,7 @@ impl<'a> Message<'a> {
 
     /// Appends the message. Lengths that two bytes cannot say are cut: the writers refuse them before.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        let mut text = |bytes: &[u8], out: &mut Vec<u8>| {
+        let text = |bytes: &[u8], out: &mut Vec<u8>| {
             let n = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
             out.extend_from_slice(&n.to_be_bytes());
             out.extend_from_slice(bytes.get(..n.into()).unwrap_or(bytes));

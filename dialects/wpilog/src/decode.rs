@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 
-use logpose_core::{Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type, Value};
+use logpose_core::{
+    Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type, Value,
+};
 
 use crate::error::Error;
 use crate::reader::{header_in_stream, next_in_stream};
@@ -37,11 +39,24 @@ struct Held {
 
 impl StreamDecoder {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, offset: 0, header: false, entries: HashMap::new(), channels: HashMap::new(), held: Vec::new(), held_bytes: 0 }
+        Self {
+            limits,
+            offset: 0,
+            header: false,
+            entries: HashMap::new(),
+            channels: HashMap::new(),
+            held: Vec::new(),
+            held_bytes: 0,
+        }
     }
 
     /// Reads whole records from the front of `input`; returns how many bytes they took.
-    fn read<'a>(&mut self, input: &'a [u8], sink: &mut dyn Sink, batch: &mut Vec<Sample<'a>>) -> Result<usize, StreamError> {
+    fn read<'a>(
+        &mut self,
+        input: &'a [u8],
+        sink: &mut dyn Sink,
+        batch: &mut Vec<Sample<'a>>,
+    ) -> Result<usize, StreamError> {
         let mut cur = Cursor::new(input, self.offset);
         let limit = self.limits.record_len;
         if !self.header {
@@ -74,7 +89,13 @@ impl StreamDecoder {
         Ok(input.len() - cur.rest().len())
     }
 
-    fn record<'a>(&mut self, at: u64, record: Record<'a>, sink: &mut dyn Sink, batch: &mut Vec<Sample<'a>>) -> Result<(), StreamError> {
+    fn record<'a>(
+        &mut self,
+        at: u64,
+        record: Record<'a>,
+        sink: &mut dyn Sink,
+        batch: &mut Vec<Sample<'a>>,
+    ) -> Result<(), StreamError> {
         let time = Time::from_micros(record.timestamp);
         if let Some(control) = record.control() {
             flush(batch, sink)?;
@@ -85,7 +106,13 @@ impl StreamDecoder {
             return Ok(());
         };
         if !entry.live {
-            sink.problem(Problem::new(Severity::Warning, "after-finish", at, 0, format!("a record of entry {} comes after its Finish; it is kept", record.entry)));
+            sink.problem(Problem::new(
+                Severity::Warning,
+                "after-finish",
+                at,
+                0,
+                format!("a record of entry {} comes after its Finish; it is kept", record.entry),
+            ));
         }
         match Value::parse(entry.ty, record.payload, Layout::Little) {
             Ok(value) => batch.push(Sample { channel: entry.channel, time, value }),
@@ -94,21 +121,41 @@ impl StreamDecoder {
                     flush(batch, sink)?;
                     sink.metadata(entry.channel, time, &String::from_utf8_lossy(metadata))?;
                 }
-                None => sink.problem(Problem::new(Severity::Damage, "bad-value", at, record.payload.len() as u64, format!("no value of entry {}: {misfit}; skipped", record.entry))),
+                None => sink.problem(Problem::new(
+                    Severity::Damage,
+                    "bad-value",
+                    at,
+                    record.payload.len() as u64,
+                    format!("no value of entry {}: {misfit}; skipped", record.entry),
+                )),
             },
         }
         Ok(())
     }
 
-    fn control(&mut self, at: u64, control: Control<'_>, size: usize, time: Time, sink: &mut dyn Sink) -> Result<(), StreamError> {
+    fn control(
+        &mut self,
+        at: u64,
+        control: Control<'_>,
+        size: usize,
+        time: Time,
+        sink: &mut dyn Sink,
+    ) -> Result<(), StreamError> {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         match control {
             Control::Start(start) => {
-                let channel = Channel { metadata: text(start.metadata), ..Channel::new(text(start.name), text(start.type_name)) };
+                let channel =
+                    Channel { metadata: text(start.metadata), ..Channel::new(text(start.name), text(start.type_name)) };
                 let ty = channel.ty();
                 let next = ChannelId::try_from(self.channels.len()).unwrap_or(ChannelId::MAX);
                 if next >= self.limits.channels {
-                    sink.problem(Problem::new(Severity::Damage, "too-many-entries", at, size as u64, format!("more entries than allowed; {:?} is not read", channel.name)));
+                    sink.problem(Problem::new(
+                        Severity::Damage,
+                        "too-many-entries",
+                        at,
+                        size as u64,
+                        format!("more entries than allowed; {:?} is not read", channel.name),
+                    ));
                     return Ok(());
                 }
                 let id = *self.channels.entry((channel.name.clone(), channel.type_name.clone())).or_insert(next);
@@ -135,7 +182,13 @@ impl StreamDecoder {
                 sink.problem(Problem::new(Severity::Damage, "zero-fill", at, 4, "zero bytes where records should be"));
             }
             Control::Unknown { .. } => {
-                sink.problem(Problem::new(Severity::Warning, "unknown-control", at, size as u64, "a control record that is no Start, Finish or SetMetadata; skipped"));
+                sink.problem(Problem::new(
+                    Severity::Warning,
+                    "unknown-control",
+                    at,
+                    size as u64,
+                    "a control record that is no Start, Finish or SetMetadata; skipped",
+                ));
             }
         }
         Ok(())
@@ -144,7 +197,13 @@ impl StreamDecoder {
     fn hold(&mut self, at: u64, record: Record<'_>, sink: &mut dyn Sink) {
         let size = record.payload.len() + size_of::<Held>();
         if self.held_bytes + size > self.limits.held_back {
-            sink.problem(Problem::new(Severity::Damage, "unknown-entry", at, record.payload.len() as u64, format!("a record of entry {}, which was never started; dropped", record.entry)));
+            sink.problem(Problem::new(
+                Severity::Damage,
+                "unknown-entry",
+                at,
+                record.payload.len() as u64,
+                format!("a record of entry {}, which was never started; dropped", record.entry),
+            ));
             return;
         }
         self.held_bytes += size;
@@ -156,7 +215,8 @@ impl StreamDecoder {
         if self.held.is_empty() {
             return Ok(());
         }
-        let (now, still): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held).into_iter().partition(|held| held.entry == entry);
+        let (now, still): (Vec<Held>, Vec<Held>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| held.entry == entry);
         self.held = still;
         let mut batch = Vec::with_capacity(now.len());
         for held in &now {
@@ -180,12 +240,26 @@ impl Decode for StreamDecoder {
             crate::wire::Header::parse(&mut Cursor::new(rest, self.offset)).map_err(decode)?;
         }
         for held in std::mem::take(&mut self.held) {
-            sink.problem(Problem::new(Severity::Damage, "unknown-entry", held.at, held.payload.len() as u64, format!("a record of entry {}, which is never started; it cannot be read", held.entry)));
+            sink.problem(Problem::new(
+                Severity::Damage,
+                "unknown-entry",
+                held.at,
+                held.payload.len() as u64,
+                format!("a record of entry {}, which is never started; it cannot be read", held.entry),
+            ));
         }
         self.held_bytes = 0;
         if !rest.is_empty() {
-            let why = Record::parse(&mut Cursor::new(rest, self.offset)).err().map_or_else(String::new, |error| format!("{}; ", error.kind));
-            sink.problem(Problem::new(Severity::Damage, "truncated", self.offset, rest.len() as u64, format!("{why}the last {} bytes are not read", rest.len())));
+            let why = Record::parse(&mut Cursor::new(rest, self.offset))
+                .err()
+                .map_or_else(String::new, |error| format!("{}; ", error.kind));
+            sink.problem(Problem::new(
+                Severity::Damage,
+                "truncated",
+                self.offset,
+                rest.len() as u64,
+                format!("{why}the last {} bytes are not read", rest.len()),
+            ));
         }
         Ok(())
     }

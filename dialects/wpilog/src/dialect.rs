@@ -1,8 +1,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Declaration, Dialect, Encode, EncodeOptions, Fact, Fate, Index,
-    IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type, Value,
+    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Declaration, Decode, DecodeError,
+    Dialect, Encode, EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read,
+    RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -51,7 +52,15 @@ impl Dialect for Wpilog {
         let mut facts = facts(part.header);
         facts.push(Fact { key: "control_bytes", value: walk.control_bytes.to_string() });
         facts.push(Fact { key: "zero_bytes", value: zero_bytes.to_string() });
-        Ok(Index { channels: builder.channels(channels, &fates), slots: fates, marks: Vec::new(), spans: part.spans, records: walk.records, sorted, facts })
+        Ok(Index {
+            channels: builder.channels(channels, &fates),
+            slots: fates,
+            marks: Vec::new(),
+            spans: part.spans,
+            records: walk.records,
+            sorted,
+            facts,
+        })
     }
 
     fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
@@ -71,7 +80,10 @@ impl Dialect for Wpilog {
     }
 
     fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {
-        out.extend(at.iter().map(|at| record_at(log, *at).map_or(Time::ZERO, |(record, _)| Time::from_micros(record.timestamp))));
+        out.extend(
+            at.iter()
+                .map(|at| record_at(log, *at).map_or(Time::ZERO, |(record, _)| Time::from_micros(record.timestamp))),
+        );
     }
 
     fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
@@ -94,7 +106,8 @@ impl Dialect for Wpilog {
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut walk = Walk::new(u32::try_from(index.slots.len()).unwrap_or(u32::MAX));
         let channels = index.channels.iter().map(|c| (c.channel.ty(), false)).collect();
-        let mut replay = Replay { log, index, lookup, sink, channels, batch: Vec::with_capacity(BATCH), result: Ok(()) };
+        let mut replay =
+            Replay { log, index, lookup, sink, channels, batch: Vec::with_capacity(BATCH), result: Ok(()) };
         for span in &index.spans {
             let (mut at, end) = (place(span.start), place(span.end));
             // In steps, so that a sink that wants no more ends the walk.
@@ -109,8 +122,18 @@ impl Dialect for Wpilog {
         replay.result
     }
 
-    fn records(&self, log: &[u8], read: &Read<'_>, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<(), DecodeError> {
-        let spans = if read.salvage { recover::spans(log, &mut Problems::default()) } else { vec![Span { start: 0, end: log.len() as u64 }] };
+    fn records(
+        &self,
+        log: &[u8],
+        read: &Read<'_>,
+        from: u64,
+        line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+    ) -> Result<(), DecodeError> {
+        let spans = if read.salvage {
+            recover::spans(log, &mut Problems::default())
+        } else {
+            vec![Span { start: 0, end: log.len() as u64 }]
+        };
         for span in spans {
             if records_of(log, span, from, line)?.is_break() {
                 break;
@@ -129,7 +152,12 @@ impl Dialect for Wpilog {
 }
 
 /// The lines of one stretch of records.
-fn records_of(log: &[u8], span: Span, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<ControlFlow<()>, DecodeError> {
+fn records_of(
+    log: &[u8],
+    span: Span,
+    from: u64,
+    line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, DecodeError> {
     let start = if span.start == 0 {
         let mut cur = Cursor::new(log, 0);
         let header = Header::parse(&mut cur)?;
@@ -255,7 +283,11 @@ impl<P: Product> Part<P> {
     }
 }
 
-fn read_all<'a, P: Product>(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Result<Whole<'a, P>, DecodeError> {
+fn read_all<'a, P: Product>(
+    log: &'a [u8],
+    read: &Read<'_>,
+    problems: &mut Problems,
+) -> Result<Whole<'a, P>, DecodeError> {
     if read.salvage {
         return Ok(salvage(log, read, problems));
     }
@@ -264,7 +296,13 @@ fn read_all<'a, P: Product>(log: &'a [u8], read: &Read<'_>, problems: &mut Probl
     if header.version != crate::wire::VERSION {
         let [minor, major] = header.version.to_le_bytes();
         let severity = if major == 1 { Severity::Note } else { Severity::Warning };
-        problems.push(Problem::new(severity, "version", 6, 2, format!("version {major}.{minor} is newer than 1.0; it is read as 1.0")));
+        problems.push(Problem::new(
+            severity,
+            "version",
+            6,
+            2,
+            format!("version {major}.{minor} is newer than 1.0; it is read as 1.0"),
+        ));
     }
     let start = place(cur.offset());
     let mut whole = parts(log, start, log.len(), read, read.threads);
@@ -294,7 +332,9 @@ fn parts<P: Product>(log: &[u8], from: usize, until: usize, read: &Read<'_>, thr
     let middle = from + (until - from) / threads * first;
     let Some(middle) = recover::boundary(log, middle, until) else { return alone() };
     let (mut a, mut b) = (None, None);
-    (read.join)(&mut || a = Some(parts::<P>(log, from, middle, read, first)), &mut || b = Some(parts::<P>(log, middle, until, read, threads - first)));
+    (read.join)(&mut || a = Some(parts::<P>(log, from, middle, read, first)), &mut || {
+        b = Some(parts::<P>(log, middle, until, read, threads - first))
+    });
     let (Some(mut a), Some(b)) = (a, b) else { return alone() };
     match a.stop {
         Stop::At(at) if at == middle => {
@@ -327,16 +367,41 @@ fn report_strays(bindings: &Bindings, fates: &[Fate], builder: &IndexBuilder, pr
         let id = slot.id;
         let problem = match fate {
             Fate::Started(_) => continue,
-            Fate::Late(_) => Problem::new(Severity::Note, "late-start", at, bytes, format!("{n} records of entry {id} come before its Start, as WPILib 2024 writes them; they are kept")),
-            Fate::Ended(_) => Problem::new(Severity::Warning, "after-finish", at, bytes, format!("{n} records of entry {id} come after its Finish; they are kept")),
-            Fate::Unknown => Problem::new(Severity::Damage, "unknown-entry", at, bytes, format!("{n} records of entry {id}, which is never started; they cannot be read")),
+            Fate::Late(_) => Problem::new(
+                Severity::Note,
+                "late-start",
+                at,
+                bytes,
+                format!("{n} records of entry {id} come before its Start, as WPILib 2024 writes them; they are kept"),
+            ),
+            Fate::Ended(_) => Problem::new(
+                Severity::Warning,
+                "after-finish",
+                at,
+                bytes,
+                format!("{n} records of entry {id} come after its Finish; they are kept"),
+            ),
+            Fate::Unknown => Problem::new(
+                Severity::Damage,
+                "unknown-entry",
+                at,
+                bytes,
+                format!("{n} records of entry {id}, which is never started; they cannot be read"),
+            ),
         };
         problems.push(problem);
     }
 }
 
 /// Takes out the records whose payload is no value of their type, and reports each.
-fn check_sizes(log: &[u8], bindings: &Bindings, fates: &[Fate], channels: &mut [Channel], builder: &mut IndexBuilder, problems: &mut Problems) {
+fn check_sizes(
+    log: &[u8],
+    bindings: &Bindings,
+    fates: &[Fate],
+    channels: &mut [Channel],
+    builder: &mut IndexBuilder,
+    problems: &mut Problems,
+) {
     for ((slot, fate), found) in bindings.slots().iter().zip(fates).zip(builder.slots_mut()) {
         let Some(channel) = fate.channel().and_then(|id| channels.get_mut(id as usize)) else { continue };
         let Some(first) = found.first_at() else { continue };
@@ -359,9 +424,21 @@ fn check_sizes(log: &[u8], bindings: &Bindings, fates: &[Fate], channels: &mut [
             let Err(misfit) = Value::parse(ty, record.payload, Layout::Little) else { return kept };
             if let Some(metadata) = metadata_of_2022(slot.id, record.payload) {
                 channel.metadata = String::from_utf8_lossy(metadata).into_owned();
-                problems.push(Problem::new(Severity::Note, "metadata-2022", at, len, format!("metadata of {:?} in a data record, as WPILib 2022 wrote them", channel.name)));
+                problems.push(Problem::new(
+                    Severity::Note,
+                    "metadata-2022",
+                    at,
+                    len,
+                    format!("metadata of {:?} in a data record, as WPILib 2022 wrote them", channel.name),
+                ));
             } else {
-                problems.push(Problem::new(Severity::Damage, "bad-value", at, len, format!("no value of {:?} ({}): {misfit}; skipped", channel.name, channel.type_name)));
+                problems.push(Problem::new(
+                    Severity::Damage,
+                    "bad-value",
+                    at,
+                    len,
+                    format!("no value of {:?} ({}): {misfit}; skipped", channel.name, channel.type_name),
+                ));
             }
             None
         });

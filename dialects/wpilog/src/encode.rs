@@ -35,7 +35,8 @@ impl Encoder {
             entry.live = true;
             entry.started = true;
             self.payload.clear();
-            let (name, type_name, metadata) = (entry.name.as_bytes(), entry.type_name.as_bytes(), entry.metadata.as_bytes());
+            let (name, type_name, metadata) =
+                (entry.name.as_bytes(), entry.type_name.as_bytes(), entry.metadata.as_bytes());
             Control::Start(Start { entry: entry.id, name, type_name, metadata, exact: true }).emit(&mut self.payload);
             Record { entry: 0, timestamp, payload: &self.payload }.emit(out);
         }
@@ -63,14 +64,17 @@ impl Encode for Encoder {
     }
 
     fn channel(&mut self, id: ChannelId, channel: &Channel, _: &mut Vec<u8>) -> Result<(), EncodeError> {
-        for (what, text) in [("name", &channel.name), ("type", &channel.type_name), ("metadata text", &channel.metadata)] {
+        for (what, text) in
+            [("name", &channel.name), ("type", &channel.type_name), ("metadata text", &channel.metadata)]
+        {
             fits(&channel.name, what, text.len())?;
         }
         if self.entries.len() <= id as usize {
             self.entries.resize_with(id as usize + 1, || None);
         }
         if let Some(place) = self.entries.get_mut(id as usize) {
-            let (name, type_name, metadata) = (channel.name.clone(), channel.type_name.clone(), channel.metadata.clone());
+            let (name, type_name, metadata) =
+                (channel.name.clone(), channel.type_name.clone(), channel.metadata.clone());
             *place = Some(Entry { id: self.next_id, name, type_name, metadata, live: false, started: false });
             self.next_id += 1;
         }
@@ -80,13 +84,15 @@ impl Encode for Encoder {
     fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         for sample in samples {
             let timestamp = sample.time.micros();
-            self.finer += u64::from(sample.time.nanos() % 1000 != 0 && sample.time != Time::MAX && sample.time != Time::MIN);
+            self.finer +=
+                u64::from(sample.time.nanos() % 1000 != 0 && sample.time != Time::MAX && sample.time != Time::MIN);
             self.last = timestamp;
             let Some(entry) = self.live(sample.channel, timestamp, out) else { continue };
             self.payload.clear();
             sample.value.emit(Layout::Little, &mut self.payload);
             if u32::try_from(self.payload.len()).is_err() {
-                let name = self.entries.get(sample.channel as usize).and_then(Option::as_ref).map_or("", |entry| &entry.name);
+                let name =
+                    self.entries.get(sample.channel as usize).and_then(Option::as_ref).map_or("", |entry| &entry.name);
                 return fits(name, "value", self.payload.len());
             }
             Record { entry, timestamp, payload: &self.payload }.emit(out);

@@ -66,9 +66,17 @@ impl From<Truncated> for Error {
 impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let (code, help) = match &error.kind {
-            ErrorKind::BadMagic { .. } => ("bad-magic", Some("if it is a WPILOG that lost its header, `logpose recover --from wpilog` may read it")),
-            ErrorKind::BadVersion { .. } => ("bad-version", Some("was it written by a newer program? `logpose recover --from wpilog` reads it as 1.0")),
-            ErrorKind::Truncated { .. } => ("truncated", Some("the file was cut; `logpose recover` keeps what is whole")),
+            ErrorKind::BadMagic { .. } => (
+                "bad-magic",
+                Some("if it is a WPILOG that lost its header, `logpose recover --from wpilog` may read it"),
+            ),
+            ErrorKind::BadVersion { .. } => (
+                "bad-version",
+                Some("was it written by a newer program? `logpose recover --from wpilog` reads it as 1.0"),
+            ),
+            ErrorKind::Truncated { .. } => {
+                ("truncated", Some("the file was cut; `logpose recover` keeps what is whole"))
+            }
             ErrorKind::TooLong { .. } => ("too-long", None),
         };
         Self { dialect: "wpilog", code, at: error.at, message: error.kind.to_string(), help: help.map(Into::into) }

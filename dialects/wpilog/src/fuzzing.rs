@@ -1,6 +1,9 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
-use logpose_core::{Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time, serially};
+use logpose_core::{
+    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time,
+    serially,
+};
 
 use crate::{Decoder, Reader, Wpilog};
 

@@ -12,6 +12,8 @@ use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, St
 const CHAIN: usize = 6;
 /// Records that must follow one which is doubtful itself.
 const SHORT_CHAIN: usize = 3;
+/// Odd records in a row that are believed because they lead to plausible ones.
+const ODD_RECORDS: usize = 1000;
 /// Records in a row that mark a boundary for a second thread. It is checked afterwards, so it may be wrong.
 const BOUNDARY_CHAIN: usize = 64;
 /// How far to look for such a boundary.
@@ -33,6 +35,10 @@ pub(crate) fn spans(log: &[u8], problems: &mut Problems) -> Vec<Span> {
             continue;
         }
         let next = search.next(at + 1, last);
+        if search.leads(at, next) {
+            at = next;
+            continue;
+        }
         if start < at {
             spans.push(Span { start: start as u64, end: at as u64 });
         }
@@ -79,8 +85,15 @@ fn first_record(log: &[u8], problems: &mut Problems) -> usize {
     match Header::parse(&mut cur) {
         Ok(header) => header.len(),
         Err(error) => {
-            let (at, what) = if log.starts_with(MAGIC) { (FIXED_HEADER.min(log.len()), "damaged") } else { (0, "missing") };
-            problems.push(Problem::new(Severity::Damage, "no-header", 0, at as u64, format!("the header is {what} ({}); records are read from byte {at:#x} on", error.kind)));
+            let (at, what) =
+                if log.starts_with(MAGIC) { (FIXED_HEADER.min(log.len()), "damaged") } else { (0, "missing") };
+            problems.push(Problem::new(
+                Severity::Damage,
+                "no-header",
+                0,
+                at as u64,
+                format!("the header is {what} ({}); records are read from byte {at:#x} on", error.kind),
+            ));
             at
         }
     }
@@ -124,7 +137,9 @@ fn start_at(log: &[u8], at: usize) -> Option<(Start<'_>, usize)> {
     }
     let (record, len) = minimal(log, at)?;
     match record.control()? {
-        Control::Start(start) if start.exact && printable(start.name) && printable(start.type_name) => Some((start, len)),
+        Control::Start(start) if start.exact && printable(start.name) && printable(start.type_name) => {
+            Some((start, len))
+        }
         _ => None,
     }
 }
@@ -174,28 +189,53 @@ impl Search<'_> {
         let (record, len) = record_at(self.log, at as u64)?;
         let end = at + usize::try_from(len).ok()?;
         let time = (record.entry != 0 && record.timestamp >= 0).then_some(record.timestamp);
-        let sure = match record.control() {
+        let typed = match record.control() {
             Some(control) => {
                 if record.payload.is_empty() && record.timestamp == 0 {
                     return None; // zero fill
                 }
-                well_formed(&control)
+                well_formed(&control).then_some(true)
             }
-            None => match self.type_of(record.entry, at) {
+            None => self.type_of(record.entry, at).filter(|ty| fits(*ty, record.payload)).map(|ty| {
                 // The size of other types says nothing, so the next record has to.
-                Some(ty) => fits(ty, record.payload) && last.is_none_or(|last| near_time(last, record.timestamp)) && (ty.fixed_size().is_some() || self.chain(end, 1, time.or(last))),
-                None => false,
-            },
+                let near = last.is_none_or(|last| near_time(last, record.timestamp));
+                near && (ty.fixed_size().is_some() || self.chain(end, 1, time.or(last)))
+            }),
         };
-        (sure || self.chain(end, SHORT_CHAIN, time.or(last))).then_some((end, time))
+        let believed = match typed {
+            Some(true) => true,
+            // It has a known id and fits its type, but not its neighbours. If nothing better begins within it,
+            // the damage is behind it.
+            Some(false) => self.chain(end, SHORT_CHAIN, time.or(last)) || self.next_within(at + 1, end, last).is_none(),
+            None => self.chain(end, SHORT_CHAIN, time.or(last)),
+        };
+        believed.then_some((end, time))
     }
 
     /// Where plausible records begin again, at `from` or behind it; the end of the log if nowhere.
     fn next(&self, from: usize, last: Option<i64>) -> usize {
-        let found = (from..self.log.len()).find(|at| {
-            second_header(self.log, *at).is_some() || self.plausible(*at, last).is_some() && self.chain(*at, CHAIN, last)
-        });
-        found.unwrap_or(self.log.len())
+        self.next_within(from, self.log.len(), last).unwrap_or(self.log.len())
+    }
+
+    fn next_within(&self, from: usize, to: usize, last: Option<i64>) -> Option<usize> {
+        (from..to).find(|at| second_header(self.log, *at).is_some() || self.chain(*at, CHAIN, last))
+    }
+
+    /// Whether records of known entries lead from one place exactly to another. Then their values are odd, but
+    /// no byte is lost: a program may log what does not fit its type.
+    fn leads(&self, mut at: usize, to: usize) -> bool {
+        for _ in 0..ODD_RECORDS {
+            if at >= to {
+                break;
+            }
+            let Some((record, len)) = record_at(self.log, at as u64) else { return false };
+            let zero_fill = record.entry == 0 && record.payload.is_empty() && record.timestamp == 0;
+            if zero_fill || record.entry != 0 && !self.entries.contains_key(&record.entry) {
+                return false;
+            }
+            at += usize::try_from(len).unwrap_or(usize::MAX);
+        }
+        at == to
     }
 
     /// Whether `n` plausible records follow each other, or fewer that end where the log ends.

@@ -61,7 +61,13 @@ impl Walk {
     /// A walk that knows nothing yet and may meet `limit` entries.
     #[must_use]
     pub fn new(limit: u32) -> Self {
-        Self { bindings: Bindings::new(limit), problems: Problems::default(), records: 0, control_bytes: 0, zero_bytes: 0 }
+        Self {
+            bindings: Bindings::new(limit),
+            problems: Problems::default(),
+            records: 0,
+            control_bytes: 0,
+            zero_bytes: 0,
+        }
     }
 
     /// Walks from the record at `from` until a record starts at `until` or behind it.
@@ -95,7 +101,13 @@ impl Walk {
 
     /// One record; returns where the next one starts.
     #[inline(always)]
-    fn record<V: Visit>(&mut self, log: &[u8], at: usize, (header, len): (RecordHeader, usize), visit: &mut V) -> Result<usize, Stop> {
+    fn record<V: Visit>(
+        &mut self,
+        log: &[u8],
+        at: usize,
+        (header, len): (RecordHeader, usize),
+        visit: &mut V,
+    ) -> Result<usize, Stop> {
         if header.entry == 0 {
             return self.control(log, at, header, len, visit);
         }
@@ -140,7 +152,13 @@ impl Walk {
     fn skip(&mut self, log: &[u8], at: usize, body: usize, size: u32) -> Result<usize, Stop> {
         if let Some(header) = second_header(log, at) {
             let message = "a second log begins here: two files were written into one; both are read";
-            self.problems.push(Problem::new(Severity::Warning, "second-header", at as u64, header.len() as u64, message));
+            self.problems.push(Problem::new(
+                Severity::Warning,
+                "second-header",
+                at as u64,
+                header.len() as u64,
+                message,
+            ));
             self.control_bytes += header.len() as u64;
             return Ok(at + header.len());
         }
@@ -155,7 +173,14 @@ impl Walk {
 
     #[cold]
     #[inline(never)]
-    fn control<V: Visit>(&mut self, log: &[u8], at: usize, header: RecordHeader, len: usize, visit: &mut V) -> Result<usize, Stop> {
+    fn control<V: Visit>(
+        &mut self,
+        log: &[u8],
+        at: usize,
+        header: RecordHeader,
+        len: usize,
+        visit: &mut V,
+    ) -> Result<usize, Stop> {
         if header.size == 0 && header.timestamp == 0 {
             return Ok(self.zero_fill(log, at, len));
         }
@@ -169,17 +194,27 @@ impl Walk {
             Control::Start(start) => self.started(start, place, length, time, visit),
             Control::Finish { entry } => match self.bindings.end(entry, place) {
                 Some(slot) => visit.end(slot, time),
-                None => self.note("finish-unknown", place, length, format!("Finish of entry {entry}, which is not live")),
+                None => {
+                    self.note("finish-unknown", place, length, format!("Finish of entry {entry}, which is not live"))
+                }
             },
             Control::SetMetadata { entry, metadata } => {
                 let text = self.text(metadata, "metadata", place);
                 match self.bindings.set_metadata(entry, place, text.clone()) {
                     Some(slot) => visit.metadata(slot, &text, time),
-                    None => self.note("metadata-unknown", place, length, format!("SetMetadata of entry {entry}, which is not live")),
+                    None => self.note(
+                        "metadata-unknown",
+                        place,
+                        length,
+                        format!("SetMetadata of entry {entry}, which is not live"),
+                    ),
                 }
             }
             Control::Unknown { .. } => {
-                let message = format!("a control record of {} bytes that is no Start, Finish or SetMetadata; skipped", payload.len());
+                let message = format!(
+                    "a control record of {} bytes that is no Start, Finish or SetMetadata; skipped",
+                    payload.len()
+                );
                 self.problems.push(Problem::new(Severity::Warning, "unknown-control", place, length, message));
             }
         }
@@ -193,13 +228,26 @@ impl Walk {
             metadata: self.text(start.metadata, "metadata", at),
         };
         if !start.exact {
-            self.note("start-too-long", at, length, "a Start record has bytes behind its last text; they are ignored".into());
+            self.note(
+                "start-too-long",
+                at,
+                length,
+                "a Start record has bytes behind its last text; they are ignored".into(),
+            );
         }
         let name = declaration.name.clone();
         match self.bindings.start(start.entry, at, declaration.clone()) {
             Some((slot, replaced)) => {
                 if replaced {
-                    self.note("started-twice", at, length, format!("entry {} ({name:?}) was started while it was live; the last Start counts", start.entry));
+                    self.note(
+                        "started-twice",
+                        at,
+                        length,
+                        format!(
+                            "entry {} ({name:?}) was started while it was live; the last Start counts",
+                            start.entry
+                        ),
+                    );
                 }
                 visit.start(slot, &declaration, time);
             }

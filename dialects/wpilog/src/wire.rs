@@ -212,9 +212,12 @@ pub(crate) fn quick_header(head: &[u8; 24]) -> (RecordHeader, usize) {
 /// [`quick_header`] for a header whose entry id has `E` bytes, its size one and its timestamp `T`.
 #[inline(always)]
 pub(crate) fn header_of<const E: usize, const T: usize>(head: &[u8; 24]) -> (RecordHeader, usize) {
-    let word = |at: usize, width: usize| array_at(head, at).map_or(0, |b: &[u8; 8]| u64::from_le_bytes(*b)) & (u64::MAX >> (64 - 8 * width));
+    let word = |at: usize, width: usize| {
+        array_at(head, at).map_or(0, |b: &[u8; 8]| u64::from_le_bytes(*b)) & (u64::MAX >> (64 - 8 * width))
+    };
     #[expect(clippy::cast_possible_truncation, reason = "entry and size have at most four bytes")]
-    let header = RecordHeader { entry: word(1, E) as u32, size: word(1 + E, 1) as u32, timestamp: word(2 + E, T).cast_signed() };
+    let header =
+        RecordHeader { entry: word(1, E) as u32, size: word(1 + E, 1) as u32, timestamp: word(2 + E, T).cast_signed() };
     (header, 2 + E + T)
 }
 
@@ -315,9 +318,18 @@ impl fmt::Display for Control<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = String::from_utf8_lossy;
         match *self {
-            Self::Start(s) => write!(f, "Start entry={} name={:?} type={:?} metadata={:?}", s.entry, text(s.name), text(s.type_name), text(s.metadata)),
+            Self::Start(s) => write!(
+                f,
+                "Start entry={} name={:?} type={:?} metadata={:?}",
+                s.entry,
+                text(s.name),
+                text(s.type_name),
+                text(s.metadata)
+            ),
             Self::Finish { entry } => write!(f, "Finish entry={entry}"),
-            Self::SetMetadata { entry, metadata } => write!(f, "SetMetadata entry={entry} metadata={:?}", text(metadata)),
+            Self::SetMetadata { entry, metadata } => {
+                write!(f, "SetMetadata entry={entry} metadata={:?}", text(metadata))
+            }
             Self::Unknown { bytes } => write!(f, "UnknownControl size={}", bytes.len()),
         }
     }
@@ -328,7 +340,9 @@ impl fmt::Display for Control<'_> {
 #[must_use]
 pub(crate) fn metadata_of_2022(entry: u32, payload: &[u8]) -> Option<&[u8]> {
     match Control::parse(payload) {
-        Control::SetMetadata { entry: target, metadata } if target == entry && payload.len() == 9 + metadata.len() => Some(metadata),
+        Control::SetMetadata { entry: target, metadata } if target == entry && payload.len() == 9 + metadata.len() => {
+            Some(metadata)
+        }
         _ => None,
     }
 }
@@ -349,7 +363,19 @@ mod tests {
 
     #[test]
     fn widths_are_minimal() {
-        for (number, bytes) in [(0, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 3), (1 << 24, 4), (1 << 32, 5), (1 << 40, 6), (1 << 48, 7), (1 << 56, 8), (u64::MAX, 8)] {
+        for (number, bytes) in [
+            (0, 1),
+            (255, 1),
+            (256, 2),
+            (65_535, 2),
+            (65_536, 3),
+            (1 << 24, 4),
+            (1 << 32, 5),
+            (1 << 40, 6),
+            (1 << 48, 7),
+            (1 << 56, 8),
+            (u64::MAX, 8),
+        ] {
             assert_eq!(width(number), bytes, "{number}");
         }
     }

@@ -68,7 +68,14 @@ const BUFFER: usize = 256 << 10;
 impl<W: Write> Writer<W> {
     /// A log with an extra header, which is free text and mostly empty.
     pub fn new(sink: W, extra_header: &str) -> io::Result<Self> {
-        let mut log = Self { sink, buffer: vec![0; BUFFER].into(), used: 0, entries: Vec::new(), by_name: HashMap::new(), scratch: Vec::new() };
+        let mut log = Self {
+            sink,
+            buffer: vec![0; BUFFER].into(),
+            used: 0,
+            entries: Vec::new(),
+            by_name: HashMap::new(),
+            scratch: Vec::new(),
+        };
         check("extra header", extra_header.len())?;
         let mut header = Vec::new();
         Header { version: VERSION, extra: extra_header.as_bytes() }.emit(&mut header);
@@ -91,7 +98,10 @@ impl<W: Write> Writer<W> {
         let Some(entry) = self.entries.get_mut(id as usize - 1) else { return Err(refused("no such entry".into())) };
         if entry.live {
             if entry.type_name != type_name {
-                return Err(refused(format!("{name:?} is live as {:?} and cannot be started as {type_name:?}", entry.type_name)));
+                return Err(refused(format!(
+                    "{name:?} is live as {:?} and cannot be started as {type_name:?}",
+                    entry.type_name
+                )));
             }
         } else {
             entry.live = true;
@@ -214,7 +224,11 @@ impl<W: Write> Writer<W> {
 }
 
 fn check(what: &str, len: usize) -> io::Result<()> {
-    if u32::try_from(len).is_ok() { Ok(()) } else { Err(refused(format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX))) }
+    if u32::try_from(len).is_ok() {
+        Ok(())
+    } else {
+        Err(refused(format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX)))
+    }
 }
 
 fn refused(message: String) -> io::Error {

@@ -172,8 +172,10 @@ impl Convert {
         let rate = count(rate as u64);
         let verified = if report.verified { "; read back and equal" } else { "" };
         let samples = counted(report.samples, "sample");
+        // What is on the disk counts, not what went into the compressor.
+        let size = std::fs::metadata(&self.output).map_or(report.bytes, |about| about.len());
         let channels = counted(report.channels as u64, "channel");
-        screen.notes.line(format_args!("wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}", shown(&self.output), bytes(report.bytes)));
+        screen.notes.line(format_args!("wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}", shown(&self.output), bytes(size)));
         Ok(())
     }
 }

@@ -148,7 +148,10 @@ impl Bill {
             root.add(&found.channel.name, found.bytes, found.samples);
         }
         root.collapse();
-        Self { size, header, control: held.saturating_sub(all), damage: size.saturating_sub(held).saturating_sub(header), root }
+        let others = held.saturating_sub(all);
+        // Records that belong to no channel and are no control records either are lost.
+        let control = log.index.fact("control_bytes").and_then(|n| n.parse().ok()).map_or(others, |told: u64| told.min(others));
+        Self { size, header, control, damage: size.saturating_sub(header + all + control), root }
     }
 
     /// Calls `see` for every line, the largest first.

@@ -139,7 +139,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     let version = version(log).map_or(String::new(), |version| format!(" {version}"));
     writeln!(out, "{}", out.paint(STRONG, shown(&log.path)))?;
     let writer = facts.writer.as_deref().map_or(String::new(), |writer| format!(", written by {}", clean(writer)));
-    row(out, "format", &format!("{dialect}{version}{writer}"))?;
+    row(out, "format", &format!("{}{version} ({dialect}){writer}", log.dialect().info().name))?;
     row(out, "size", &size)?;
     let schemas = schemas(log);
     let with_schemas = if schemas.is_empty() { String::new() } else { format!(", {}", counted(schemas.len() as u64, "schema")) };
@@ -320,8 +320,9 @@ fn row(out: &mut Out, label: &str, text: &str) -> Result<()> {
     Ok(writeln!(out, "{}", line.trim_end())?)
 }
 
-fn version(log: &Log) -> Option<&str> {
-    log.index.fact("version")
+fn version(log: &Log) -> Option<String> {
+    let revision = || log.index.fact("revision").map(|revision| format!("R{}", revision.trim_start_matches('R')));
+    log.index.fact("version").map(str::to_owned).or_else(revision)
 }
 
 fn largest(log: &Log) -> Vec<&ChannelIndex> {

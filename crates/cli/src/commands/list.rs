@@ -145,7 +145,7 @@ fn as_json(found: &ChannelIndex, file: Option<String>) -> render::Channel<'_> {
         file,
         name: &channel.name,
         type_name: &channel.type_name,
-        unit: channel.unit.as_deref(),
+        unit: unit(channel),
         samples: found.samples.into(),
         bytes: found.bytes.into(),
         first_ns: full.then(|| Int::from(found.first.nanos())),
@@ -171,7 +171,7 @@ fn print_table(channels: &[&ChannelIndex], screen: &mut Screen) -> Result<()> {
         table.row(vec![
             clean(&found.channel.name).into_owned(),
             clean(&found.channel.type_name).into_owned(),
-            found.channel.unit.as_deref().map(clean).unwrap_or_default().into_owned(),
+            unit(&found.channel).map(|unit| clean(&unit).into_owned()).unwrap_or_default(),
             count(found.samples),
             rate_of(found).map(hertz).unwrap_or_default(),
             bytes(found.bytes),
@@ -196,6 +196,19 @@ fn print_metadata(channels: &[&ChannelIndex], screen: &mut Screen) -> Result<()>
 
 fn rate_of(found: &ChannelIndex) -> Option<f64> {
     rate(found.samples, found.last.since(found.first))
+}
+
+/// What the values are measured in, if the log tells: in AdvantageKit's JSON, or in a line `Units: rotations` as CTRE's
+/// converter writes it.
+fn unit(channel: &Channel) -> Option<String> {
+    if channel.unit.is_some() || channel.metadata.is_empty() {
+        return channel.unit.clone();
+    }
+    if let Ok(metadata) = serde_json::from_str::<serde_json::Value>(&channel.metadata) {
+        let named = ["unit", "units"].iter().find_map(|key| metadata.get(key)?.as_str());
+        return named.filter(|unit| !unit.is_empty()).map(str::to_owned);
+    }
+    channel.metadata.lines().find_map(|line| line.trim().strip_prefix("Units:")).map(|unit| unit.trim().to_owned()).filter(|unit| !unit.is_empty())
 }
 
 /// The name of the schema that a channel holds: `struct:Pose2d` of `/.schema/struct:Pose2d`.
@@ -230,5 +243,27 @@ impl Sink for Texts<'_> {
             self.found.insert(sample.channel, text);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use logpose::core::Channel;
+
+    use super::{schema_name, unit};
+
+    #[test]
+    fn units_come_from_the_metadata() {
+        let of = |metadata: &str| unit(&Channel { metadata: metadata.to_owned(), ..Channel::new("x", "double") });
+        assert_eq!(of(r#"{"source":"AdvantageKit","unit":"meters"}"#), Some("meters".into()));
+        assert_eq!(of("Position of the mechanism.\nUnits: rotations"), Some("rotations".into()));
+        assert_eq!((of(r#"{"source":"NT"}"#), of(""), of("Units:")), (None, None, None));
+    }
+
+    #[test]
+    fn schemas_are_known_by_their_names() {
+        let of = |name: &str, type_name: &str| schema_name(&Channel::new(name, type_name)).map(str::to_owned);
+        assert_eq!(of("NT:/.schema/struct:Pose2d", "structschema"), Some("struct:Pose2d".into()));
+        assert_eq!((of("/Drive/x", "double"), of("/.schema/notes", "string")), (None, None));
     }
 }

@@ -29,7 +29,7 @@ use crate::screen::Screen;
 /// Opens robot logs, tells what is in them and what is broken, and converts them.
 #[derive(Parser)]
 #[command(name = "logpose", version, max_term_width = 100, after_help = EXAMPLES, subcommand_value_name = "COMMAND", override_usage = "logpose FILE...\n       logpose <COMMAND> [OPTIONS] [FILE]...")]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     pub common: Common,
     #[command(subcommand)]
@@ -54,7 +54,7 @@ enum Command {
 }
 
 impl Cli {
-    pub fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+    pub(crate) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         match &self.command {
             None => {
                 writeln!(screen.out, "{EXAMPLES}")?;

@@ -59,4 +59,4 @@ fn last_segment(name: &str) -> &str {
 }
 
 /// Below this the robot controller is about to cut off outputs (roboRIO 2: 6.75 V, roboRIO 1: 6.3 V).
-pub const LOW_VOLTS: f64 = 6.8;
+pub(super) const LOW_VOLTS: f64 = 6.8;

@@ -27,7 +27,7 @@ pub struct Facts {
     pub modes: Vec<ModeSpan>,
     /// When the robot controller cut off outputs because of low voltage.
     pub brownouts: Vec<(Time, Time)>,
-    /// When the battery was below [`battery::LOW_VOLTS`].
+    /// When the battery was below 6.8 V.
     pub low_battery: Vec<(Time, Time)>,
     /// The lowest battery voltage.
     pub battery: Option<Battery>,

@@ -119,7 +119,7 @@ fn flags(known: &Known<'_>) -> Vec<(Time, Mode)> {
 fn control_struct(known: &Known<'_>) -> Vec<(Time, Mode)> {
     let registry = known.log().schemas().registry();
     let mut modes = Vec::new();
-    known.read("DS:controlWord", |time, value| {
+    let mut read = |time: Time, value: &Value<'_>| {
         if let Value::Bytes(payload) = value
             && let Ok(decoded) = registry.decode("struct:ControlWord", payload)
         {
@@ -131,13 +131,14 @@ fn control_struct(known: &Known<'_>) -> Vec<(Time, Mode)> {
             let word = u64::from(field(&["enabled"]) != 0) | u64::from(auto) << 1 | u64::from(test) << 2 | u64::from(stop) << 3;
             modes.push((time, mode(word)));
         }
-    });
+    };
+    ["DS:controlWord", "NT:/FMSInfo/ControlWord"].iter().for_each(|name| known.read(name, &mut read));
     modes
 }
 
 /// The field management system's word, as NetworkTables has it.
 fn control_word(known: &Known<'_>) -> Vec<(Time, Mode)> {
-    let words = ["NT:/FMSInfo/FMSControlWord", "/FMSInfo/FMSControlWord"].iter().map(|name| known.integers(name));
+    let words = ["NT:/FMSInfo/FMSControlData", "NT:/FMSInfo/FMSControlWord", "/FMSInfo/FMSControlData"].iter().map(|name| known.integers(name));
     let words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
     words.into_iter().map(|(time, word)| (time, mode(word.cast_unsigned()))).collect()
 }

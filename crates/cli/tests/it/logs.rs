@@ -1,0 +1,139 @@
+//! Small logs, made byte by byte, so that transcripts show the command line and not a simulation.
+
+use std::fs;
+use std::path::Path;
+
+/// A WPILOG under construction. Every record has a header of 17 bytes, so that offsets are easy to follow.
+pub struct Wpilog {
+    bytes: Vec<u8>,
+    entries: u32,
+}
+
+impl Wpilog {
+    pub fn new(extra: &str) -> Self {
+        let mut bytes = b"WPILOG\x00\x01".to_vec();
+        bytes.extend((extra.len() as u32).to_le_bytes());
+        bytes.extend(extra.as_bytes());
+        Self { bytes, entries: 0 }
+    }
+
+    pub fn start(&mut self, name: &str, type_name: &str, metadata: &str) -> u32 {
+        self.entries += 1;
+        let mut payload = vec![0];
+        payload.extend(self.entries.to_le_bytes());
+        for text in [name, type_name, metadata] {
+            payload.extend((text.len() as u32).to_le_bytes());
+            payload.extend(text.as_bytes());
+        }
+        self.record(0, 0, &payload);
+        self.entries
+    }
+
+    pub fn record(&mut self, entry: u32, ms: i64, payload: &[u8]) {
+        self.bytes.push(0x7f);
+        self.bytes.extend(entry.to_le_bytes());
+        self.bytes.extend((payload.len() as u32).to_le_bytes());
+        self.bytes.extend((ms * 1000).to_le_bytes());
+        self.bytes.extend(payload);
+    }
+
+    pub fn double(&mut self, entry: u32, ms: i64, value: f64) {
+        self.record(entry, ms, &value.to_le_bytes());
+    }
+
+    pub fn bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// A match of 30 seconds: disabled, auto from 5 to 15, teleop from 17.
+pub fn a_match() -> Vec<u8> {
+    let mut log = Wpilog::new("");
+    let enabled = log.start("DS:enabled", "boolean", "");
+    let autonomous = log.start("DS:autonomous", "boolean", "");
+    let system = log.start("systemTime", "int64", r#"{"source":"DataLogManager"}"#);
+    let event = log.start("NT:/FMSInfo/EventName", "string", "");
+    let kind = log.start("NT:/FMSInfo/MatchType", "int64", "");
+    let number = log.start("NT:/FMSInfo/MatchNumber", "int64", "");
+    let volts = log.start("/Power/BatteryVoltage", "double", r#"{"unit":"volts"}"#);
+    let schema = log.start("/.schema/struct:Point", "structschema", "");
+    let pose = log.start("/Drive/Pose", "struct:Point", "");
+    let speeds = log.start("/Drive/Speeds", "double[]", "");
+    let count = log.start("/Drive/Count", "int64", "");
+    let messages = log.start("messages", "string", "");
+    log.record(enabled, 0, &[0]);
+    log.record(autonomous, 0, &[0]);
+    log.record(event, 10, b"DEMO");
+    log.record(kind, 10, &2i64.to_le_bytes());
+    log.record(number, 10, &12i64.to_le_bytes());
+    log.record(schema, 10, b"double x;double y;");
+    log.record(system, 1000, &1_773_000_000_000_000i64.to_le_bytes());
+    log.record(messages, 1000, b"Robot program starting");
+    for second in 0..=30i64 {
+        let ms = second * 1000;
+        let moving = (5..15).contains(&second) || second >= 17;
+        log.double(volts, ms, if moving { 11.5 - second as f64 / 100.0 } else { 12.5 });
+        match second {
+            5 => {
+                log.record(enabled, ms, &[1]);
+                log.record(autonomous, ms, &[1]);
+                log.record(messages, ms, b"auto: three pieces");
+            }
+            15 => {
+                log.record(enabled, ms, &[0]);
+                log.record(autonomous, ms, &[0]);
+            }
+            17 => log.record(enabled, ms, &[1]),
+            20 => log.record(messages, ms, b"Warning at drive: wheel slip\nWarning at arm: too hot"),
+            _ => {}
+        }
+        if moving && second % 5 == 0 {
+            let (x, y) = (second as f64 / 4.0, -1.5f64);
+            log.record(pose, ms, &[x.to_le_bytes(), y.to_le_bytes()].concat());
+            log.record(speeds, ms, &[1.0f64.to_le_bytes(), f64::NAN.to_le_bytes()].concat());
+            log.record(count, ms, &(i64::MAX - second).to_le_bytes());
+        }
+    }
+    log.bytes()
+}
+
+/// Writes every log that the cases use.
+pub fn write_all(dir: &Path) {
+    let whole = a_match();
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
+    write("match.wpilog", &whole);
+    write("truncated.wpilog", &whole[..whole.len() - 5]);
+    let mut garbage = whole.clone();
+    let middle = garbage.len() / 2;
+    garbage[middle..middle + 200].fill(0xa5);
+    write("garbage.wpilog", &garbage);
+    write("empty.wpilog", b"");
+    write("notes.txt", b"remember the battery\n");
+    fs::create_dir(dir.join("folder")).unwrap();
+    let mut pit = Wpilog::new("");
+    let volts = pit.start("/Power/BatteryVoltage", "double", "");
+    let tilt = pit.start("/Arm/Tilt", "float", "");
+    for i in 0..3 {
+        pit.double(volts, 500 + i * 1000, 12.0);
+        pit.record(tilt, 500 + i * 1000, &1.5f32.to_le_bytes());
+    }
+    write("pit.wpilog", &pit.bytes());
+    let mut evil = Wpilog::new("");
+    let entry = evil.start("/evil\x1b[2J", "string", "");
+    evil.record(entry, 1, b"bell\x07 and \x1b[31mred");
+    write("evil.wpilog", &evil.bytes());
+    let mut unsorted = Wpilog::new("");
+    let entry = unsorted.start("/late", "int64", "");
+    for ms in [30, 10, 20i64] {
+        unsorted.record(entry, ms, &ms.to_le_bytes());
+    }
+    write("unsorted.wpilog", &unsorted.bytes());
+    // A hundred problems of one kind.
+    let mut many = Wpilog::new("");
+    let entry = many.start("/short", "double", "");
+    for i in 0..15 {
+        many.record(entry, i, &[1, 2, 3]);
+    }
+    many.double(entry, 20, 1.0);
+    write("many.wpilog", &many.bytes());
+}

@@ -1,0 +1,74 @@
+//! Runs the binary.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+use crate::logs;
+
+/// A fresh folder with every log in it.
+pub fn folder() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    logs::write_all(dir.path());
+    dir
+}
+
+/// A folder that nobody writes to, for the cases that only read.
+pub static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
+
+/// `logpose`, as if typed in `dir` by somebody without settings.
+pub fn logpose(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_logpose"));
+    command.current_dir(dir).stdin(Stdio::null());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What a line of words does; `'…'` keeps blanks, and `< FILE` at the end is standard input.
+pub fn typed(dir: &Path, line: &str) -> Output {
+    let (line, input) = line.split_once(" < ").map_or((line, None), |(line, input)| (line, Some(input)));
+    let mut command = logpose(dir);
+    command.args(words(line).iter().skip(1));
+    if let Some(input) = input {
+        command.stdin(fs::File::open(dir.join(input)).unwrap());
+    }
+    command.output().unwrap()
+}
+
+pub fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut word, mut quoted, mut any) = (String::new(), false, false);
+    for c in line.chars() {
+        match c {
+            '\'' => (quoted, any) = (!quoted, true),
+            ' ' if !quoted => {
+                if any || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            c => word.push(c),
+        }
+    }
+    if any || !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}

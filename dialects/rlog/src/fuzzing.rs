@@ -1,0 +1,174 @@
+//! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
+
+use std::ops::ControlFlow;
+
+use logpose_core::{Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Index, Limits, Link, Lookup, Problems, Read, Sample, Session, Sink, SinkError, Time};
+
+use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
+
+/// Index with another bound for splitting, for tests with small logs.
+pub fn index_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+    crate::dialect::index(log, read, problems, split)
+}
+
+/// Columns with another bound for splitting, for tests with small logs.
+pub fn columns_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Columns, DecodeError> {
+    crate::dialect::columns(log, read, problems, split)
+}
+
+/// Everything that reads a log; what they find must agree.
+pub fn decode(data: &[u8]) {
+    read_all(data, &small());
+    let _ = Rlog.sniff(data);
+    for revision in [1, 2] {
+        read_all(data, &Read { revision: Some(revision), ..small() });
+    }
+    decode_in_pieces(data);
+}
+
+/// The same in a damaged log.
+pub fn recover(data: &[u8]) {
+    read_all(data, &Read { salvage: true, ..small() });
+}
+
+/// What was read and written must be the same when it is read again.
+pub fn roundtrip(data: &[u8]) {
+    let read = small();
+    let Ok(index) = Rlog.index(data, &read, &mut Problems::default()) else { return };
+    let mut before = Record::default();
+    let _ = Rlog.replay(data, &index, &Lookup::default(), &mut before);
+    for revision in [Revision::R1, Revision::R2] {
+        let mut encoder = Encoder::new(Options { revision, long_values: true });
+        let mut log = Vec::new();
+        encoder.begin(&mut log);
+        let mut copy = Copy { encoder: &mut encoder, log: &mut log };
+        if Rlog.replay(data, &index, &Lookup::default(), &mut copy).is_err() {
+            continue; // 64-bit integers in R1
+        }
+        encoder.finish(&mut log);
+        let mut problems = Problems::default();
+        let Ok(again) = Rlog.index(&log, &read, &mut problems) else { panic!("cannot read what was written") };
+        let mut after = Record::default();
+        let _ = Rlog.replay(&log, &again, &Lookup::default(), &mut after);
+        assert_eq!(before.samples, after.samples, "samples in {revision}");
+        if index.fact("revision") == Some("2") && revision == Revision::R2 {
+            assert_eq!(before.lines, after.lines, "values in {revision}");
+        }
+    }
+}
+
+/// A client that is given anything.
+pub fn session(data: &[u8]) {
+    let mut client = RlogClient::new(Limits { record_len: 1 << 16, channels: 1000, held_back: 1 << 16 });
+    let mut sink = Record::default();
+    let mut now = Time::ZERO;
+    client.handle_open(now, Link(1));
+    let mut rest = data;
+    while let Some((first, after)) = rest.split_first() {
+        // The first byte of each piece says how long it is and how much time passes.
+        let (piece, after) = after.split_at_checked(usize::from(*first)).unwrap_or((after, &[]));
+        now = now.plus(i64::from(*first) * 5_000_000);
+        client.handle_timeout(now);
+        if !client.is_connected() {
+            client.handle_open(now, Link(1));
+        }
+        let _ = client.handle_input(now, Link(1), piece, &mut sink);
+        while client.poll_transmit().is_some() {}
+        while client.poll_close().is_some() {}
+        rest = after;
+    }
+}
+
+fn small() -> Read<'static> {
+    Read { limits: Limits { channels: 10_000, ..Limits::default() }, ..Read::default() }
+}
+
+fn read_all(data: &[u8], read: &Read<'_>) {
+    let mut problems = Problems::default();
+    let index = Rlog.index(data, read, &mut problems);
+    let columns = Rlog.columns(data, read, &mut Problems::default());
+    let mut lines = 0_u64;
+    let _ = Rlog.records(data, read, 0, &mut |line| {
+        lines += u64::from(!line.text.to_string().is_empty());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(index.is_ok(), columns.is_ok());
+    let (Ok(index), Ok(columns)) = (index, columns) else { return };
+    let mut found = Record::default();
+    let _ = Rlog.replay(data, &index, &Lookup::default(), &mut found);
+    assert_eq!(found.samples, index.samples(), "replay and index");
+    let from_columns: u64 = columns.columns.iter().map(|column| columns.samples(column).count() as u64).sum();
+    assert_eq!(from_columns, index.samples(), "columns and index");
+    let ids: Vec<ChannelId> = (0..ChannelId::try_from(index.channels.len()).unwrap_or(0)).collect();
+    if let Ok(gathered) = Rlog.gather(data, &index, &ids, |_| {}) {
+        let gathered: u64 = gathered.columns.iter().map(|column| column.samples() as u64).sum();
+        assert_eq!(gathered, index.samples(), "gathered and index");
+    }
+}
+
+fn decode_in_pieces(data: &[u8]) {
+    let run = |step: usize| {
+        let mut decoder = Decoder::new(&small());
+        let mut sink = Record::default();
+        let (mut used, mut given) = (0, 0);
+        while given < data.len() {
+            given = (given + step).min(data.len());
+            match decoder.decode(data.get(used..given).unwrap_or_default(), &mut sink) {
+                Ok(n) => used += n,
+                Err(error) => return (sink, Some(error.to_string())),
+            }
+        }
+        let end = decoder.finish(data.get(used..).unwrap_or_default(), &mut sink).err();
+        (sink, end.map(|error| error.to_string()))
+    };
+    let (whole, whole_error) = run(data.len().max(1));
+    let (pieces, pieces_error) = run(7);
+    assert_eq!(whole.lines, pieces.lines);
+    if data.first().is_some_and(|byte| *byte != 0) {
+        assert_eq!(whole_error, pieces_error);
+    }
+}
+
+/// Writes down what it is given.
+#[derive(Debug, Default)]
+struct Record {
+    samples: u64,
+    lines: Vec<String>,
+}
+
+impl Sink for Record {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.lines.push(format!("{id} is {} {}", channel.name, channel.type_name));
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.samples += samples.len() as u64;
+        self.lines.extend(samples.iter().map(|s| format!("{} {} {}", s.time, s.channel, crate::model::Show(s.value))));
+        Ok(())
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.lines.push(format!("{time} {id} ends"));
+        Ok(())
+    }
+}
+
+struct Copy<'c> {
+    encoder: &'c mut Encoder,
+    log: &'c mut Vec<u8>,
+}
+
+impl Sink for Copy<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        Ok(self.encoder.channel(id, channel, self.log)?)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        Ok(self.encoder.samples(samples, self.log)?)
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        Ok(self.encoder.end(id, time, self.log)?)
+    }
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# The main job on logs that logpose makes itself: demo.sh BINARY FOLDER
+set -eu
+logpose=$1
+dir=$2
+rm -rf "$dir"
+run() {
+  printf '\n$ logpose'
+  printf ' %s' "$@"
+  printf '\n'
+  status=0
+  "$logpose" "$@" || status=$?
+  # 3 says that damage was found, which the damaged log is there for.
+  [ $status -eq 0 ] || [ $status -eq 3 ] || exit $status
+}
+run demo "$dir"
+match=$(ls "$dir"/FRC_*.wpilog)
+run info "$match"
+run list "$match" --include '/Drive/*'
+run cat "$match" --include '*Pose*' --start auto --limit 5
+run doctor "$dir/damaged.wpilog"
+run recover "$dir/damaged.wpilog" --output "$dir/mended.wpilog"
+run convert "$match" --output "$dir/match.rlog" --verify
+run convert "$match" --output "$dir/match.csv" --wide --every 20ms --include '/Drive/*'
+printf '\nThe logs are in %s. Next: %s --help\n' "$dir" "$logpose"
