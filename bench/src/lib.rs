@@ -1,1 +1,1 @@
-//! What `make bench` measures with.
+#![doc = include_str!("../README.md")]

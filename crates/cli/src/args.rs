@@ -109,6 +109,9 @@ pub(crate) struct Channels {
 
 impl Channels {
     pub(crate) fn filter(&self) -> Result<Filter> {
+        for pattern in self.include.iter().chain(&self.exclude).filter_map(|glob| glob.strip_prefix("re:")) {
+            regex::Regex::new(pattern).map_err(|error| Complaint::pattern(pattern, &error))?;
+        }
         Ok(Filter::new(&self.include, &self.exclude)?)
     }
 
@@ -136,7 +139,7 @@ impl Channels {
 pub(crate) struct Selection {
     #[command(flatten)]
     pub channels: Channels,
-    /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `auto..teleop`
+    /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `10..20`, or `auto..teleop` for both modes whole
     #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
     pub start: Option<String>,
     /// Up to this time

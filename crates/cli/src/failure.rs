@@ -51,6 +51,14 @@ impl Complaint {
         Self { code, message: message.into(), help: None }
     }
 
+    /// A regular expression that is none.
+    pub(crate) fn pattern(pattern: &str, error: &regex::Error) -> Self {
+        // The first lines repeat the pattern with a mark below it; the last says what is wrong.
+        let text = error.to_string();
+        let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        Self::usage(format!("regular expression `{pattern}`: {reason}")).help("a bracket, dot or star that stands for itself needs a backslash before it")
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

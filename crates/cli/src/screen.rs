@@ -151,7 +151,7 @@ impl Notes {
             return;
         }
         let least = if self.verbose { Severity::Note } else { Severity::Warning };
-        let shown = if self.verbose { usize::MAX } else { SHOWN };
+        let shown = if self.verbose || self.json { usize::MAX } else { SHOWN };
         let mut worth: Vec<&Problem> = problems.iter().filter(|p| p.severity >= least).collect();
         // What costs data must not drown among warnings.
         worth.sort_by_key(|p| std::cmp::Reverse(p.severity));

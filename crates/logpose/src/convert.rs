@@ -157,8 +157,10 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
 }
 
 pub(crate) fn encoder(dialect: &dyn Dialect, options: &EncodeOptions) -> Result<Box<dyn Encode>, Error> {
-    let refused = || Error::usage(format!("{} cannot be written", dialect.info().title));
-    dialect.encoder(options).ok_or_else(refused)
+    dialect.encoder(options).ok_or_else(|| match options.revision {
+        Some(revision) if dialect.info().files.write => Error::usage(format!("{} has no revision {revision}", dialect.info().title)),
+        _ => Error::usage(format!("{} cannot be written", dialect.info().title)),
+    })
 }
 
 /// Writes everything. The inner result is how the sink ended: a closed pipe is for the caller to judge.

@@ -1,16 +1,18 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Declaration, Decode, DecodeError,
+    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError,
     Dialect, Encode, EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read,
-    RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type, Value,
+    RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Support, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
 use crate::encode::Encoder;
+use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
-use crate::walk::{Stop, Visit, Walk, record_at};
+use crate::replay::replay;
+use crate::walk::record_at;
 use crate::wire::{Header, metadata_of_2022};
 
 /// WPILib data log files.
@@ -42,21 +44,20 @@ impl Dialect for Wpilog {
     }
 
     fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
-        let part = read_all::<IndexBuilder>(log, read, problems)?;
-        let Part { walk, visit: mut builder, .. } = part.whole;
+        let Collected { header, spans, walk, product: mut builder } = collect::<IndexBuilder>(log, read, problems)?;
         let (mut channels, fates) = walk.bindings.resolve();
         report_strays(&walk.bindings, &fates, &builder, problems);
         check_sizes(log, &walk.bindings, &fates, &mut channels, &mut builder, problems);
         let sorted = builder.sorted();
         let zero_bytes = walk.zero_bytes;
-        let mut facts = facts(part.header);
+        let mut facts = facts(header);
         facts.push(Fact { key: "control_bytes", value: walk.control_bytes.to_string() });
         facts.push(Fact { key: "zero_bytes", value: zero_bytes.to_string() });
         Ok(Index {
             channels: builder.channels(channels, &fates),
             slots: fates,
             marks: Vec::new(),
-            spans: part.spans,
+            spans,
             records: walk.records,
             sorted,
             facts,
@@ -64,10 +65,9 @@ impl Dialect for Wpilog {
     }
 
     fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let part = read_all::<ColumnBuilder>(log, read, problems)?;
-        let Part { walk, visit, .. } = part.whole;
+        let Collected { walk, product, .. } = collect::<ColumnBuilder>(log, read, problems)?;
         let (channels, fates) = walk.bindings.resolve();
-        let (mut columns, doubtful) = visit.columns(channels, &fates, Layout::Little);
+        let (mut columns, doubtful) = product.columns(channels, &fates, Layout::Little);
         if !doubtful.is_empty() || fates.iter().any(|fate| !matches!(fate, Fate::Started(_))) {
             // Values that do not fit their type, and data without a Start: the index looks at each and reports.
             let mut problems_again = Problems::default();
@@ -104,22 +104,7 @@ impl Dialect for Wpilog {
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let mut walk = Walk::new(u32::try_from(index.slots.len()).unwrap_or(u32::MAX));
-        let channels = index.channels.iter().map(|c| (c.channel.ty(), false)).collect();
-        let mut replay =
-            Replay { log, index, lookup, sink, channels, batch: Vec::with_capacity(BATCH), result: Ok(()) };
-        for span in &index.spans {
-            let (mut at, end) = (place(span.start), place(span.end));
-            // In steps, so that a sink that wants no more ends the walk.
-            while at < end && replay.result.is_ok() {
-                at = match walk.run(log, at, end.min(at + STEP), &mut replay) {
-                    Stop::At(at) => at,
-                    Stop::Truncated(_) => break,
-                };
-            }
-        }
-        replay.flush();
-        replay.result
+        replay(log, index, lookup, sink)
     }
 
     fn records(
@@ -184,17 +169,6 @@ fn records_of(
     }
 }
 
-/// Records in a step of a replay, in bytes of the log.
-const STEP: usize = 1 << 20;
-/// Samples in a batch.
-const BATCH: usize = 1024;
-/// A log is split for two threads only if each has at least this much to do.
-const PART: usize = 2 << 20;
-
-fn place(at: u64) -> usize {
-    usize::try_from(at).unwrap_or(usize::MAX)
-}
-
 fn facts(header: Option<Header<'_>>) -> Vec<Fact> {
     let Some(header) = header else { return vec![Fact { key: "version", value: "1.0 (header missing)".into() }] };
     let [minor, major] = header.version.to_le_bytes();
@@ -202,162 +176,6 @@ fn facts(header: Option<Header<'_>>) -> Vec<Fact> {
         Fact { key: "version", value: format!("{major}.{minor}") },
         Fact { key: "extra_header", value: String::from_utf8_lossy(header.extra).into_owned() },
     ]
-}
-
-/// What a walk makes: the index or the columns. Parts of a log are walked on their own and joined.
-trait Product: Visit + Send {
-    fn new(read: &Read<'_>) -> Self;
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]);
-}
-
-impl Product for IndexBuilder {
-    fn new(_: &Read<'_>) -> Self {
-        Self::default()
-    }
-
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
-        self.join(later, map);
-    }
-}
-
-impl Visit for IndexBuilder {
-    #[inline(always)]
-    fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64) {
-        #[expect(clippy::cast_possible_truncation, reason = "a payload's size is 32 bits on the wire")]
-        self.record(slot, at, timestamp.saturating_mul(1000), payload.len() as u32, len);
-    }
-}
-
-impl Product for ColumnBuilder {
-    fn new(read: &Read<'_>) -> Self {
-        Self::new(read.prepare)
-    }
-
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
-        self.join(later, map);
-    }
-}
-
-impl Visit for ColumnBuilder {
-    #[inline(always)]
-    fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
-        self.record(slot, timestamp.saturating_mul(1000), payload);
-    }
-
-    fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
-        if Type::of(&declaration.type_name).fixed_size().is_none() {
-            self.expect_variable(slot);
-        }
-    }
-}
-
-/// What walks over the whole log made.
-struct Whole<'a, P> {
-    header: Option<Header<'a>>,
-    spans: Vec<Span>,
-    whole: Part<P>,
-}
-
-/// What one walk made, and where it ended.
-struct Part<P> {
-    walk: Walk,
-    visit: P,
-    stop: Stop,
-}
-
-impl<P: Product> Part<P> {
-    fn walk(log: &[u8], from: usize, until: usize, read: &Read<'_>) -> Self {
-        let (mut walk, mut visit) = (Walk::new(read.limits.channels), P::new(read));
-        let stop = walk.run(log, from, until, &mut visit);
-        Self { walk, visit, stop }
-    }
-
-    fn join(&mut self, later: Self) {
-        let map = self.walk.bindings.join(later.walk.bindings);
-        self.visit.join(later.visit, &map);
-        self.walk.problems.append(later.walk.problems);
-        self.walk.records += later.walk.records;
-        self.walk.control_bytes += later.walk.control_bytes;
-        self.walk.zero_bytes += later.walk.zero_bytes;
-        self.stop = later.stop;
-    }
-}
-
-fn read_all<'a, P: Product>(
-    log: &'a [u8],
-    read: &Read<'_>,
-    problems: &mut Problems,
-) -> Result<Whole<'a, P>, DecodeError> {
-    if read.salvage {
-        return Ok(salvage(log, read, problems));
-    }
-    let mut cur = Cursor::new(log, 0);
-    let header = Header::parse(&mut cur)?;
-    if header.version != crate::wire::VERSION {
-        let [minor, major] = header.version.to_le_bytes();
-        let severity = if major == 1 { Severity::Note } else { Severity::Warning };
-        problems.push(Problem::new(
-            severity,
-            "version",
-            6,
-            2,
-            format!("version {major}.{minor} is newer than 1.0; it is read as 1.0"),
-        ));
-    }
-    let start = place(cur.offset());
-    let mut whole = parts(log, start, log.len(), read, read.threads);
-    problems.append(std::mem::take(&mut whole.walk.problems));
-    let end = whole.stop.at();
-    if let Stop::Truncated(at) = whole.stop {
-        let rest = log.len() - at;
-        let error = Reader::over(log, at as u64, log.len() as u64).find_map(Result::err);
-        let why = error.map_or_else(|| "a record is not all there".into(), |error| error.kind.to_string());
-        let message = format!("{why}; the last {rest} bytes are not read. If more follows, `logpose recover` finds it");
-        problems.push(Problem::new(Severity::Damage, "truncated", at as u64, rest as u64, message));
-    }
-    let spans = vec![Span { start: start as u64, end: end as u64 }];
-    Ok(Whole { header: Some(header), spans, whole })
-}
-
-/// The bytes from a record at `from` to the end, in as many parts as there are threads.
-///
-/// The second part begins at a place where records seem to start. Whether it is one is known when the first
-/// part arrives there: if it does not, all is walked again in one. So the result is always that of one walk.
-fn parts<P: Product>(log: &[u8], from: usize, until: usize, read: &Read<'_>, threads: usize) -> Part<P> {
-    let alone = || Part::walk(log, from, until, read);
-    if threads < 2 || until - from < 2 * PART {
-        return alone();
-    }
-    let first = threads / 2;
-    let middle = from + (until - from) / threads * first;
-    let Some(middle) = recover::boundary(log, middle, until) else { return alone() };
-    let (mut a, mut b) = (None, None);
-    (read.join)(&mut || a = Some(parts::<P>(log, from, middle, read, first)), &mut || {
-        b = Some(parts::<P>(log, middle, until, read, threads - first))
-    });
-    let (Some(mut a), Some(b)) = (a, b) else { return alone() };
-    match a.stop {
-        Stop::At(at) if at == middle => {
-            if !a.walk.bindings.joins(&b.walk.bindings) {
-                return alone();
-            }
-            a.join(b);
-        }
-        Stop::At(_) => return alone(),
-        Stop::Truncated(_) => {}
-    }
-    a
-}
-
-fn salvage<'a, P: Product>(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Whole<'a, P> {
-    let header = Header::parse(&mut Cursor::new(log, 0)).ok();
-    let spans = recover::spans(log, problems);
-    let mut whole = Part::<P>::walk(log, 0, 0, read);
-    for span in &spans {
-        whole.stop = whole.walk.run(log, place(span.start), place(span.end), &mut whole.visit);
-    }
-    problems.append(std::mem::take(&mut whole.walk.problems));
-    Whole { header, spans, whole }
 }
 
 /// Says which records belong to no live entry, and what was made of them.
@@ -442,102 +260,6 @@ fn check_sizes(
             }
             None
         });
-    }
-}
-
-/// Hands the records of a walk to a sink.
-struct Replay<'a, 's> {
-    log: &'a [u8],
-    index: &'a Index,
-    lookup: &'a Lookup,
-    sink: &'s mut dyn Sink,
-    /// For each channel its type, and whether the sink knows it.
-    channels: Vec<(Type, bool)>,
-    batch: Vec<Sample<'a>>,
-    result: Result<(), SinkError>,
-}
-
-impl<'a> Replay<'a, '_> {
-    fn channel(&self, slot: SlotId) -> Option<ChannelId> {
-        let id = self.index.slots.get(slot as usize)?.channel()?;
-        self.lookup.wants(id).then_some(id)
-    }
-
-    /// The channel's type, once the sink knows the channel.
-    fn declared(&mut self, id: ChannelId, metadata: Option<&str>) -> Option<Type> {
-        let (ty, known) = self.channels.get_mut(id as usize)?;
-        let ty = *ty;
-        if !*known {
-            *known = true;
-            let mut channel = self.index.channels.get(id as usize)?.channel.clone();
-            if let Some(metadata) = metadata {
-                metadata.clone_into(&mut channel.metadata);
-            }
-            self.flush();
-            let result = self.sink.channel(id, &channel);
-            self.note(result);
-        }
-        Some(ty)
-    }
-
-    fn flush(&mut self) {
-        if !self.batch.is_empty() && self.result.is_ok() {
-            let result = self.sink.samples(&self.batch);
-            self.note(result);
-        }
-        self.batch.clear();
-    }
-
-    fn note(&mut self, result: Result<(), SinkError>) {
-        if self.result.is_ok() {
-            self.result = result;
-        }
-    }
-}
-
-impl Visit for Replay<'_, '_> {
-    #[inline]
-    fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64) {
-        let time = Time::from_micros(timestamp);
-        if !self.lookup.within(time) {
-            return;
-        }
-        let Some(id) = self.channel(slot) else { return };
-        let Some(ty) = self.declared(id, None) else { return };
-        // The same bytes again, borrowed from the log for as long as the batch lives.
-        let end = place(at + len);
-        let Some(payload) = self.log.get(end - payload.len()..end) else { return };
-        let Ok(value) = Value::parse(ty, payload, Layout::Little) else { return };
-        self.batch.push(Sample { channel: id, time, value });
-        if self.batch.len() == BATCH {
-            self.flush();
-        }
-    }
-
-    fn start(&mut self, slot: SlotId, declaration: &Declaration, timestamp: i64) {
-        let Some(id) = self.channel(slot) else { return };
-        let known = self.channels.get(id as usize).is_some_and(|(_, known)| *known);
-        if known {
-            // Started again: its metadata may be others.
-            self.metadata(slot, &declaration.metadata, timestamp);
-        } else {
-            self.declared(id, Some(&declaration.metadata));
-        }
-    }
-
-    fn metadata(&mut self, slot: SlotId, metadata: &str, timestamp: i64) {
-        let Some(id) = self.channel(slot) else { return };
-        self.declared(id, None);
-        self.flush();
-        let result = self.sink.metadata(id, Time::from_micros(timestamp), metadata);
-        self.note(result);
-    }
-
-    fn end(&mut self, slot: SlotId, timestamp: i64) {
-        let Some(id) = self.channel(slot) else { return };
-        self.flush();
-        let result = self.sink.end(id, Time::from_micros(timestamp));
-        self.note(result);
     }
 }
 

@@ -32,6 +32,11 @@ impl Encoder {
     fn live(&mut self, channel: ChannelId, timestamp: i64, out: &mut Vec<u8>) -> Option<u32> {
         let entry = self.entries.get_mut(channel as usize)?.as_mut()?;
         if !entry.live {
+            if !entry.started {
+                // Ids in the order of the Start records, so that writing a log again gives the same log.
+                entry.id = self.next_id;
+                self.next_id += 1;
+            }
             entry.live = true;
             entry.started = true;
             self.payload.clear();
@@ -75,8 +80,7 @@ impl Encode for Encoder {
         if let Some(place) = self.entries.get_mut(id as usize) {
             let (name, type_name, metadata) =
                 (channel.name.clone(), channel.type_name.clone(), channel.metadata.clone());
-            *place = Some(Entry { id: self.next_id, name, type_name, metadata, live: false, started: false });
-            self.next_id += 1;
+            *place = Some(Entry { id: 0, name, type_name, metadata, live: false, started: false });
         }
         Ok(())
     }

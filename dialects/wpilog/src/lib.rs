@@ -6,14 +6,17 @@ mod encode;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod parts;
 mod reader;
 mod recover;
+mod replay;
 mod walk;
 mod wire;
 mod writer;
 
 pub use dialect::Wpilog;
 pub use error::{Error, ErrorKind};
+pub use parts::{Collect, Collected, collect};
 pub use reader::{Decoder, Reader};
 pub use walk::{Stop, Visit, Walk};
 pub use wire::{Control, FIXED_HEADER, Header, MAGIC, MAX_RECORD_HEADER, Record, Start, VERSION};

@@ -1,6 +1,7 @@
 use logpose_core::Cursor;
 
 use crate::error::{Error, ErrorKind};
+use crate::walk::place;
 use crate::wire::{Header, Record, VERSION};
 
 /// The records of a whole log, in the order of the file.
@@ -24,8 +25,7 @@ impl<'a> Reader<'a> {
     /// A reader of the records from `start` to `end`, whatever stands in front of them.
     #[must_use]
     pub(crate) fn over(log: &'a [u8], start: u64, end: u64) -> Self {
-        let range = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
-        let cur = Cursor::new(log.get(range).unwrap_or_default(), start);
+        let cur = Cursor::new(log.get(place(start)..place(end)).unwrap_or_default(), start);
         Self { header: Header { version: VERSION, extra: &[] }, cur }
     }
 

@@ -312,10 +312,15 @@ fn last_header(log: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
     Some((header, rest.len() - cur.rest().len()))
 }
 
+/// An offset as an index into the log's bytes.
+pub(crate) fn place(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
 /// The record at `at`, where a walk has been before.
 #[inline]
 pub(crate) fn record_at(log: &[u8], at: u64) -> Option<(Record<'_>, u64)> {
-    let start = usize::try_from(at).ok()?;
+    let start = place(at);
     let (header, len) = match array_at::<24>(log, start) {
         Some(head) => quick_header(head),
         None => last_header(log, start)?,

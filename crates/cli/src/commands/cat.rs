@@ -20,10 +20,10 @@ use crate::screen::{NAME, Out, Screen, TIME};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose cat demo/match.wpilog | head
-  logpose cat demo/match.wpilog -y '*BatteryVoltage' -S auto..teleop
-  logpose cat demo/match.wpilog -y '*console*' -S -10s
-  logpose cat demo/match.rlog --json | jq -c 'select(.value == true)'")]
+  logpose cat demo/demo_q12.rlog | head
+  logpose cat demo/demo_q12.rlog -y '*BatteryVoltage' -S auto+3s..teleop
+  logpose cat demo/demo_q12.rlog -y '*Console' --wall
+  logpose cat demo/demo_q12.rlog --json | jq -c 'select(.value == true)'")]
 pub(super) struct Cat {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -25,11 +25,11 @@ use crate::screen::Screen;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose convert demo/match.wpilog -o match.csv
-  logpose convert demo/match.wpilog -o auto.wpilog -S auto..teleop -y '*Drive*'
-  logpose convert demo/match.wpilog -o wide.csv --wide --every 20ms -y '*Voltage*'
-  logpose convert demo/match.rlog -o match.wpilog.zst --verify
-  logpose convert demo/match.wpilog --to ndjson -o - | head -n 3")]
+  logpose convert demo/demo_q12.rlog -o match.csv
+  logpose convert demo/demo_q12.rlog -o auto.wpilog -S auto..auto -y '/Drive/*'
+  logpose convert demo/demo_q12.rlog -o wide.csv --wide --every 20ms -y '*Voltage'
+  logpose convert demo/demo_q12.rlog -o match.wpilog.zst --verify
+  logpose convert demo/demo_q12.rlog --to ndjson -o - | head -n 3")]
 pub(super) struct Convert {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

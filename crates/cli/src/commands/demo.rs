@@ -43,14 +43,15 @@ impl Demo {
         if screen.notes.quiet {
             return Ok(Outcome::Done);
         }
-        let dir = self.dir.display();
+        let named = |end: &str| files.iter().map(|file| shown(file)).find(|file| file.ends_with(end)).unwrap_or_default();
+        let (log, rlog, damaged) = (named("_Q12.wpilog"), named("_q12.rlog"), named("damaged.wpilog"));
         let tries = [
-            format!("logpose {dir}/match.wpilog"),
-            format!("logpose list {dir}/match.wpilog --sort bytes"),
-            format!("logpose cat {dir}/match.wpilog -y '*Voltage*' -S auto+1s..teleop"),
-            format!("logpose grep -i warning {dir}/match.wpilog"),
-            format!("logpose convert {dir}/match.rlog -o match.csv"),
-            format!("logpose doctor {dir}/damaged.wpilog"),
+            format!("logpose {log}"),
+            format!("logpose list {rlog} --sort bytes"),
+            format!("logpose cat {rlog} -y '*BatteryVoltage' -S auto+1s..auto+2s"),
+            format!("logpose grep -i warning {log}"),
+            format!("logpose convert {rlog} -o match.csv"),
+            format!("logpose doctor {damaged}"),
         ];
         screen.out.flush()?;
         screen.notes.line("\nNow try:");

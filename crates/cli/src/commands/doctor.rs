@@ -21,7 +21,7 @@ use crate::screen::{BAD, GOOD, HEAD, STRONG, Screen, WARNING};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose doctor demo/match.wpilog
+  logpose doctor demo/demo_q12.rlog
   logpose doctor demo/damaged.wpilog
   logpose doctor demo/damaged.wpilog --json | jq '.findings[] | select(.severity == \"damage\")'")]
 pub(super) struct Doctor {

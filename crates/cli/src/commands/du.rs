@@ -20,9 +20,9 @@ use crate::screen::{HEAD, STRONG, Screen};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose du demo/match.wpilog
-  logpose du demo/match.wpilog --depth 4
-  logpose du demo/match.wpilog --flat | head")]
+  logpose du demo/demo_q12.rlog
+  logpose du demo/demo_q12.rlog --depth 4
+  logpose du demo/demo_q12.rlog --flat | head")]
 pub(super) struct Du {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -19,9 +19,9 @@ use crate::screen::{HEAD, Screen};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose dump demo/match.wpilog --limit 20
-  logpose dump demo/match.rlog --limit 5 --json
-  logpose dump demo/match.wpilog --at 0xc --limit 3")]
+  logpose dump demo/demo_q12.rlog --limit 20
+  logpose dump demo/demo_q12.rlog --limit 5 --json
+  logpose dump demo/damaged.wpilog --at 0xc --limit 3")]
 pub(super) struct Dump {
     /// A log; `-` is standard input
     #[arg(value_name = "FILE")]

@@ -21,9 +21,9 @@ use crate::screen::{MATCH, NAME, Out, STRONG, Screen, TIME};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose grep -i 'warning|error' demo/match.wpilog
-  logpose grep brownout demo/*.wpilog -c
-  logpose grep --names Voltage demo/match.wpilog")]
+  logpose grep -i 'warning|error' demo/demo_q12.rlog
+  logpose grep -i warning demo/*.rlog -c
+  logpose grep --names Voltage demo/demo_q12.rlog")]
 pub(super) struct Grep {
     /// What to look for
     #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
@@ -53,12 +53,7 @@ pub(super) struct Grep {
 
 impl Grep {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let pattern = RegexBuilder::new(&self.pattern).case_insensitive(self.ignore_case).build().map_err(|error| {
-            // The first lines repeat the pattern with a mark below it; the last says what is wrong.
-            let text = error.to_string();
-            let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            Complaint::usage(format!("PATTERN `{}`: {reason}", self.pattern)).help("a dot, bracket or star that stands for itself needs a backslash before it")
-        })?;
+        let pattern = RegexBuilder::new(&self.pattern).case_insensitive(self.ignore_case).build().map_err(|error| Complaint::pattern(&self.pattern, &error))?;
         let (mut found, mut worst) = (0, Outcome::Done);
         for path in &self.files {
             let log = match self.reading.open(path, &screen.notes) {

@@ -23,9 +23,9 @@ use crate::table::{Align, Table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose demo/match.wpilog
+  logpose demo/demo_q12.rlog
   logpose info demo/*.wpilog
-  logpose info demo/match.rlog --json | jq .details.modes")]
+  logpose info demo/demo_q12.rlog --json | jq .details.modes")]
 pub(super) struct Info {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -97,7 +97,8 @@ fn as_json(log: &Log) -> render::Info<'_> {
 fn details(log: &Log) -> Value {
     let mut details = Map::new();
     for fact in &log.index.facts {
-        details.insert(fact.key.to_owned(), fact.value.clone().into());
+        let number = fact.value.parse::<i64>().ok().filter(|_| !["version", "extra_header"].contains(&fact.key));
+        details.insert(fact.key.to_owned(), number.map_or_else(|| fact.value.clone().into(), |number| json!(Int::from(number))));
     }
     let ns = |time: Time| json!(Int::from(time.nanos()));
     let facts = log.frc();

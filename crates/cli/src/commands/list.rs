@@ -21,10 +21,10 @@ use crate::table::{Align, Table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose list demo/match.wpilog
-  logpose list demo/match.wpilog -y '*Drive*' --sort bytes
-  logpose list demo/match.wpilog --schemas
-  logpose list demo/match.wpilog --json | jq -r '.[].name'")]
+  logpose list demo/demo_q12.rlog
+  logpose list demo/demo_q12.rlog -y '/Drive/*' --sort bytes
+  logpose list demo/demo_q12.rlog --schemas
+  logpose list demo/demo_q12.rlog --json | jq -r '.[].name'")]
 pub(super) struct List {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -81,11 +81,11 @@ impl Cli {
 /// What a bare `logpose` shows, and the end of `logpose --help`.
 const EXAMPLES: &str = "\
 Examples:
-  logpose demo                                       make a few logs to try things on
-  logpose demo/match.wpilog                          what is in it: match, modes, battery, damage
-  logpose cat demo/match.wpilog -y '*Voltage*' -S auto..teleop
-  logpose convert demo/match.wpilog -o match.csv     for a spreadsheet
-  logpose recover demo/damaged.wpilog                save what can be saved";
+  logpose demo                                     make a few logs to try things on
+  logpose demo/demo_q12.rlog                       match, modes, battery, largest channels, damage
+  logpose cat demo/demo_q12.rlog -y '*Voltage' -S auto..auto
+  logpose convert demo/demo_q12.rlog -o match.csv  for a spreadsheet
+  logpose recover demo/damaged.wpilog              save what can be saved";
 
 /// How a command ends that met these problems.
 fn outcome(problems: &Problems) -> Outcome {

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,9 @@ impl Recover {
         let to_stdout = output.as_os_str() == "-";
         if to_stdout && io::stdout().is_terminal() {
             return Err(Complaint::usage("a log is binary and does not go to a terminal").help("name a file with -o, or pipe the output").into());
+        }
+        if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(&self.file).is_ok_and(|file| file == output)) {
+            return Err(Complaint::usage("the damaged log itself must not be replaced: it is the only evidence").help("choose another name with -o").into());
         }
         if let Some(map) = self.map.as_ref().filter(|map| !self.force && map.exists()) {
             return Err(exists(map).into());

@@ -3,21 +3,27 @@
 use std::fs;
 use std::path::Path;
 
-/// A WPILOG under construction. Every record has a header of 17 bytes, so that offsets are easy to follow.
-pub struct Wpilog {
+/// A WPILOG under construction.
+pub(crate) struct Wpilog {
     bytes: Vec<u8>,
     entries: u32,
+    /// Whether headers use all the bytes they may, as no known program does and the specification allows.
+    over_wide: bool,
 }
 
 impl Wpilog {
-    pub fn new(extra: &str) -> Self {
+    pub(crate) fn new(extra: &str) -> Self {
         let mut bytes = b"WPILOG\x00\x01".to_vec();
         bytes.extend((extra.len() as u32).to_le_bytes());
         bytes.extend(extra.as_bytes());
-        Self { bytes, entries: 0 }
+        Self { bytes, entries: 0, over_wide: false }
     }
 
-    pub fn start(&mut self, name: &str, type_name: &str, metadata: &str) -> u32 {
+    pub(crate) fn over_wide(self) -> Self {
+        Self { over_wide: true, ..self }
+    }
+
+    pub(crate) fn start(&mut self, name: &str, type_name: &str, metadata: &str) -> u32 {
         self.entries += 1;
         let mut payload = vec![0];
         payload.extend(self.entries.to_le_bytes());
@@ -29,25 +35,28 @@ impl Wpilog {
         self.entries
     }
 
-    pub fn record(&mut self, entry: u32, ms: i64, payload: &[u8]) {
-        self.bytes.push(0x7f);
-        self.bytes.extend(entry.to_le_bytes());
-        self.bytes.extend((payload.len() as u32).to_le_bytes());
-        self.bytes.extend((ms * 1000).to_le_bytes());
+    pub(crate) fn record(&mut self, entry: u32, ms: i64, payload: &[u8]) {
+        let fields = [u64::from(entry), payload.len() as u64, (ms * 1000) as u64];
+        let needed = fields.map(|field| (64 - field.leading_zeros() as usize).div_ceil(8).max(1));
+        let [id, size, time] = if self.over_wide { [4, 4, 8] } else { needed };
+        self.bytes.push((id - 1 | (size - 1) << 2 | (time - 1) << 4) as u8);
+        for (field, width) in fields.iter().zip([id, size, time]) {
+            self.bytes.extend(&field.to_le_bytes()[..width]);
+        }
         self.bytes.extend(payload);
     }
 
-    pub fn double(&mut self, entry: u32, ms: i64, value: f64) {
+    pub(crate) fn double(&mut self, entry: u32, ms: i64, value: f64) {
         self.record(entry, ms, &value.to_le_bytes());
     }
 
-    pub fn bytes(self) -> Vec<u8> {
+    pub(crate) fn bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
 /// A match of 30 seconds: disabled, auto from 5 to 15, teleop from 17.
-pub fn a_match() -> Vec<u8> {
+pub(crate) fn a_match() -> Vec<u8> {
     let mut log = Wpilog::new("");
     let enabled = log.start("DS:enabled", "boolean", "");
     let autonomous = log.start("DS:autonomous", "boolean", "");
@@ -97,27 +106,35 @@ pub fn a_match() -> Vec<u8> {
     log.bytes()
 }
 
-/// Writes every log that the cases use.
-pub fn write_all(dir: &Path) {
-    let whole = a_match();
-    let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
-    write("match.wpilog", &whole);
-    write("truncated.wpilog", &whole[..whole.len() - 5]);
-    let mut garbage = whole.clone();
-    let middle = garbage.len() / 2;
-    garbage[middle..middle + 200].fill(0xa5);
-    write("garbage.wpilog", &garbage);
-    write("empty.wpilog", b"");
-    write("notes.txt", b"remember the battery\n");
-    fs::create_dir(dir.join("folder")).unwrap();
-    let mut pit = Wpilog::new("");
+/// A short log from the pit.
+fn pit(log: Wpilog) -> Vec<u8> {
+    let mut pit = log;
     let volts = pit.start("/Power/BatteryVoltage", "double", "");
     let tilt = pit.start("/Arm/Tilt", "float", "");
     for i in 0..3 {
         pit.double(volts, 500 + i * 1000, 12.0);
         pit.record(tilt, 500 + i * 1000, &1.5f32.to_le_bytes());
     }
-    write("pit.wpilog", &pit.bytes());
+    pit.bytes()
+}
+
+/// Writes every log that the cases use.
+pub(crate) fn write_all(dir: &Path) {
+    let whole = a_match();
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
+    write("match.wpilog", &whole);
+    write("truncated.wpilog", &whole[..whole.len() - 5]);
+    let mut garbage = whole.clone();
+    let middle = garbage.len() / 2;
+    garbage[middle..middle + 100].fill(0xa5);
+    write("garbage.wpilog", &garbage);
+    write("empty.wpilog", b"");
+    write("notes.txt", b"remember the battery\n");
+    fs::create_dir(dir.join("folder")).unwrap();
+    write("pit.wpilog", &pit(Wpilog::new("")));
+    write("over-wide.wpilog", &pit(Wpilog::new("").over_wide()));
+    let short = pit(Wpilog::new(""));
+    write("tail.wpilog", &short[..short.len() - 3]);
     let mut evil = Wpilog::new("");
     let entry = evil.start("/evil\x1b[2J", "string", "");
     evil.record(entry, 1, b"bell\x07 and \x1b[31mred");
@@ -128,7 +145,7 @@ pub fn write_all(dir: &Path) {
         unsorted.record(entry, ms, &ms.to_le_bytes());
     }
     write("unsorted.wpilog", &unsorted.bytes());
-    // A hundred problems of one kind.
+    // Many problems of one kind.
     let mut many = Wpilog::new("");
     let entry = many.start("/short", "double", "");
     for i in 0..15 {

@@ -10,17 +10,17 @@ use tempfile::TempDir;
 use crate::logs;
 
 /// A fresh folder with every log in it.
-pub fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     logs::write_all(dir.path());
     dir
 }
 
 /// A folder that nobody writes to, for the cases that only read.
-pub static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
+pub(crate) static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
 
 /// `logpose`, as if typed in `dir` by somebody without settings.
-pub fn logpose(dir: &Path) -> Command {
+pub(crate) fn logpose(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_logpose"));
     command.current_dir(dir).stdin(Stdio::null());
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
@@ -30,7 +30,7 @@ pub fn logpose(dir: &Path) -> Command {
 }
 
 /// What a line of words does; `'…'` keeps blanks, and `< FILE` at the end is standard input.
-pub fn typed(dir: &Path, line: &str) -> Output {
+pub(crate) fn typed(dir: &Path, line: &str) -> Output {
     let (line, input) = line.split_once(" < ").map_or((line, None), |(line, input)| (line, Some(input)));
     let mut command = logpose(dir);
     command.args(words(line).iter().skip(1));
@@ -40,7 +40,7 @@ pub fn typed(dir: &Path, line: &str) -> Output {
     command.output().unwrap()
 }
 
-pub fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut quoted, mut any) = (String::new(), false, false);
     for c in line.chars() {
@@ -61,14 +61,14 @@ pub fn words(line: &str) -> Vec<String> {
     words
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-pub fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
 }

@@ -22,3 +22,5 @@ mod truncation;
 mod vectors;
 #[cfg(test)]
 mod writer;
+#[cfg(test)]
+mod zz;

@@ -275,6 +275,7 @@ pub(crate) fn bless() -> bool {
 
 /// The logs in a folder of fixtures, by name. It must not be empty.
 pub(crate) fn logs_in(folder: &str) -> Vec<(String, Vec<u8>)> {
+    crate::fixtures::blessed();
     let mut logs = Vec::new();
     for file in std::fs::read_dir(fixtures().join(folder)).expect(folder) {
         let path = file.expect(folder).path();

@@ -1,0 +1,103 @@
+//! What the help and the documentation say is true.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::run::{SHARED, code, stderr, stdout, typed};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every command, as `logpose --help` lists them.
+pub(crate) fn commands() -> Vec<String> {
+    let help = stdout(&typed(SHARED.path(), "logpose --help"));
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<String> = list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect();
+    assert!(names.len() >= 13, "{help}");
+    names
+}
+
+/// The lines under `Examples:` of a command's help, without their comments.
+fn examples(command: &str) -> Vec<String> {
+    let help = stdout(&typed(SHARED.path(), &format!("logpose {command} --help")));
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines.take_while(|line| line.starts_with("  logpose")).map(|line| line.trim().split("   ").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_examples_in_the_help_work_on_the_demo_logs() {
+    let dir = tempfile::tempdir().unwrap();
+    let demo = typed(dir.path(), "logpose demo");
+    assert_eq!(code(&demo), 0, "{}", stderr(&demo));
+    let binary = Path::new(env!("CARGO_BIN_EXE_logpose")).parent().unwrap().to_owned();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let has = |tool: &str| Command::new("sh").args(["-c", &format!("command -v {tool}")]).output().is_ok_and(|output| output.status.success());
+    let (jq, man) = (has("jq"), has("man"));
+    let mut run = 0;
+    let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
+    let page: Vec<String> = page.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect();
+    let helps = commands().into_iter().chain([String::new()]).map(|command| {
+        let examples = examples(&command);
+        assert!(!examples.is_empty(), "`logpose {command} --help` has no examples");
+        examples
+    });
+    for examples in helps.chain([page]) {
+        for example in examples {
+            if example.contains("| jq") && !jq || example.contains("| man") && !man || example == "logpose demo" {
+                continue;
+            }
+            let scratch = tempfile::tempdir_in(dir.path()).unwrap();
+            std::os::unix::fs::symlink(dir.path().join("demo"), scratch.path().join("demo")).unwrap();
+            // Output beside the input stays in the shared folder; nothing may depend on the order of examples.
+            let _ = fs::remove_file(dir.path().join("demo/damaged.recovered.wpilog"));
+            let home = scratch.path().join("home");
+            for folder in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
+                fs::create_dir_all(home.join(folder)).unwrap();
+            }
+            let example = example.replace("/tmp/logs", "logs");
+            let output = Command::new("bash").args(["-o", "pipefail", "-c", &example]).current_dir(scratch.path()).env("PATH", &path).env("HOME", &home).output().unwrap();
+            assert!(matches!(code(&output), 0 | 3), "{example}: exit {}\n{}", code(&output), stderr(&output));
+            assert_eq!(code(&output) == 3, example.contains("damaged") || example.contains("*.wpilog"), "{example}: exit {}", code(&output));
+            run += 1;
+        }
+    }
+    assert!(run > 20, "only {run} examples");
+}
+
+#[test]
+fn demo_prints_commands_that_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = typed(dir.path(), "logpose demo logs");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let files: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    assert!(!files.is_empty() && files.iter().all(|file| dir.path().join(file).is_file()), "{files:?}");
+    let tries: Vec<_> = stderr(&output).lines().filter_map(|line| line.strip_prefix("  ")).map(str::to_owned).collect();
+    assert!(tries.len() >= 5, "{tries:?}");
+    for line in tries {
+        let output = typed(dir.path(), &line);
+        assert!(matches!(code(&output), 0 | 3), "{line}: {}", stderr(&output));
+    }
+    let again = typed(dir.path(), "logpose demo logs");
+    assert_eq!(code(&again), 1, "it does not replace files unasked");
+    assert_eq!(code(&typed(dir.path(), "logpose demo logs --force --json")), 0);
+}
+
+#[test]
+fn the_page_about_the_command_line_names_every_command() {
+    let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
+    for command in commands() {
+        assert!(page.contains(&format!("### `{command}`")), "docs/cli.md lacks `{command}`");
+        assert!(page.contains(&format!("$ logpose {command}")), "docs/cli.md has no example of `{command}`");
+    }
+}
+
+#[test]
+fn the_table_in_the_readme_is_the_table_of_the_program() {
+    let Ok(readme) = fs::read_to_string(root().join("README.md")) else { return };
+    let Some((_, rest)) = readme.split_once("<!-- dialects -->") else { return };
+    let table = rest.split("<!--").next().unwrap_or_default().trim();
+    assert_eq!(table, stdout(&typed(SHARED.path(), "logpose dialects --markdown")).trim());
+}

@@ -1,0 +1,180 @@
+//! Walks over the parts of a log, side by side where there are threads, put together as if it had been one walk.
+
+use logpose_core::{
+    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span, Type,
+};
+
+use crate::reader::Reader;
+use crate::recover;
+use crate::walk::{Stop, Visit, Walk, place};
+use crate::wire::{Header, VERSION};
+
+/// A log is split for two threads only if each has at least this much to do.
+const PART: usize = 2 << 20;
+
+/// What a walk makes: the index, the columns, a sum. Parts of a log are walked on their own, perhaps side by side,
+/// and joined.
+pub trait Collect: Visit + Send {
+    /// Nothing yet.
+    fn new(read: &Read<'_>) -> Self;
+    /// Appends what a walk over the next part made; `map` names this side's slot for each of the other's. A slot
+    /// that began in an earlier part has no declaration in the later one.
+    fn join(&mut self, later: Self, map: &[Option<SlotId>]);
+}
+
+impl Collect for IndexBuilder {
+    fn new(_: &Read<'_>) -> Self {
+        Self::default()
+    }
+
+    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
+        self.join(later, map);
+    }
+}
+
+impl Visit for IndexBuilder {
+    #[inline(always)]
+    fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64) {
+        #[expect(clippy::cast_possible_truncation, reason = "a payload's size is 32 bits on the wire")]
+        self.record(slot, at, timestamp.saturating_mul(1000), payload.len() as u32, len);
+    }
+}
+
+impl Collect for ColumnBuilder {
+    fn new(read: &Read<'_>) -> Self {
+        Self::new(read.prepare)
+    }
+
+    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
+        self.join(later, map);
+    }
+}
+
+impl Visit for ColumnBuilder {
+    #[inline(always)]
+    fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
+        self.record(slot, timestamp.saturating_mul(1000), payload);
+    }
+
+    fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
+        if Type::of(&declaration.type_name).fixed_size().is_none() {
+            self.expect_variable(slot);
+        }
+    }
+}
+
+/// What walks over a whole log made.
+#[derive(Debug)]
+pub struct Collected<'a, C> {
+    /// The log's header, if it has one.
+    pub header: Option<Header<'a>>,
+    /// The stretches of bytes that were walked.
+    pub spans: Vec<Span>,
+    /// What the walks learned.
+    pub walk: Walk,
+    /// What they made.
+    pub product: C,
+}
+
+/// What one walk made, and where it ended.
+struct Part<C> {
+    walk: Walk,
+    product: C,
+    stop: Stop,
+}
+
+impl<C: Collect> Part<C> {
+    fn walk(log: &[u8], from: usize, until: usize, read: &Read<'_>) -> Self {
+        let (mut walk, mut product) = (Walk::new(read.limits.channels), C::new(read));
+        let stop = walk.run(log, from, until, &mut product);
+        Self { walk, product, stop }
+    }
+
+    fn join(&mut self, later: Self) {
+        let map = self.walk.bindings.join(later.walk.bindings);
+        self.product.join(later.product, &map);
+        self.walk.problems.append(later.walk.problems);
+        self.walk.records += later.walk.records;
+        self.walk.control_bytes += later.walk.control_bytes;
+        self.walk.zero_bytes += later.walk.zero_bytes;
+        self.stop = later.stop;
+    }
+}
+
+/// Walks over a whole log. What is odd or lost is reported; an error means that it is no log at all.
+pub fn collect<'a, C: Collect>(
+    log: &'a [u8],
+    read: &Read<'_>,
+    problems: &mut Problems,
+) -> Result<Collected<'a, C>, DecodeError> {
+    if read.salvage {
+        return Ok(salvage(log, read, problems));
+    }
+    let mut cur = Cursor::new(log, 0);
+    let header = Header::parse(&mut cur)?;
+    if header.version != VERSION {
+        let [minor, major] = header.version.to_le_bytes();
+        let severity = if major == 1 { Severity::Note } else { Severity::Warning };
+        problems.push(Problem::new(
+            severity,
+            "version",
+            6,
+            2,
+            format!("version {major}.{minor} is newer than 1.0; it is read as 1.0"),
+        ));
+    }
+    let start = place(cur.offset());
+    let mut whole = parts(log, start, log.len(), read, read.threads);
+    problems.append(std::mem::take(&mut whole.walk.problems));
+    let end = whole.stop.at();
+    if let Stop::Truncated(at) = whole.stop {
+        let rest = log.len() - at;
+        let error = Reader::over(log, at as u64, log.len() as u64).find_map(Result::err);
+        let why = error.map_or_else(|| "a record is not all there".into(), |error| error.kind.to_string());
+        let message = format!("{why}; the last {rest} bytes are not read. If more follows, `logpose recover` finds it");
+        problems.push(Problem::new(Severity::Damage, "truncated", at as u64, rest as u64, message));
+    }
+    let spans = vec![Span { start: start as u64, end: end as u64 }];
+    Ok(Collected { header: Some(header), spans, walk: whole.walk, product: whole.product })
+}
+
+/// The bytes from a record at `from` to the end, in as many parts as there are threads.
+///
+/// The second part begins at a place where records seem to start. Whether it is one is known when the first
+/// part arrives there: if it does not, all is walked again in one. So the result is always that of one walk.
+fn parts<C: Collect>(log: &[u8], from: usize, until: usize, read: &Read<'_>, threads: usize) -> Part<C> {
+    let alone = || Part::walk(log, from, until, read);
+    if threads < 2 || until - from < 2 * PART {
+        return alone();
+    }
+    let first = threads / 2;
+    let middle = from + (until - from) / threads * first;
+    let Some(middle) = recover::boundary(log, middle, until) else { return alone() };
+    let (mut a, mut b) = (None, None);
+    (read.join)(&mut || a = Some(parts::<C>(log, from, middle, read, first)), &mut || {
+        b = Some(parts::<C>(log, middle, until, read, threads - first))
+    });
+    let (Some(mut a), Some(b)) = (a, b) else { return alone() };
+    match a.stop {
+        Stop::At(at) if at == middle => {
+            if !a.walk.bindings.joins(&b.walk.bindings) {
+                return alone();
+            }
+            a.join(b);
+        }
+        Stop::At(_) => return alone(),
+        Stop::Truncated(_) => {}
+    }
+    a
+}
+
+fn salvage<'a, C: Collect>(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Collected<'a, C> {
+    let header = Header::parse(&mut Cursor::new(log, 0)).ok();
+    let spans = recover::spans(log, problems);
+    let mut whole = Part::<C>::walk(log, 0, 0, read);
+    for span in &spans {
+        whole.stop = whole.walk.run(log, place(span.start), place(span.end), &mut whole.product);
+    }
+    problems.append(std::mem::take(&mut whole.walk.problems));
+    Collected { header, spans, walk: whole.walk, product: whole.product }
+}
