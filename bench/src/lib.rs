@@ -1,1 +1,7 @@
 #![doc = include_str!("../README.md")]
+
+pub mod append;
+pub mod encode;
+pub mod meter;
+pub mod read;
+pub mod sums;

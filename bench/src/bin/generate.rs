@@ -40,7 +40,16 @@ fn main() -> ExitCode {
         Ok((t, bytes)) => {
             println!(
                 r#"{{"kind":"{kind}","bytes":{bytes},"cycles":{},"control":{},"schema":{},"records":{},"doubles":{},"double_sum":{:?},"int_sum":{},"true":{},"string_bytes":{},"struct_bytes":{}}}"#,
-                t.cycles, t.control, t.schema, t.records, t.doubles, t.double_sum, t.int_sum, t.trues, t.string_bytes, t.struct_bytes
+                t.cycles,
+                t.control,
+                t.schema,
+                t.records,
+                t.doubles,
+                t.double_sum,
+                t.int_sum,
+                t.trues,
+                t.string_bytes,
+                t.struct_bytes
             );
             ExitCode::SUCCESS
         }
@@ -185,7 +194,18 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("/.schema/struct:Pose3d", "Translation3d translation;Rotation3d rotation"),
 ];
 
-const SUBSYSTEMS: &[&str] = &["Drive/Module0", "Drive/Module1", "Drive/Module2", "Drive/Module3", "Shooter", "Arm", "Elevator", "Intake", "Climber", "Vision"];
+const SUBSYSTEMS: &[&str] = &[
+    "Drive/Module0",
+    "Drive/Module1",
+    "Drive/Module2",
+    "Drive/Module3",
+    "Shooter",
+    "Arm",
+    "Elevator",
+    "Intake",
+    "Climber",
+    "Vision",
+];
 
 const SIGNALS: &[&str] = &[
     "PositionRad",
@@ -420,7 +440,13 @@ fn has_structs(entries: &[Entry]) -> bool {
     entries.iter().any(|entry| entry.ty == Ty::Pose2d)
 }
 
-fn wpilog(path: &str, mut entries: Vec<Entry>, most_bytes: u64, most_records: u64, seed: u64) -> io::Result<(Totals, u64)> {
+fn wpilog(
+    path: &str,
+    mut entries: Vec<Entry>,
+    most_bytes: u64,
+    most_records: u64,
+    seed: u64,
+) -> io::Result<(Totals, u64)> {
     let (mut out, mut rng, mut totals) = (Output::create(path)?, Rng(seed), Totals::default());
     let mut payload = Payload { bytes: Vec::new(), big: false };
     let extra = b"{\"generator\":\"genlogs\"}";

@@ -23,7 +23,14 @@ pub(crate) struct Common {
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Use colour: auto, always or never; NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, hide_possible_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     pub color: clap::ColorChoice,
 }
 
@@ -31,7 +38,14 @@ pub(crate) struct Common {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Form {
     /// How to print the result
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_enum, default_value = "text", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        conflicts_with = "json",
+        value_enum,
+        default_value = "text",
+        hide_default_value = true
+    )]
     format: TextOrJson,
     /// The same as --format json
     #[arg(long)]
@@ -57,6 +71,9 @@ pub(crate) struct Reading {
     /// Read as this dialect, whatever the first bytes say; `rlog:1` also names the revision to assume
     #[arg(long, value_name = "DIALECT", value_parser = from_parser())]
     pub from: Option<From>,
+    /// RLOG: the revision to assume where the file does not tell it; `convert` also writes this one
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub rlog_revision: Option<u8>,
     /// How many threads to use [default: one per processor]
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
@@ -71,7 +88,8 @@ pub(crate) struct From {
 
 fn from_parser() -> impl TypedValueParser<Value = From> {
     let names = DIALECTS.iter().map(|dialect| dialect.info().name);
-    let names: Vec<_> = names.flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] }).collect();
+    let names: Vec<_> =
+        names.flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] }).collect();
     PossibleValuesParser::new(names).map(|text| match text.split_once(':') {
         Some((name, revision)) => From { name: name.to_owned(), revision: revision.parse().ok() },
         None => From { name: text, revision: None },
@@ -81,7 +99,12 @@ fn from_parser() -> impl TypedValueParser<Value = From> {
 impl Reading {
     pub(crate) fn options(&self) -> OpenOptions {
         let from = self.from.as_ref();
-        OpenOptions { from: from.map(|f| f.name.clone()), revision: from.and_then(|f| f.revision), threads: self.threads, ..OpenOptions::default() }
+        OpenOptions {
+            from: from.map(|from| from.name.clone()),
+            revision: from.and_then(|from| from.revision).or(self.rlog_revision),
+            threads: self.threads,
+            ..OpenOptions::default()
+        }
     }
 
     /// Opens one log.
@@ -122,9 +145,15 @@ impl Channels {
             return Ok(());
         }
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
-        let message = if asked.is_empty() { "every channel is excluded".to_owned() } else { format!("no channel matches {asked}") };
+        let message = if asked.is_empty() {
+            "every channel is excluded".to_owned()
+        } else {
+            format!("no channel matches {asked}")
+        };
         let word = self.include.first().map_or("", |glob| glob.trim_start_matches("re:").trim_matches(['*', '/']));
-        let help = if word.is_empty() || self.include.iter().any(|glob| glob.starts_with("re:") || (glob.starts_with('*') && glob.ends_with('*'))) {
+        let help = if word.is_empty()
+            || self.include.iter().any(|glob| glob.starts_with("re:") || (glob.starts_with('*') && glob.ends_with('*')))
+        {
             "`logpose list FILE` shows the names".to_owned()
         } else {
             format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
@@ -161,7 +190,9 @@ impl Selection {
         if let Some(text) = &self.start {
             if text.contains("..") {
                 if self.end.is_some() {
-                    return Err(Complaint::usage(format!("-S {text} is a range already, so -E has nothing to say")).into());
+                    return Err(
+                        Complaint::usage(format!("-S {text} is a range already, so -E has nothing to say")).into()
+                    );
                 }
                 (start, end) = Moment::parse_range(text).context("-S")?;
             } else {

@@ -56,7 +56,8 @@ impl Complaint {
         // The first lines repeat the pattern with a mark below it; the last says what is wrong.
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        Self::usage(format!("regular expression `{pattern}`: {reason}")).help("a bracket, dot or star that stands for itself needs a backslash before it")
+        Self::usage(format!("regular expression `{pattern}`: {reason}"))
+            .help("a bracket, dot or star that stands for itself needs a backslash before it")
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {

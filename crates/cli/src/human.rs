@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Bytes with three significant digits: `87 B`, `37.1 kB`, `2.81 MB`.
 pub(crate) fn bytes(n: u64) -> String {
@@ -99,7 +100,11 @@ pub(crate) fn push_time(ns: i64, out: &mut String) {
         out.push('-');
     }
     // Writing to a String cannot fail.
-    let _ = if rest.is_multiple_of(1000) { write!(out, "{whole}.{:06}", rest / 1000) } else { write!(out, "{whole}.{rest:09}") };
+    let _ = if rest.is_multiple_of(1000) {
+        write!(out, "{whole}.{:06}", rest / 1000)
+    } else {
+        write!(out, "{whole}.{rest:09}")
+    };
 }
 
 /// Log seconds, as [`push_time`] writes them.
@@ -130,6 +135,17 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// A path as it can be typed into a shell.
+pub(crate) fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "._/-+:=@%,~".contains(c);
+    if text.chars().all(plain) && !text.is_empty() {
+        text
+    } else {
+        format!("'{}'", clean(&text).replace('\'', "'\\''"))
+    }
+}
+
 /// `text` cut to `width` characters, with an ellipsis where something is missing.
 pub(crate) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     if text.chars().count() <= width {
@@ -148,11 +164,19 @@ pub(crate) fn lossy(n: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, clean, clip, count, duration, rate, share, time};
+    use super::{bytes, clean, clip, count, duration, rate, share, time, typed};
 
     #[test]
     fn bytes_have_three_digits() {
-        let cases = [(0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (37_081, "37.1 kB"), (999_999, "1.00 MB"), (50_000_000, "50.0 MB"), (u64::MAX, "18.4 EB")];
+        let cases = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (37_081, "37.1 kB"),
+            (999_999, "1.00 MB"),
+            (50_000_000, "50.0 MB"),
+            (u64::MAX, "18.4 EB"),
+        ];
         cases.iter().for_each(|(n, text)| assert_eq!(bytes(*n), *text));
     }
 
@@ -180,7 +204,8 @@ mod tests {
 
     #[test]
     fn times_show_microseconds_or_all() {
-        let cases = [(0, "0.000000"), (1_500_000_000, "1.500000"), (-1, "-0.000000001"), (i64::MIN, "-9223372036.854775808")];
+        let cases =
+            [(0, "0.000000"), (1_500_000_000, "1.500000"), (-1, "-0.000000001"), (i64::MIN, "-9223372036.854775808")];
         cases.iter().for_each(|(ns, text)| assert_eq!(time(*ns), *text));
     }
 
@@ -188,6 +213,17 @@ mod tests {
     fn shares_and_rates_survive_zero() {
         assert_eq!((share(0, 0), share(1, 100_000), share(1, 8)), ("0.0 %".into(), "<0.1 %".into(), "12.5 %".into()));
         assert_eq!((rate(1, 5), rate(2, 0), rate(51, 1_000_000_000)), (None, None, Some(50.0)));
+    }
+
+    #[test]
+    fn paths_can_be_typed_again() {
+        let cases = [
+            ("a/match-1.wpilog", "a/match-1.wpilog"),
+            ("my log.rlog", "'my log.rlog'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ];
+        cases.iter().for_each(|(path, text)| assert_eq!(typed(path.as_ref()), *text));
     }
 
     #[test]

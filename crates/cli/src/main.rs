@@ -28,7 +28,10 @@ fn main() -> ExitCode {
 
 fn run(args: Vec<OsString>) -> u8 {
     let json = wants_json(&args);
-    let parsed = Cli::command().color(color(&args)).try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = Cli::command()
+        .color(color(&args))
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error, json),
@@ -115,7 +118,7 @@ fn color(args: &[OsString]) -> clap::ColorChoice {
 
 #[cfg(test)]
 mod tests {
-    use super::{with_info, wants_json};
+    use super::{wants_json, with_info};
 
     fn words(line: &str) -> Vec<std::ffi::OsString> {
         line.split(' ').map(Into::into).collect()
@@ -140,7 +143,13 @@ mod tests {
 
     #[test]
     fn json_is_seen_in_every_spelling() {
-        let cases = [("logpose x --json", true), ("logpose x --format json", true), ("logpose x --format=ndjson", true), ("logpose x --format csv", false), ("logpose grep -- --json", false)];
+        let cases = [
+            ("logpose x --json", true),
+            ("logpose x --format json", true),
+            ("logpose x --format=ndjson", true),
+            ("logpose x --format csv", false),
+            ("logpose grep -- --json", false),
+        ];
         cases.iter().for_each(|(line, json)| assert_eq!(wants_json(&words(line)), *json));
     }
 }

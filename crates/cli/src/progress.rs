@@ -69,10 +69,12 @@ impl Progress for Bar {
 }
 
 fn drawn(task: &Task) -> ProgressBar {
-    let known = "{msg} {bar:24} {percent:>3} %  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
-    let unknown = "{msg} {spinner} {bytes}  {bytes_per_sec}";
+    let known =
+        "{msg} {bar:24} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left";
+    let unknown = "{msg} {spinner} {decimal_bytes}  {decimal_bytes_per_sec}";
     let template = if task.bytes > 0 { known } else { unknown };
-    let bar = ProgressBar::with_draw_target(Some(task.bytes), ProgressDrawTarget::stderr_with_hz(10)).with_elapsed(task.begun.elapsed());
+    let bar = ProgressBar::with_draw_target(Some(task.bytes), ProgressDrawTarget::stderr_with_hz(10))
+        .with_elapsed(task.begun.elapsed());
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_message(task.what.clone());
     bar

@@ -56,7 +56,12 @@ pub(crate) struct InfoProblem<'a> {
 
 impl<'a> From<&'a Problem> for InfoProblem<'a> {
     fn from(problem: &'a Problem) -> Self {
-        Self { at: problem.at.map(Int::from), kind: problem.code, severity: problem.severity.name(), message: &problem.message }
+        Self {
+            at: problem.at.map(Int::from),
+            kind: problem.code,
+            severity: problem.severity.name(),
+            message: &problem.message,
+        }
     }
 }
 

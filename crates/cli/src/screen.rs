@@ -8,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use logpose::core::{Problem, Problems, Severity};
 
+use crate::human::{clean, typed};
 use crate::render;
 
 pub(crate) const HEAD: Style = Style::new().dimmed();
@@ -35,9 +36,11 @@ impl Screen {
         };
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        let width = if terminal { terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)) } else { 100 };
+        let width =
+            if terminal { terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)) } else { 100 };
         let color = colored(AutoStream::choice(&stdout));
-        let writer: Box<dyn Write> = if color { Box::new(AutoStream::new(stdout.lock(), ColorChoice::Always)) } else { Box::new(stdout.lock()) };
+        let writer: Box<dyn Write> =
+            if color { Box::new(AutoStream::new(stdout.lock(), ColorChoice::Always)) } else { Box::new(stdout.lock()) };
         let out = Out { writer: BufWriter::with_capacity(1 << 16, writer), color, width: width.clamp(40, 200) };
         let color = colored(AutoStream::choice(&io::stderr()));
         Self { out, notes: Notes { color, quiet, verbose, json } }
@@ -124,13 +127,14 @@ impl Notes {
 
     fn labelled(&self, style: Style, word: &str, text: impl Display) {
         let word = Painted { style: self.color.then_some(style), text: format_args!("{word}:") };
-        say(format_args!("{word} {text}"));
+        say(format_args!("{word} {}", clean(&text.to_string())));
     }
 
     /// Why the command failed. `-q` does not silence it.
     pub(crate) fn error(&self, code: &str, message: &str, at: Option<u64>, help: Option<&str>) {
         if self.json {
-            let error = render::Failed { error: render::Failure { code, message, at: at.map(render::Int::from), help } };
+            let error =
+                render::Failed { error: render::Failure { code, message, at: at.map(render::Int::from), help } };
             say(format_args!("{}", serde_json::to_string(&error).unwrap_or_default()));
             return;
         }
@@ -169,7 +173,7 @@ impl Notes {
             }
         }
         if more > 0 && !self.json {
-            say(format_args!("… and {more} more; run `logpose doctor {}`", source.display()));
+            say(format_args!("… and {more} more; run `logpose doctor {}`", typed(source)));
         }
     }
 }

@@ -28,17 +28,27 @@ impl Table {
 
     /// Prints the head and the rows, each behind `indent`. Columns without any content are left out.
     pub(crate) fn print(&self, indent: &str, out: &mut Out) -> io::Result<()> {
-        let width = |i: usize| self.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+        let width = |i: usize| {
+            self.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
         let head = self.columns.iter().any(|(title, _)| !title.is_empty());
-        let columns: Vec<_> = self.columns.iter().enumerate().map(|(i, (title, align))| (i, *title, *align, width(i))).collect();
-        let columns: Vec<_> = columns.into_iter().filter(|(.., width)| *width > 0).map(|(i, title, align, width)| (i, title, align, width.max(title.chars().count()))).collect();
+        let columns: Vec<_> =
+            self.columns.iter().enumerate().map(|(i, (title, align))| (i, *title, *align, width(i))).collect();
+        let columns: Vec<_> = columns
+            .into_iter()
+            .filter(|(.., width)| *width > 0)
+            .map(|(i, title, align, width)| (i, title, align, width.max(title.chars().count())))
+            .collect();
         if head {
             let cells: Vec<_> = columns.iter().map(|(_, title, align, width)| (*title, *align, *width)).collect();
             let line = joined(indent, &cells);
             writeln!(out, "{}", out.paint(HEAD, &line))?;
         }
         for row in &self.rows {
-            let cells: Vec<_> = columns.iter().map(|(i, _, align, width)| (row.get(*i).map_or("", String::as_str), *align, *width)).collect();
+            let cells: Vec<_> = columns
+                .iter()
+                .map(|(i, _, align, width)| (row.get(*i).map_or("", String::as_str), *align, *width))
+                .collect();
             writeln!(out, "{}", joined(indent, &cells))?;
         }
         Ok(())

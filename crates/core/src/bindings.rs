@@ -136,11 +136,15 @@ impl Bindings {
         live
     }
 
-    /// Replaces the metadata of an id. Returns its slot if it is live, as far as this walk knows.
+    /// Replaces the metadata of an id. Returns its slot if it is live, as far as this walk knows; the metadata
+    /// of an id that has ended are dropped.
     #[cold]
     pub fn set_metadata(&mut self, id: u32, at: u64, metadata: String) -> Option<SlotId> {
         let live = self.slot(id);
-        let target = live.or_else(|| self.ended.get(&id).copied()).or_else(|| self.unknown(id, at))?;
+        if live.is_none() && self.ended.contains_key(&id) {
+            return None;
+        }
+        let target = live.or_else(|| self.unknown(id, at))?;
         self.slots.get_mut(target as usize)?.metadata = Some(metadata);
         live
     }
@@ -221,6 +225,13 @@ impl Bindings {
             let Some(declared) = &slot.declared else {
                 let before = slot.after.and_then(|after| fates.get(after as usize)).and_then(|fate| fate.channel());
                 fates.push(before.map_or(Fate::Unknown, Fate::Ended));
+                // Data brought an ended id back to life, and then it got other metadata.
+                if let (Some(id), Some(metadata)) = (before, &slot.metadata)
+                    && let Some(channel) = channels.get_mut(id as usize)
+                    && !metadata.is_empty()
+                {
+                    channel.metadata.clone_from(metadata);
+                }
                 continue;
             };
             let next = ChannelId::try_from(channels.len()).unwrap_or(ChannelId::MAX);
@@ -238,8 +249,8 @@ impl Bindings {
             fates.push(Fate::Started(id));
         }
         for (slot, fate) in self.slots.iter().zip(&mut fates) {
+            // Unknown also follows on an end without a start: an id that the log only starts later.
             if *fate == Fate::Unknown
-                && slot.after.is_none()
                 && let Some(id) = first_start.get(&slot.id)
             {
                 *fate = Fate::Late(*id);

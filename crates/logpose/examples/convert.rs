@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let path = Path::new(&to);
     let (format, wrapper) = Format::from_path(path).ok_or("this name tells no format")?;
-    let options = ConvertOptions { verify: arguments.next().as_deref() == Some("--verify"), ..ConvertOptions::default() };
+    let options =
+        ConvertOptions { verify: arguments.next().as_deref() == Some("--verify"), ..ConvertOptions::default() };
     let logs = [Log::open(Path::new(&from), &OpenOptions::default(), &Quiet)?];
     let report = convert(&logs, Vec::new(), &format, Output::File { path, force: true, wrapper }, &options, &Quiet)?;
     println!("{} samples of {} channels, {} bytes", report.samples, report.channels, report.bytes);

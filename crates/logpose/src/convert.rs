@@ -2,7 +2,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
-use logpose_core::{Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time};
+use logpose_core::{
+    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
+};
 
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
@@ -100,12 +102,21 @@ pub struct Report {
 ///
 /// Also crops and filters, by the lookups. If the format cannot say something the conversion is refused, and
 /// no file is left behind. A stream that is closed at its other end is no error.
-pub fn convert(logs: &[Log], lookups: Vec<Lookup>, format: &Format, to: Output<'_>, options: &ConvertOptions, progress: &dyn Progress) -> Result<Report, Error> {
+pub fn convert(
+    logs: &[Log],
+    lookups: Vec<Lookup>,
+    format: &Format,
+    to: Output<'_>,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
     let feed = Feed::new(logs, lookups);
     let to = match to {
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },
         Output::Stream(_) if options.verify => {
-            return Err(Error::usage("only a file can be read back").with_help("name a file with -o, or leave --verify away"));
+            return Err(
+                Error::usage("only a file can be read back").with_help("name a file with -o, or leave --verify away")
+            );
         }
         stream => stream,
     };
@@ -158,13 +169,22 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
 
 pub(crate) fn encoder(dialect: &dyn Dialect, options: &EncodeOptions) -> Result<Box<dyn Encode>, Error> {
     dialect.encoder(options).ok_or_else(|| match options.revision {
-        Some(revision) if dialect.info().files.write => Error::usage(format!("{} has no revision {revision}", dialect.info().title)),
+        Some(revision) if dialect.info().files.write => {
+            Error::usage(format!("{} has no revision {revision}", dialect.info().title))
+        }
         _ => Error::usage(format!("{} cannot be written", dialect.info().title)),
     })
 }
 
 /// Writes everything. The inner result is how the sink ended: a closed pipe is for the caller to judge.
-fn write(feed: &Feed<'_>, order: Order, format: &Format, options: &ConvertOptions, out: &mut Opened<'_>, progress: &dyn Progress) -> Result<(Report, Result<(), SinkError>), Error> {
+fn write(
+    feed: &Feed<'_>,
+    order: Order,
+    format: &Format,
+    options: &ConvertOptions,
+    out: &mut Opened<'_>,
+    progress: &dyn Progress,
+) -> Result<(Report, Result<(), SinkError>), Error> {
     let mut report = Report { channels: feed.channels().len(), ..Report::default() };
     let end = match format {
         Format::Dialect(dialect) => {

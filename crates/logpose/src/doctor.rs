@@ -47,7 +47,13 @@ pub fn doctor(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Re
     let log = match Log::open(path, &options, progress) {
         Ok(log) => log,
         Err(Error { kind: ErrorKind::Decode(error), .. }) => {
-            let finding = Finding { severity: Severity::Damage, code: error.code, at: Some(error.at), length: 0, message: error.message };
+            let finding = Finding {
+                severity: Severity::Damage,
+                code: error.code,
+                at: Some(error.at),
+                length: 0,
+                message: error.message.clone(),
+            };
             return Ok(Checkup { findings: vec![finding], dropped: 0, ok: false, log: None });
         }
         Err(error) => return Err(error),
@@ -82,17 +88,26 @@ fn clocks(log: &Log) -> Vec<Finding> {
     let mut findings = Vec::new();
     let unsorted: Vec<_> = log.index.channels.iter().filter(|c| !c.sorted).map(|c| &*c.channel.name).collect();
     if let Some(first) = unsorted.first() {
-        let message = format!("{} of {} channels have times that step back, such as {first:?}; nothing is lost", unsorted.len(), log.index.channels.len());
+        let message = format!(
+            "{} of {} channels have times that step back, such as {first:?}; nothing is lost",
+            unsorted.len(),
+            log.index.channels.len()
+        );
         findings.push(general(Severity::Note, "time-steps-back", message));
     }
     if let (Some(range), Some(robust)) = (log.index.range(), log.robust_range())
         && range != robust
     {
-        let message = format!("times from {} s to {} s: two clocks are mixed; most samples lie between {} s and {} s", range.0, range.1, robust.0, robust.1);
+        let message = format!(
+            "times from {} s to {} s: two clocks are mixed; most samples lie between {} s and {} s",
+            range.0, range.1, robust.0, robust.1
+        );
         findings.push(general(Severity::Warning, "mixed-clocks", message));
     }
     if let Some((first, _)) = log.robust_range().filter(|(first, _)| first.nanos() < 0) {
-        let message = format!("times begin at {first} s, before the clock's zero: values that were set before the robot program started");
+        let message = format!(
+            "times begin at {first} s, before the clock's zero: values that were set before the robot program started"
+        );
         findings.push(general(Severity::Note, "negative-times", message));
     }
     findings
@@ -103,7 +118,11 @@ fn names(log: &Log) -> Vec<Finding> {
     let mut names: Vec<_> = log.index.channels.iter().map(|c| (&*c.channel.name, &*c.channel.type_name)).collect();
     names.sort_unstable();
     let pairs = names.windows(2).filter_map(|pair| match pair {
-        [(a, first), (b, second)] if a == b => Some(general(Severity::Note, "type-changes", format!("{a:?} is {first} and {second}; these are two channels"))),
+        [(a, first), (b, second)] if a == b => Some(general(
+            Severity::Note,
+            "type-changes",
+            format!("{a:?} is {first} and {second}; these are two channels"),
+        )),
         _ => None,
     });
     pairs.take(100).collect()

@@ -57,7 +57,7 @@ pub enum ErrorKind {
     },
     /// The dialect could not read it.
     #[error("{}", .0.message)]
-    Decode(DecodeError),
+    Decode(Box<DecodeError>),
     /// The system refused.
     #[error("{0}")]
     Io(io::Error),
@@ -66,7 +66,7 @@ pub enum ErrorKind {
     Exists,
     /// The format cannot say what it was given.
     #[error("{0}")]
-    Refused(EncodeError),
+    Refused(Box<EncodeError>),
     /// Something was asked that makes no sense.
     #[error("{0}")]
     Usage(String),
@@ -148,7 +148,7 @@ impl Error {
 
     pub(crate) fn decode(path: &Path, error: DecodeError) -> Self {
         let (at, help) = (Some(error.at), error.help.clone());
-        Self { kind: ErrorKind::Decode(error), path: Some(path.to_owned()), at, help }
+        Self { kind: ErrorKind::Decode(Box::new(error)), path: Some(path.to_owned()), at, help }
     }
 
     pub(crate) fn unknown_format(path: &Path, head: &[u8]) -> Self {
@@ -185,7 +185,7 @@ impl std::error::Error for Error {
 
 impl From<EncodeError> for Error {
     fn from(error: EncodeError) -> Self {
-        Self::new(ErrorKind::Refused(error))
+        Self::new(ErrorKind::Refused(Box::new(error)))
     }
 }
 

@@ -161,7 +161,8 @@ impl Sink for Renumbered<'_> {
         if self.map.is_empty() {
             return self.sink.samples(samples);
         }
-        let renumbered = samples.iter().filter_map(|sample| Some(Sample { channel: self.id(sample.channel)?, ..*sample }));
+        let renumbered =
+            samples.iter().filter_map(|sample| Some(Sample { channel: self.id(sample.channel)?, ..*sample }));
         self.sink.samples(&renumbered.collect::<Vec<_>>())
     }
 

@@ -52,7 +52,8 @@ impl Moment {
     /// A range such as `auto+3s..teleop`, `10..20`, `..-10s` or `+5s..`.
     pub fn parse_range(text: &str) -> Result<(Option<Self>, Option<Self>), Error> {
         let Some((start, end)) = text.split_once("..") else {
-            return Err(Error::usage(format!("{text:?} is no range of time")).with_help("a range is START..END, such as auto+3s..teleop or 10..20"));
+            return Err(Error::usage(format!("{text:?} is no range of time"))
+                .with_help("a range is START..END, such as auto+3s..teleop or 10..20"));
         };
         let parse = |text: &str| if text.trim().is_empty() { Ok(None) } else { text.parse().map(Some) };
         Ok((parse(start)?, parse(end)?))
@@ -155,22 +156,26 @@ impl Period {
         };
         let mut spans = facts.modes.iter().filter(|span| fits(span.mode));
         let error = || {
-            let error = Error::usage(format!("the robot was never in the mode {:?} here", self.name())).in_file(&log.path);
-            let seen: Vec<_> = facts.modes.iter().map(|span| format!("{} {}–{} s", span.mode.name(), span.start, span.end)).collect();
+            let error =
+                Error::usage(format!("the robot was never in the mode {:?} here", self.name())).in_file(&log.path);
+            let seen: Vec<_> =
+                facts.modes.iter().map(|span| format!("{} {}–{} s", span.mode.name(), span.start, span.end)).collect();
             match seen.is_empty() {
                 true => error.with_help("this log has no driver station modes; use seconds (12.5, +12.5s, -10s)"),
                 false => error.with_help(format!("its modes are: {}", seen.join(", "))),
             }
         };
         let first = spans.next().ok_or_else(error)?;
-        Ok((first.start, spans.last().unwrap_or(first).end))
+        Ok((first.start, spans.next_back().unwrap_or(first).end))
     }
 }
 
 /// Nanoseconds from `12.5`, `12.5s`, `20ms`, `5us`, `100ns`, `2min`, exactly; no sign.
 pub(crate) fn nanos(text: &str) -> Option<i64> {
-    let units = [("min", 60_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1), ("s", 1_000_000_000_i64)];
-    let (number, unit) = units.iter().find_map(|(name, ns)| Some((text.strip_suffix(name)?, *ns))).unwrap_or((text, 1_000_000_000));
+    let units =
+        [("min", 60_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1), ("s", 1_000_000_000_i64)];
+    let (number, unit) =
+        units.iter().find_map(|(name, ns)| Some((text.strip_suffix(name)?, *ns))).unwrap_or((text, 1_000_000_000));
     let (whole, part) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) {

@@ -66,14 +66,15 @@ impl Log {
     }
 
     fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        let dialect = choose(path, &source.bytes, options)?;
+        let Choice { dialect, sure } = choose(path, &source.bytes, options)?;
         let read = options.read();
         let mut problems = Problems::default();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         progress.begin("reading", source.bytes.len() as u64);
         let index = dialect.index(&source.bytes, &read, &mut problems);
         progress.end();
-        let index = index.map_err(|error| Error::decode(path, error))?;
+        let index = index
+            .map_err(|error| if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) })?;
         let (schemas, facts) = (OnceLock::new(), OnceLock::new());
         Ok(Self { path: path.to_owned(), index, problems, dialect, source, read, schemas, facts })
     }
@@ -199,29 +200,38 @@ impl fmt::Debug for Log {
     }
 }
 
-/// The dialect of bytes: what was asked for, what the bytes say, or, to salvage, what the name says.
-fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<&'static dyn Dialect, Error> {
+/// A dialect, and whether more than the name of the file speaks for it.
+struct Choice {
+    dialect: &'static dyn Dialect,
+    sure: bool,
+}
+
+/// The dialect of bytes: what was asked for, what the bytes say, or else what the name says.
+fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Error> {
     if let Some(name) = &options.from {
-        return dialects::dialect(name).ok_or_else(|| {
+        let dialect = dialects::dialect(name).ok_or_else(|| {
             let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
             Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
-        });
+        })?;
+        return Ok(Choice { dialect, sure: true });
     }
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let extension = dialects::extension(path);
     if let Some(dialect) = dialects::detect(head, extension.as_deref()) {
-        return Ok(dialect);
+        return Ok(Choice { dialect, sure: true });
     }
     let named = extension.as_deref().and_then(dialects::by_extension);
-    match named {
-        Some(dialect) if options.salvage => Ok(dialect),
-        Some(dialect) => {
-            let name = dialect.info().name;
-            let help = format!("its name says {name}; if it is a damaged one, `logpose recover --from {name}` looks for what can be saved");
-            Err(Error::unknown_format(path, bytes).with_help(help))
-        }
-        None => Err(Error::unknown_format(path, bytes)),
-    }
+    let dialect = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
+    Ok(Choice { dialect, sure: options.salvage })
+}
+
+/// The name promised more than the bytes keep.
+fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
+    let name = dialect.info().name;
+    let help = format!(
+        "its name says {name}; if it is a damaged one, `logpose recover --from {name}` looks for what can be saved"
+    );
+    Error::unknown_format(path, bytes).with_help(help)
 }
 
 /// How much of a file the dialects see when asked whether it is theirs.

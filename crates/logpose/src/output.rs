@@ -30,12 +30,16 @@ impl<'a> Output<'a> {
     /// Opens it. Nothing is to be seen of it until [`Opened::keep`].
     pub(crate) fn open(self) -> Result<Opened<'a>, Error> {
         let (path, force, wrapper) = match self {
-            Self::Stream(stream) => return Ok(Opened { writer: Wrapping::Plain(Box::new(stream)), place: Place::Stream, written: 0 }),
+            Self::Stream(stream) => {
+                return Ok(Opened { writer: Wrapping::Plain(Box::new(stream)), place: Place::Stream, written: 0 });
+            }
             Self::File { path, force, wrapper } => (path, force, wrapper),
         };
         let failed = |error| Error::writing(path, error);
         let (file, place) = match std::fs::metadata(path) {
-            Ok(about) if about.is_dir() => return Err(Error::new(ErrorKind::Directory).in_file(path).with_help("name a file in it")),
+            Ok(about) if about.is_dir() => {
+                return Err(Error::new(ErrorKind::Directory).in_file(path).with_help("name a file in it"));
+            }
             // Devices and pipes have no content that could be destroyed, and no name to be given.
             Ok(about) if !about.is_file() => (File::options().write(true).open(path).map_err(failed)?, Place::Stream),
             Ok(_) if !force => return Err(Error::new(ErrorKind::Exists).in_file(path).with_help(USE_FORCE)),

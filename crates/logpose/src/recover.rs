@@ -21,14 +21,24 @@ pub struct Recovered {
 }
 
 /// Writes what is readable of a damaged log as a whole one of the same dialect, in the order of the file.
-pub fn recover(path: &Path, to: Output<'_>, options: &OpenOptions, progress: &dyn Progress) -> Result<Recovered, Error> {
+pub fn recover(
+    path: &Path,
+    to: Output<'_>,
+    options: &OpenOptions,
+    progress: &dyn Progress,
+) -> Result<Recovered, Error> {
     let options = OpenOptions { salvage: true, ..options.clone() };
     let log = Log::open(path, &options, progress)?;
     let mut findings: Vec<Finding> = log.problems.list().iter().cloned().map(Finding::from).collect();
     findings.sort_by_key(|finding| finding.at);
-    let lost_bytes = findings.iter().filter(|f| f.severity == Severity::Damage && f.at.is_some()).map(|f| f.length).sum();
+    let lost_bytes =
+        findings.iter().filter(|f| f.severity == Severity::Damage && f.at.is_some()).map(|f| f.length).sum();
     let records = log.index.records;
-    let revision = log.index.fact("revision").and_then(|revision| revision.trim_start_matches('R').parse().ok()).or(options.revision);
+    let revision = log
+        .index
+        .fact("revision")
+        .and_then(|revision| revision.trim_start_matches('R').parse().ok())
+        .or(options.revision);
     let extra_header = log.index.fact("extra_header").map(str::to_owned);
     let encode = EncodeOptions { revision, extra_header };
     let logs = [log];

@@ -42,7 +42,8 @@ struct Patterns {
 
 impl Patterns {
     fn new(patterns: &[String]) -> Result<Self, Error> {
-        let (expressions, globs): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|p| p.starts_with(EXPRESSION));
+        let (expressions, globs): (Vec<&String>, Vec<&String>) =
+            patterns.iter().partition(|p| p.starts_with(EXPRESSION));
         let bad = |pattern: &str, error: &dyn std::fmt::Display| Error::usage(format!("pattern {pattern:?}: {error}"));
         let mut set = GlobSetBuilder::new();
         for pattern in globs {

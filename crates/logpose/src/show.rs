@@ -74,7 +74,8 @@ impl Schemas {
                 }
             }
             Value::Bytes(bytes) => {
-                let decoded = Registry::decodes(&channel.type_name).then(|| self.registry.decode(&channel.type_name, bytes));
+                let decoded =
+                    Registry::decodes(&channel.type_name).then(|| self.registry.decode(&channel.type_name, bytes));
                 let tree = match decoded {
                     Some(Ok(decoded)) => decoded.tree,
                     Some(Err(error)) => {
@@ -111,7 +112,8 @@ impl Schemas {
 
     /// What shows the values of one channel; with `raw`, structs and the like stay bytes.
     pub(crate) fn painter(&self, channel: &Channel, raw: bool) -> Painter<'_> {
-        let mut painter = Painter { schemas: self, type_name: channel.type_name.clone(), nested: Nested::None, told: false };
+        let mut painter =
+            Painter { schemas: self, type_name: channel.type_name.clone(), nested: Nested::None, told: false };
         if raw || !Registry::decodes(&channel.type_name) {
             return painter;
         }
@@ -330,7 +332,11 @@ fn scalar_json(scalar: Scalar, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn list_json<T>(items: impl Iterator<Item = T>, out: &mut Vec<u8>, mut write: impl FnMut(T, &mut Vec<u8>) -> Option<()>) -> Option<()> {
+fn list_json<T>(
+    items: impl Iterator<Item = T>,
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(T, &mut Vec<u8>) -> Option<()>,
+) -> Option<()> {
     out.push(b'[');
     for (place, item) in items.enumerate() {
         if place > 0 {
@@ -355,7 +361,9 @@ fn plain_json(value: &Value<'_>, out: &mut Vec<u8>) {
         Value::Int64Array(numbers) => array(out, numbers.iter(), json::i64),
         Value::FloatArray(numbers) => array(out, numbers.iter(), json::f32),
         Value::DoubleArray(numbers) => array(out, numbers.iter(), json::f64),
-        Value::StringArray(texts) => array(out, texts.iter(), |out, text| json::string(out, &String::from_utf8_lossy(text))),
+        Value::StringArray(texts) => {
+            array(out, texts.iter(), |out, text| json::string(out, &String::from_utf8_lossy(text)))
+        }
     }
 }
 

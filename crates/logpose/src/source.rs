@@ -90,16 +90,25 @@ impl Source {
 }
 
 /// Unwraps all that can be unwrapped. A file that was cut keeps what came out of it.
-fn unwrap(path: &Path, wrapper: Wrapper, bytes: &[u8], progress: &dyn Progress) -> Result<(Bytes, Option<Problem>), Error> {
+fn unwrap(
+    path: &Path,
+    wrapper: Wrapper,
+    bytes: &[u8],
+    progress: &dyn Progress,
+) -> Result<(Bytes, Option<Problem>), Error> {
     let counted = Counted { rest: bytes, used: std::cell::Cell::new(0) };
     let mut spool = Spool::default();
     let mut buffer = vec![0; BUFFER];
-    let result = wrapper.reader(BufReader::with_capacity(BUFFER, &counted)).and_then(|mut reader| {
-        spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64))
-    });
+    let result = wrapper
+        .reader(BufReader::with_capacity(BUFFER, &counted))
+        .and_then(|mut reader| spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)));
     let came_out = spool.len;
     let held = spool.finish().map_err(|error| Error::reading(path, error))?;
-    let Err(error) = result else { return Ok((held, None)) };
+    let error = match result {
+        Ok(()) if came_out > 0 => return Ok((held, None)),
+        Ok(()) => io::Error::from(io::ErrorKind::UnexpectedEof),
+        Err(error) => error,
+    };
     if came_out == 0 {
         let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
         return Err(error.with_help("the file is damaged from its first bytes on; fetch it again from where it came"));
@@ -122,7 +131,10 @@ fn hold(mut file: File, len: u64) -> io::Result<Bytes> {
     map(&file).map(Bytes::Mapped)
 }
 
-#[expect(unsafe_code, reason = "a mapped file is as large as memory needs to be, and pages that are not asked for cost nothing")]
+#[expect(
+    unsafe_code,
+    reason = "a mapped file is as large as memory needs to be, and pages that are not asked for cost nothing"
+)]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the map is only read. If another program shortens the file meanwhile the system ends this
     // process, and if it overwrites it some values are those of the new file; both are what reading a file

@@ -42,7 +42,17 @@ impl<'a, W: Write> Rows<'a, W> {
         if shape == Shape::Csv {
             buffer.extend_from_slice(b"time,channel,value\r\n");
         }
-        Self { shape, schemas, raw, lanes: Vec::new(), buffer, cell: Vec::new(), out, problems: Problems::default(), samples: 0 }
+        Self {
+            shape,
+            schemas,
+            raw,
+            lanes: Vec::new(),
+            buffer,
+            cell: Vec::new(),
+            out,
+            problems: Problems::default(),
+            samples: 0,
+        }
     }
 
     /// Writes what is held back.
@@ -140,8 +150,8 @@ pub(crate) fn seconds(time: Time, out: &mut Vec<u8>) {
     json::u64_text(out, ns / 1_000_000_000);
     let rest = ns % 1_000_000_000;
     let (mut rest, places) = match rest {
-        _ if rest % 1_000_000 == 0 => (rest / 1_000_000, 3),
-        _ if rest % 1_000 == 0 => (rest / 1_000, 6),
+        _ if rest.is_multiple_of(1_000_000) => (rest / 1_000_000, 3),
+        _ if rest.is_multiple_of(1_000) => (rest / 1_000, 6),
         _ => (rest, 9),
     };
     let mut digits = [b'0'; 10];
@@ -172,7 +182,13 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_only_when_they_must_be() {
-        for (cell, quoted) in [("plain text", "plain text"), ("", ""), ("a,b", "\"a,b\""), ("say \"hi\"", "\"say \"\"hi\"\"\""), ("two\nlines", "\"two\nlines\"")] {
+        for (cell, quoted) in [
+            ("plain text", "plain text"),
+            ("", ""),
+            ("a,b", "\"a,b\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+        ] {
             let mut out = Vec::new();
             quote(cell.as_bytes(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), quoted);

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use logpose_core::{Channel, ChannelId, Columns, Dialect, Lookup, Sample, Severity, Sink, SinkError, Time, Type, Value};
+use logpose_core::{
+    Channel, ChannelId, Columns, Dialect, Lookup, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value,
+};
 
 use crate::moment::nanos;
 use crate::show::Painter;
@@ -13,7 +15,13 @@ use crate::wide::WideRows;
 use crate::{ConvertOptions, Error, ErrorKind, Feed, Format, Log, OpenOptions, Order, Quiet, Schemas, Wrapper};
 
 /// Compares the file at `path`, all of it, with the feed that it was made from.
-pub(crate) fn verify(feed: &Feed<'_>, order: Order, format: &Format, path: &Path, options: &ConvertOptions) -> Result<(), Error> {
+pub(crate) fn verify(
+    feed: &Feed<'_>,
+    order: Order,
+    format: &Format,
+    path: &Path,
+    options: &ConvertOptions,
+) -> Result<(), Error> {
     match format {
         Format::Dialect(dialect) => log(feed, order, *dialect, path),
         Format::Csv if options.wide.is_some() => wide(feed, order, path, options),
@@ -26,7 +34,10 @@ pub(crate) fn verify(feed: &Feed<'_>, order: Order, format: &Format, path: &Path
 fn log(feed: &Feed<'_>, order: Order, dialect: &dyn Dialect, path: &Path) -> Result<(), Error> {
     let options = OpenOptions { from: Some(dialect.info().name.to_owned()), ..OpenOptions::default() };
     let result = Log::open(path, &options, &Quiet)?;
-    if let Some(problem) = result.problems.list().iter().find(|problem| problem.severity == Severity::Damage) {
+    // What was wrong with the inputs may be kept as it was.
+    let known = |code: &str| feed.logs().iter().any(|log| log.problems.kinds().iter().any(|(kind, ..)| *kind == code));
+    let new = |problem: &&Problem| problem.severity == Severity::Damage && !known(problem.code);
+    if let Some(problem) = result.problems.list().iter().find(new) {
         return Err(differs(format!("the result is damaged: {problem}")));
     }
     let mut sources: HashMap<ChannelId, Vec<(&Log, ChannelId, &Lookup)>> = HashMap::new();
@@ -77,7 +88,10 @@ fn same(value: &Value<'_>, got: &Value<'_>) -> bool {
     let wider = |a: f32, b: f64| f64::from(a).to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
     match (value, got) {
         (Value::Float(a), Value::Double(b)) => wider(*a, *b),
-        (Value::FloatArray(a), Value::DoubleArray(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| wider(a, b)),
+        (Value::FloatArray(a), Value::DoubleArray(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| wider(a, b))
+        }
+        (Value::String(a), Value::Bytes(b)) => a == b,
         (Value::BooleanArray(a), Value::BooleanArray(b)) => a.iter().map(|b| *b != 0).eq(b.iter().map(|b| *b != 0)),
         _ => value.same(got),
     }
@@ -92,7 +106,9 @@ fn counterpart(result: &Log, channel: &Channel) -> Option<ChannelId> {
         Type::FloatArray => Type::DoubleArray,
         ty => ty,
     };
-    exact.or_else(|| named().find(|(_, c)| c.channel.ty() == ty)).map(|(id, _)| id)
+    let held = || named().find(|(_, c)| c.channel.ty() == ty);
+    let bytes = || named().find(|(_, c)| ty == Type::String && c.channel.ty() == Type::Bytes);
+    exact.or_else(held).or_else(bytes).map(|(id, _)| id)
 }
 
 struct Part<'a> {
@@ -177,7 +193,8 @@ impl WrittenRows for CsvRows {
             return Err(io::Error::other(at("there is no row for it")));
         }
         let mut cells = self.record.iter();
-        let (Some(time), Some(channel), Some(value), None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
+        let (Some(time), Some(channel), Some(value), None) = (cells.next(), cells.next(), cells.next(), cells.next())
+        else {
             return Err(io::Error::other(at("its row has not three cells")));
         };
         if parse_seconds(time) != Some(sample.time.nanos()) || channel != name.as_bytes() {
@@ -223,7 +240,8 @@ impl WrittenRows for NdjsonRows {
         self.wanted.clear();
         painter.json(&sample.value, &mut self.wanted);
         // To the letter: a parser of JSON may round.
-        let text = self.line.strip_suffix(b"}\n").and_then(|line| line.get(line.len().checked_sub(self.wanted.len())?..));
+        let text =
+            self.line.strip_suffix(b"}\n").and_then(|line| line.get(line.len().checked_sub(self.wanted.len())?..));
         if text != Some(&*self.wanted) || !reads_back(&sample.value, &self.wanted) {
             return Err(at(&format!("it reads {}", String::from_utf8_lossy(text.unwrap_or_default()))));
         }
@@ -262,7 +280,12 @@ fn wide(feed: &Feed<'_>, order: Order, path: &Path, options: &ConvertOptions) ->
     let mut record = csv::ByteRecord::new();
     // The reader refuses rows of different lengths.
     while reader.read_byte_record(&mut record).map_err(|error| differs(error.to_string()))? {}
-    let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() })?;
+    let mut sink = WideRows::new(
+        options.wide.unwrap_or_default(),
+        feed,
+        options.raw_values,
+        Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() },
+    )?;
     let made = feed.run(order, &mut sink).and_then(|()| sink.finish().map_err(SinkError::Io));
     made.map_err(|error| differs(error.to_string()))
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Sink, SinkError, Time};
 
-use crate::table::{FLUSH, quote, seconds};
 use crate::show::Painter;
+use crate::table::{FLUSH, quote, seconds};
 use crate::{Error, Feed};
 
 /// A table with one column for each channel, in which a value stands until the next one. Cells before a
@@ -44,7 +44,18 @@ impl<'a, W: Write> WideRows<'a, W> {
         }
         buffer.extend_from_slice(b"\r\n");
         let cells = painters.iter().map(|_| Vec::new()).collect();
-        Ok(Self { wide, painters, cells, scratch: Vec::new(), next: None, last: Time::MIN, buffer, out, problems: Problems::default(), samples: 0 })
+        Ok(Self {
+            wide,
+            painters,
+            cells,
+            scratch: Vec::new(),
+            next: None,
+            last: Time::MIN,
+            buffer,
+            out,
+            problems: Problems::default(),
+            samples: 0,
+        })
     }
 
     /// Writes the last rows.

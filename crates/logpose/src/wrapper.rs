@@ -59,7 +59,7 @@ impl Wrapper {
                 let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
                 Box::new(liblzma::bufread::XzDecoder::new_stream(inner, stream))
             }
-            Self::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(inner)),
+            Self::Lz4 => Box::new(Lz4Frames(lz4_flex::frame::FrameDecoder::new(inner))),
         })
     }
 
@@ -69,7 +69,11 @@ impl Wrapper {
             Self::Gz => Wrapping::Gz(flate2::write::GzEncoder::new(inner, flate2::Compression::default())),
             Self::Zst => Wrapping::Zst(zstd::stream::write::Encoder::new(inner, zstd::DEFAULT_COMPRESSION_LEVEL)?),
             Self::Xz => Wrapping::Xz(liblzma::write::XzEncoder::new(inner, 6)),
-            Self::Lz4 => Wrapping::Lz4(Box::new(lz4_flex::frame::FrameEncoder::new(inner))),
+            Self::Lz4 => {
+                // Small blocks: of a file that was cut, only whole ones come out again.
+                let info = lz4_flex::frame::FrameInfo::new().block_size(lz4_flex::frame::BlockSize::Max256KB);
+                Wrapping::Lz4(Box::new(lz4_flex::frame::FrameEncoder::with_frame_info(info, inner)))
+            }
         })
     }
 }
@@ -77,6 +81,20 @@ impl Wrapper {
 impl fmt::Display for Wrapper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// One LZ4 frame after the other; the decoder itself stops after each.
+struct Lz4Frames<R: Read>(lz4_flex::frame::FrameDecoder<R>);
+
+impl<R: BufRead> Read for Lz4Frames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.0.read(out)?;
+            if n > 0 || out.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
+                return Ok(n);
+            }
+        }
     }
 }
 

@@ -20,8 +20,10 @@ pub fn columns_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split
 pub fn decode(data: &[u8]) {
     read_all(data, &small());
     let _ = Rlog.sniff(data);
-    for revision in [1, 2] {
-        read_all(data, &Read { revision: Some(revision), ..small() });
+    if data.first() == Some(&0) {
+        for revision in [1, 2] {
+            read_all(data, &Read { revision: Some(revision), ..small() });
+        }
     }
     decode_in_pieces(data);
 }
@@ -132,24 +134,35 @@ fn decode_in_pieces(data: &[u8]) {
 /// Writes down what it is given.
 #[derive(Debug, Default)]
 struct Record {
+    channels: std::collections::BTreeMap<ChannelId, String>,
     samples: u64,
     lines: Vec<String>,
 }
 
+impl Record {
+    fn name(&self, id: ChannelId) -> &str {
+        self.channels.get(&id).map_or("not declared", |name| name)
+    }
+}
+
 impl Sink for Record {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.lines.push(format!("{id} is {} {}", channel.name, channel.type_name));
+        self.channels.insert(id, format!("{} {}", channel.name, channel.type_name));
         Ok(())
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.samples += samples.len() as u64;
-        self.lines.extend(samples.iter().map(|s| format!("{} {} {}", s.time, s.channel, crate::model::Show(s.value))));
+        for s in samples {
+            let line = format!("{} {} {}", s.time, self.name(s.channel), crate::model::Show(s.value));
+            self.lines.push(line);
+        }
         Ok(())
     }
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.lines.push(format!("{time} {id} ends"));
+        let line = format!("{time} {} ends", self.name(id));
+        self.lines.push(line);
         Ok(())
     }
 }

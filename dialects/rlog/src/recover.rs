@@ -45,7 +45,7 @@ pub(crate) fn is_repeated_revision(bytes: &[u8], at: usize, revision: Revision) 
     let mut scan = Scan::new(bytes, revision);
     scan.last = Some(seconds);
     // The same bytes are also a key message of R1 or a field message of R2: take what fits better.
-    scan.run(at + 1 + TIMESTAMP_LEN, RUN, Some(seconds)).is_some() && scan.run(at, RUN, None).is_none()
+    scan.run(at + 1 + TIMESTAMP_LEN, RUN, Some(seconds)) && !scan.run(at, RUN, None)
 }
 
 /// A timestamp message with whole messages behind it, from byte `from` on.
@@ -54,7 +54,7 @@ pub(crate) fn find_cycle(log: &[u8], from: usize, until: usize, revision: Revisi
     let end = until.min(from.saturating_add(SPLIT_WINDOW));
     (from..end).find(|at| {
         let time = timestamp_at(log, *at).filter(|s| *s > 1e-6 && is_time(*s));
-        time.is_some_and(|time| scan.run(at + TIMESTAMP_LEN, 2 * RUN, Some(time)).is_some())
+        time.is_some_and(|time| scan.is_followed(at + TIMESTAMP_LEN, time))
     })
 }
 
@@ -152,6 +152,12 @@ enum Look {
     Bad,
 }
 
+enum Step<'a> {
+    Message(Message<'a>, usize, Look),
+    /// No more messages: whether what came before is whole.
+    End(bool),
+}
+
 struct Scan<'a> {
     log: &'a [u8],
     revision: Revision,
@@ -216,7 +222,7 @@ impl<'a> Scan<'a> {
                 // Real logs have odd messages too. What follows decides.
                 Look::Odd => {
                     let last = if let Message::Timestamp { seconds } = message { Some(seconds) } else { self.last };
-                    self.run(end, RUN, last).is_none()
+                    !self.run(end, RUN, last)
                 }
             };
             if damaged {
@@ -272,25 +278,17 @@ impl<'a> Scan<'a> {
 
     /// Whether `n` whole messages begin at `at`, of which at most half are odd, or as many as there are before the
     /// log ends.
-    fn run(&self, at: usize, n: usize, last: Option<f64>) -> Option<()> {
+    fn run(&self, at: usize, n: usize, last: Option<f64>) -> bool {
         let (mut at, mut last, mut odd) = (at, last, 0);
         let mut defined = Vec::new();
         for seen in 0..n {
-            if at >= self.log.len() {
-                return Some(());
-            }
-            let (message, end) = match self.parse(at) {
-                Ok(parsed) => parsed,
-                Err(error) if error.is_truncation() && seen >= n / 2 => return Some(()),
-                Err(_) => return None,
+            let (message, end, look) = match self.step(at, seen, last, &defined) {
+                Step::Message(message, end, look) => (message, end, look),
+                Step::End(whole) => return whole,
             };
-            match self.look(&message, last, &defined) {
-                Look::Good => {}
-                Look::Odd => odd += 1,
-                Look::Bad => return None,
-            }
-            if odd > n / 2 {
-                return None;
+            odd += usize::from(look == Look::Odd);
+            if look == Look::Bad || odd > n / 2 {
+                return false;
             }
             match message {
                 Message::Timestamp { seconds } => last = Some(seconds),
@@ -299,7 +297,53 @@ impl<'a> Scan<'a> {
             }
             at = end;
         }
-        Some(())
+        true
+    }
+
+    /// Whether a cycle of time `seconds` whose messages begin at `at` is one: whole messages up to the next
+    /// timestamp, which is not earlier, and at least so many that chance does not make them.
+    ///
+    /// An element of an array of doubles looks like a timestamp, and good messages follow the last one. But then
+    /// the time of the next cycle does not fit.
+    fn is_followed(&self, at: usize, seconds: f64) -> bool {
+        const LONGEST_CYCLE: usize = 20_000;
+        let (mut at, mut odd, mut timed) = (at, 0, false);
+        let mut last = seconds;
+        let mut defined = Vec::new();
+        for seen in 0..LONGEST_CYCLE {
+            if timed && seen >= RUN {
+                return true;
+            }
+            let (message, end, look) = match self.step(at, seen, Some(last), &defined) {
+                Step::Message(message, end, look) => (message, end, look),
+                Step::End(whole) => return whole,
+            };
+            odd += usize::from(look == Look::Odd);
+            if look == Look::Bad || odd > RUN / 2 + seen / 2 {
+                return false;
+            }
+            match message {
+                Message::Timestamp { .. } if look == Look::Odd => return false,
+                Message::Timestamp { seconds } => {
+                    timed = true;
+                    last = seconds;
+                }
+                Message::Key { id, type_name, .. } => defined.push((id, type_of(type_name))),
+                Message::Field { .. } => {}
+            }
+            at = end;
+        }
+        false
+    }
+
+    fn step(&self, at: usize, seen: usize, last: Option<f64>, defined: &[(u16, Type)]) -> Step<'a> {
+        if at >= self.log.len() {
+            return Step::End(true);
+        }
+        match self.parse(at) {
+            Ok((message, end)) => Step::Message(message, end, self.look(&message, last, defined)),
+            Err(error) => Step::End(error.is_truncation() && seen >= RUN / 2),
+        }
     }
 
     /// The next cycle from `from` on: a likely one if there is one soon, else a less likely one.
@@ -337,7 +381,7 @@ impl<'a> Scan<'a> {
             (_, None) | (Tier::Any, _) => seconds > 1e-6 && is_time(seconds),
         };
         let next = self.log.get(at + TIMESTAMP_LEN);
-        fits && next.is_none_or(|next| *next <= FIELD) && self.run(at + TIMESTAMP_LEN, RUN, Some(seconds)).is_some()
+        fits && next.is_none_or(|next| *next <= FIELD) && self.is_followed(at + TIMESTAMP_LEN, seconds)
     }
 }
 
@@ -371,7 +415,7 @@ pub(crate) fn follows(head: &[u8], at: usize, revision: Revision, first: f64) ->
                 Err(error) => error.is_truncation() && head.len() - at < (1 << 16) + 8,
             }
         }
-        Some(&TIMESTAMP) => timestamp_at(head, at).is_none_or(|next| next > first && is_time(next)),
+        Some(&TIMESTAMP) => timestamp_at(head, at).map_or(first > 0.0, |next| next > first && is_time(next)),
         Some(byte) => *byte == revision.byte() && is_repeated_revision(head, at, revision),
     }
 }

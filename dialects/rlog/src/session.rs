@@ -301,7 +301,9 @@ impl RlogServer {
             self.by_channel.resize(at + 1, None);
         }
         let entry = self.emitter.entry(&channel.name, &channel.type_name);
-        self.latest.resize_with(entry + 1, Vec::new);
+        if self.latest.len() <= entry {
+            self.latest.resize_with(entry + 1, Vec::new);
+        }
         if let Some(place) = self.by_channel.get_mut(at) {
             *place = Some(entry);
         }

@@ -65,7 +65,7 @@ impl Writer {
         Self { emitter: Emitter::new(options), out: vec![options.revision.byte()], begun: false }
     }
 
-    /// A key to put values to. Its message is written with its first value. R1 writes no type strings: there the
+    /// A key to put values to, the same for the same name and type. Its message is written with its first value. R1 writes no type strings: there the
     /// name alone makes the key, and the values of several types share it.
     pub fn key(&mut self, name: &str, type_name: &str) -> Key {
         Key(self.emitter.entry(name, type_name))
@@ -114,6 +114,7 @@ impl Writer {
 pub(crate) struct Emitter {
     options: Options,
     entries: Vec<Entry>,
+    by_name: HashMap<(String, String), usize>,
     /// R1: a name has one id, whatever the types of its values.
     names: HashMap<String, u16>,
     /// The entry whose value an id has now, by id; R1 only.
@@ -131,7 +132,7 @@ struct Entry {
 
 impl Emitter {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, entries: Vec::new(), names: HashMap::new(), current: Vec::new(), next: 0 }
+        Self { options, entries: Vec::new(), by_name: HashMap::new(), names: HashMap::new(), current: Vec::new(), next: 0 }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -139,8 +140,13 @@ impl Emitter {
     }
 
     pub(crate) fn entry(&mut self, name: &str, type_name: &str) -> usize {
+        let next = self.entries.len();
+        let entry = *self.by_name.entry((name.into(), type_name.into())).or_insert(next);
+        if entry < next {
+            return entry;
+        }
         self.entries.push(Entry { name: name.into(), type_name: type_name.into(), ty: Type::of(type_name), id: None });
-        self.entries.len() - 1
+        next
     }
 
     /// Appends a field, and its key before the first one. After an error nothing was appended.

@@ -2,11 +2,12 @@ use std::collections::HashMap;
 
 use logpose_core::{
     Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type, Value,
+    first_word,
 };
 
 use crate::error::Error;
 use crate::reader::{header_in_stream, next_in_stream};
-use crate::wire::{Control, Record, metadata_of_2022, second_header};
+use crate::wire::{Control, MAGIC_1_0, Record, metadata_of_2022};
 
 /// A log that arrives in pieces, to samples. Data whose Start has not come yet are held back for it.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct StreamDecoder {
     channels: HashMap<(String, String), ChannelId>,
     held: Vec<Held>,
     held_bytes: usize,
+    /// The run of zero bytes that is going on: where it began, where it ends so far.
+    zeros: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,7 @@ impl StreamDecoder {
             channels: HashMap::new(),
             held: Vec::new(),
             held_bytes: 0,
+            zeros: None,
         }
     }
 
@@ -67,10 +71,22 @@ impl StreamDecoder {
         }
         loop {
             let at = cur.offset();
-            if let Some(header) = second_header(cur.rest(), 0) {
-                let message = "a second log begins here: two files were written into one; both are read";
-                sink.problem(Problem::new(Severity::Warning, "second-header", at, header.len() as u64, message));
-                cur.take(header.len() as u64, "header").map_err(|t| decode(t.into()))?;
+            if first_word(cur.rest()) == MAGIC_1_0 {
+                let mut behind = cur;
+                match header_in_stream(&mut behind, limit) {
+                    Ok(Some(header)) => {
+                        self.report_zeros(sink);
+                        let message = "a second log begins here: two files were written into one; both are read";
+                        let len = header.len() as u64;
+                        sink.problem(Problem::new(Severity::Warning, "second-header", at, len, message));
+                        cur = behind;
+                        continue;
+                    }
+                    Ok(None) => break,
+                    Err(_) => {} // it claims too much to be one
+                }
+            }
+            if self.zero_fill(&mut cur, sink) {
                 continue;
             }
             match next_in_stream(&mut cur, limit) {
@@ -87,6 +103,28 @@ impl StreamDecoder {
         }
         flush(batch, sink)?;
         Ok(input.len() - cur.rest().len())
+    }
+
+    /// Skips zero bytes where records should be, four at a time. A run of them is one problem, not one for each.
+    fn zero_fill(&mut self, cur: &mut Cursor<'_>, sink: &mut dyn Sink) -> bool {
+        let at = cur.offset();
+        let zeros = cur.rest().iter().take_while(|byte| **byte == 0).count() as u64;
+        let run = zeros - zeros % 4;
+        if run > 0 && cur.take(run, "zero bytes").is_ok() {
+            let start = self.zeros.map_or(at, |(start, _)| start);
+            self.zeros = Some((start, at + run));
+            return true;
+        }
+        if !cur.is_empty() && zeros < cur.rest().len() as u64 {
+            self.report_zeros(sink);
+        }
+        false
+    }
+
+    fn report_zeros(&mut self, sink: &mut dyn Sink) {
+        if let Some((start, end)) = self.zeros.take() {
+            sink.problem(zero_bytes(start, end - start));
+        }
     }
 
     fn record<'a>(
@@ -148,7 +186,8 @@ impl StreamDecoder {
                     Channel { metadata: text(start.metadata), ..Channel::new(text(start.name), text(start.type_name)) };
                 let ty = channel.ty();
                 let next = ChannelId::try_from(self.channels.len()).unwrap_or(ChannelId::MAX);
-                if next >= self.limits.channels {
+                let key = (channel.name.clone(), channel.type_name.clone());
+                if next >= self.limits.channels && !self.channels.contains_key(&key) {
                     sink.problem(Problem::new(
                         Severity::Damage,
                         "too-many-entries",
@@ -158,7 +197,7 @@ impl StreamDecoder {
                     ));
                     return Ok(());
                 }
-                let id = *self.channels.entry((channel.name.clone(), channel.type_name.clone())).or_insert(next);
+                let id = *self.channels.entry(key).or_insert(next);
                 if id == next {
                     sink.channel(id, &channel)?;
                 } else {
@@ -167,19 +206,25 @@ impl StreamDecoder {
                 self.entries.insert(start.entry, Entry { channel: id, ty, live: true });
                 self.release(start.entry, sink)?;
             }
-            Control::Finish { entry } => {
-                if let Some(entry) = self.entries.get_mut(&entry) {
+            Control::Finish { entry } => match self.entries.get_mut(&entry).filter(|entry| entry.live) {
+                Some(entry) => {
                     entry.live = false;
                     sink.end(entry.channel, time)?;
                 }
-            }
-            Control::SetMetadata { entry, metadata } => {
-                if let Some(entry) = self.entries.get(&entry) {
-                    sink.metadata(entry.channel, time, &text(metadata))?;
+                None => {
+                    let message = format!("Finish of entry {entry}, which is not live");
+                    sink.problem(Problem::new(Severity::Note, "finish-unknown", at, size as u64, message));
                 }
-            }
+            },
+            Control::SetMetadata { entry, metadata } => match self.entries.get(&entry).filter(|entry| entry.live) {
+                Some(entry) => sink.metadata(entry.channel, time, &text(metadata))?,
+                None => {
+                    let message = format!("SetMetadata of entry {entry}, which is not live");
+                    sink.problem(Problem::new(Severity::Note, "metadata-unknown", at, size as u64, message));
+                }
+            },
             Control::Unknown { .. } if size == 0 && time == Time::ZERO => {
-                sink.problem(Problem::new(Severity::Damage, "zero-fill", at, 4, "zero bytes where records should be"));
+                sink.problem(zero_bytes(at, 4)); // wider fields than four zero bytes, all of them zero
             }
             Control::Unknown { .. } => {
                 sink.problem(Problem::new(
@@ -249,7 +294,13 @@ impl Decode for StreamDecoder {
             ));
         }
         self.held_bytes = 0;
-        if !rest.is_empty() {
+        if rest.iter().all(|byte| *byte == 0) {
+            if !rest.is_empty() {
+                let start = self.zeros.map_or(self.offset, |(start, _)| start);
+                self.zeros = Some((start, self.offset + rest.len() as u64));
+            }
+            self.report_zeros(sink);
+        } else {
             let why = Record::parse(&mut Cursor::new(rest, self.offset))
                 .err()
                 .map_or_else(String::new, |error| format!("{}; ", error.kind));
@@ -263,6 +314,11 @@ impl Decode for StreamDecoder {
         }
         Ok(())
     }
+}
+
+fn zero_bytes(at: u64, len: u64) -> Problem {
+    let message = format!("{len} zero bytes where records should be, as a power loss leaves them");
+    Problem::new(Severity::Damage, "zero-fill", at, len, message)
 }
 
 fn flush(batch: &mut Vec<Sample<'_>>, sink: &mut dyn Sink) -> Result<(), StreamError> {

@@ -12,8 +12,8 @@ use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
 use crate::replay::replay;
-use crate::walk::record_at;
-use crate::wire::{Header, metadata_of_2022};
+use crate::walk::{place, record_at};
+use crate::wire::{Header, metadata_of_2022, second_header};
 
 /// WPILib data log files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,6 +156,16 @@ fn records_of(
     let mut reader = Reader::over(log, start.max(from).min(span.end), span.end);
     loop {
         let at = reader.offset();
+        if at < span.end
+            && let Some(header) = second_header(log, place(at))
+        {
+            let length = header.len() as u64;
+            if line(RecordLine { at, length, text: &header }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            reader = Reader::over(log, at + length, span.end);
+            continue;
+        }
         match reader.next() {
             None => return Ok(ControlFlow::Continue(())),
             Some(Err(error)) => return Err(error.into()),

@@ -111,9 +111,11 @@ impl Encode for Encoder {
             return Ok(());
         }
         metadata.clone_into(&mut entry.metadata);
-        let (live, entry) = (entry.live, entry.id);
-        // An entry that is not live gets them with its Start.
-        if live {
+        let (live, started, entry) = (entry.live, entry.started, entry.id);
+        if started && !live {
+            // Only an entry that was started again gets metadata after its end.
+            self.live(id, time.micros(), out);
+        } else if live {
             self.control(Control::SetMetadata { entry, metadata: metadata.as_bytes() }, time.micros(), out);
         }
         Ok(())

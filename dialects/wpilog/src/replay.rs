@@ -2,7 +2,8 @@ use logpose_core::{
     ChannelId, Declaration, Index, Layout, Lookup, Sample, Sink, SinkError, SlotId, Time, Type, Value,
 };
 
-use crate::walk::{Stop, Visit, Walk, place};
+use crate::walk::{Stop, Visit, Walk, place, record_at};
+use crate::wire::metadata_of_2022;
 
 /// Bytes of the log in a step: a sink that wants no more ends the walk with its step.
 const STEP: usize = 1 << 20;
@@ -45,6 +46,10 @@ impl<'a> Replay<'a, '_> {
         self.lookup.wants(id).then_some(id)
     }
 
+    fn known(&self, id: ChannelId) -> bool {
+        self.channels.get(id as usize).is_some_and(|(_, known)| *known)
+    }
+
     /// The channel's type, once the sink knows the channel.
     fn declared(&mut self, id: ChannelId, metadata: Option<&str>) -> Option<Type> {
         let (ty, known) = self.channels.get_mut(id as usize)?;
@@ -60,6 +65,17 @@ impl<'a> Replay<'a, '_> {
             self.note(result);
         }
         Some(ty)
+    }
+
+    /// A payload that is no value of its type: metadata, as WPILib 2022 wrote them, or nothing.
+    #[cold]
+    fn odd(&mut self, id: ChannelId, at: u64, time: Time) {
+        let Some((record, _)) = record_at(self.log, at) else { return };
+        if let Some(metadata) = metadata_of_2022(record.entry, record.payload) {
+            self.flush();
+            let result = self.sink.metadata(id, time, &String::from_utf8_lossy(metadata));
+            self.note(result);
+        }
     }
 
     fn flush(&mut self) {
@@ -89,7 +105,9 @@ impl Visit for Replay<'_, '_> {
         // The same bytes again, borrowed from the log for as long as the batch lives.
         let end = place(at + len);
         let Some(payload) = self.log.get(end - payload.len()..end) else { return };
-        let Ok(value) = Value::parse(ty, payload, Layout::Little) else { return };
+        let Ok(value) = Value::parse(ty, payload, Layout::Little) else {
+            return self.odd(id, at, time);
+        };
         self.batch.push(Sample { channel: id, time, value });
         if self.batch.len() == BATCH {
             self.flush();
@@ -98,8 +116,7 @@ impl Visit for Replay<'_, '_> {
 
     fn start(&mut self, slot: SlotId, declaration: &Declaration, timestamp: i64) {
         let Some(id) = self.channel(slot) else { return };
-        let known = self.channels.get(id as usize).is_some_and(|(_, known)| *known);
-        if known {
+        if self.known(id) {
             // Started again: its metadata may be others.
             self.metadata(slot, &declaration.metadata, timestamp);
         } else {
@@ -117,6 +134,9 @@ impl Visit for Replay<'_, '_> {
 
     fn end(&mut self, slot: SlotId, timestamp: i64) {
         let Some(id) = self.channel(slot) else { return };
+        if !self.known(id) {
+            return; // it had nothing but data outside the wanted times
+        }
         self.flush();
         let result = self.sink.end(id, Time::from_micros(timestamp));
         self.note(result);

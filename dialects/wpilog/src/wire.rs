@@ -8,6 +8,8 @@ use crate::error::{Error, ErrorKind};
 
 /// The first six bytes of every log.
 pub const MAGIC: &[u8; 6] = b"WPILOG";
+/// The magic and the version 1.0, as one word.
+pub(crate) const MAGIC_1_0: u64 = u64::from_le_bytes(*b"WPILOG\0\x01");
 /// The only version there is: 1.0, high byte major.
 pub const VERSION: u16 = 0x0100;
 /// Bytes in front of the extra header.
@@ -351,7 +353,7 @@ pub(crate) fn metadata_of_2022(entry: u32, payload: &[u8]) -> Option<&[u8]> {
 #[cold]
 pub(crate) fn second_header(log: &[u8], at: usize) -> Option<Header<'_>> {
     let rest = log.get(at..)?;
-    if first_word(rest) != u64::from_le_bytes(*b"WPILOG\0\x01") {
+    if first_word(rest) != MAGIC_1_0 {
         return None;
     }
     Header::parse(&mut Cursor::new(rest, at as u64)).ok()

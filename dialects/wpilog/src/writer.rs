@@ -26,7 +26,7 @@ use crate::wire::{Control, Header, Record, RecordHeader, Start, VERSION};
 /// ```
 #[derive(Debug)]
 pub struct Writer<W: Write> {
-    sink: W,
+    sink: Option<W>,
     buffer: Box<[u8]>,
     used: usize,
     entries: Vec<Named>,
@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
     /// A log with an extra header, which is free text and mostly empty.
     pub fn new(sink: W, extra_header: &str) -> io::Result<Self> {
         let mut log = Self {
-            sink,
+            sink: Some(sink),
             buffer: vec![0; BUFFER].into(),
             used: 0,
             entries: Vec::new(),
@@ -141,13 +141,13 @@ impl<W: Write> Writer<W> {
     /// Gives all records so far to the sink and flushes it.
     pub fn flush(&mut self) -> io::Result<()> {
         self.drain()?;
-        self.sink.flush()
+        self.sink.as_mut().map_or(Ok(()), Write::flush)
     }
 
     /// Gives all records to the sink and hands it back.
     pub fn into_inner(mut self) -> io::Result<W> {
         self.flush()?;
-        Ok(self.sink)
+        self.sink.take().ok_or_else(|| refused("the log was closed".into()))
     }
 
     #[inline]
@@ -204,22 +204,43 @@ impl<W: Write> Writer<W> {
                 // Larger than the buffer.
                 let mut whole = Vec::with_capacity(len + payload.len());
                 Record { entry, timestamp, payload }.emit(&mut whole);
-                self.sink.write_all(&whole)
+                self.sink.as_mut().map_or(Ok(()), |sink| sink.write_all(&whole))
             }
         }
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.drain()?;
-        self.sink.write_all(bytes)
+        self.sink.as_mut().map_or(Ok(()), |sink| sink.write_all(bytes))
     }
 
     #[cold]
     #[inline(never)]
     fn drain(&mut self) -> io::Result<()> {
-        self.sink.write_all(self.buffer.get(..self.used).unwrap_or_default())?;
-        self.used = 0;
-        Ok(())
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        let mut written = 0;
+        let result = loop {
+            match self.buffer.get(written..self.used) {
+                None | Some([]) => break Ok(()),
+                Some(rest) => match sink.write(rest) {
+                    Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                    Ok(n) => written = self.used.min(written + n),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => break Err(error),
+                },
+            }
+        };
+        // What the sink took is not given again: when there is room again, the log goes on where it stopped.
+        self.buffer.copy_within(written..self.used, 0);
+        self.used -= written;
+        result
+    }
+}
+
+/// Gives all records to the sink; an error is lost, so call [`Writer::into_inner`] or [`Writer::flush`] first.
+impl<W: Write> Drop for Writer<W> {
+    fn drop(&mut self) {
+        let _ = self.drain();
     }
 }
 

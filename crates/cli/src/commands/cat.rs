@@ -73,7 +73,10 @@ impl Cat {
         };
         let format = if self.json { Form::Ndjson } else { self.format };
         if self.wall && format != Form::Text {
-            return Err(Complaint::usage("--wall is for text; other formats give log time, and `logpose info --json` the epoch").into());
+            return Err(Complaint::usage(
+                "--wall is for text; other formats give log time, and `logpose info --json` the epoch",
+            )
+            .into());
         }
         let problems = match format {
             Form::Text => self.text(&logs, lookups, order, &mut screen.out)?,
@@ -92,7 +95,12 @@ impl Cat {
         let epoch = match (self.wall, logs) {
             (false, _) => None,
             (true, [log]) => {
-                let unknown = || Complaint::failed("no-epoch", format!("{}: the log does not tell the wall-clock time", log.path.display()));
+                let unknown = || {
+                    Complaint::failed(
+                        "no-epoch",
+                        format!("{}: the log does not tell the wall-clock time", log.path.display()),
+                    )
+                };
                 Some(log.epoch_ns().ok_or_else(|| unknown().help("leave out --wall: log seconds are always known"))?)
             }
             (true, _) => return Err(Complaint::usage("--wall works on one log at a time").into()),
@@ -108,7 +116,8 @@ impl Cat {
         let mut rows = Rows {
             names: names.collect(),
             feed: &feed,
-            time_width: range.map_or(0, |(first, last)| human::time(first.nanos()).len().max(human::time(last.nanos()).len())),
+            time_width: range
+                .map_or(0, |(first, last)| human::time(first.nanos()).len().max(human::time(last.nanos()).len())),
             left: self.limit.unwrap_or(u64::MAX),
             stamp: Stamp { epoch, second: i64::MIN, text: String::new() },
             time: String::new(),
@@ -125,9 +134,17 @@ impl Cat {
         Ok(problems)
     }
 
-    fn lines(&self, logs: &[Log], lookups: Vec<Lookup>, order: Order, format: Format, out: &mut Out) -> Result<Problems> {
+    fn lines(
+        &self,
+        logs: &[Log],
+        lookups: Vec<Lookup>,
+        order: Order,
+        format: Format,
+        out: &mut Out,
+    ) -> Result<Problems> {
         let head = u64::from(matches!(format, Format::Csv));
-        let mut limited = Limited { left: self.limit.map_or(u64::MAX, |limit| limit + head), quotes: head > 0, quoted: false, out };
+        let mut limited =
+            Limited { left: self.limit.map_or(u64::MAX, |limit| limit + head), quotes: head > 0, quoted: false, out };
         let options = ConvertOptions { order: Some(order), ..ConvertOptions::default() };
         match convert(logs, lookups, &format, Output::Stream(&mut limited), &options, &Quiet) {
             Ok(report) => Ok(report.problems),
@@ -164,13 +181,23 @@ impl Sink for Rows<'_> {
             }
             self.left -= 1;
             let place = sample.channel as usize;
-            let (Some(channel), Some(name)) = (self.feed.channels().get(place), self.names.get(place)) else { continue };
+            let (Some(channel), Some(name)) = (self.feed.channels().get(place), self.names.get(place)) else {
+                continue;
+            };
             self.time.clear();
             self.stamp.push(sample.time.nanos(), &mut self.time);
             self.line.clear();
             schemas.write_text(channel, &sample.value, &mut self.line);
-            let time = self.out.paint(TIME, format_args!("{:>1$}", self.time, self.time_width)).to_string();
-            writeln!(self.out, "{time}  {name}  {}", clean(&self.line))?;
+            if self.line.contains(char::is_control) {
+                self.line = clean(&self.line).into_owned();
+            }
+            let (time, width) = (&self.time, self.time_width);
+            if self.out.color {
+                let time = self.out.paint(TIME, format_args!("{time:>width$}")).to_string();
+                writeln!(self.out, "{time}  {name}  {}", self.line)?;
+            } else {
+                writeln!(self.out, "{time:>width$}  {name}  {}", self.line)?;
+            }
         }
         Ok(())
     }
@@ -194,7 +221,9 @@ impl Stamp {
         let (second, rest) = (unix.div_euclid(1_000_000_000), unix.rem_euclid(1_000_000_000));
         if second != self.second {
             self.second = second;
-            self.text = jiff::Timestamp::from_second(second).map(|t| t.strftime("%Y-%m-%dT%H:%M:%S").to_string()).unwrap_or_default();
+            self.text = jiff::Timestamp::from_second(second)
+                .map(|t| t.strftime("%Y-%m-%dT%H:%M:%S").to_string())
+                .unwrap_or_default();
         }
         out.push_str(&self.text);
         // Writing to a String cannot fail.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use logpose::core::EncodeOptions;
+use logpose::core::{Dialect, EncodeOptions};
 use logpose::{ConvertOptions, DIALECTS, Format, Order, Output, Report, Wide, Wrapper, convert, parse_duration};
 
 use super::{outcome, shown, tell_problems};
@@ -55,9 +55,6 @@ pub(super) struct Convert {
     /// In which order samples come [default: that of the file for one log, of time for several]
     #[arg(long, value_enum, value_name = "BY")]
     order: Option<By>,
-    /// RLOG: which revision to write
-    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
-    rlog_revision: Option<u8>,
     /// Print what was done as JSON
     #[arg(long)]
     json: bool,
@@ -93,19 +90,24 @@ impl Convert {
         let to_stdout = self.output.as_os_str() == "-";
         let (format, wrapper) = self.format(to_stdout)?;
         if self.wide && !matches!(format, Format::Csv) {
-            return Err(Complaint::usage("--wide makes columns, and only CSV has them").help("use --to csv or an OUT that ends in .csv").into());
-        }
-        let is_rlog = matches!(format, Format::Dialect(dialect) if dialect.info().name == "rlog");
-        if self.rlog_revision.is_some() && !is_rlog {
-            return Err(Complaint::usage("--rlog-revision is for RLOG, and the output is none").into());
+            return Err(Complaint::usage("--wide makes columns, and only CSV has them")
+                .help("use --to csv or an OUT that ends in .csv")
+                .into());
         }
         if to_stdout && matches!(format, Format::Dialect(_)) && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a log is binary and does not go to a terminal").help("name a file with -o, or pipe the output").into());
+            return Err(Complaint::usage("a log is binary and does not go to a terminal")
+                .help("name a file with -o, or pipe the output")
+                .into());
         }
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
+        let is_rlog = |dialect: &dyn Dialect| dialect.info().name == "rlog";
+        let writes_rlog = matches!(format, Format::Dialect(dialect) if is_rlog(dialect));
+        if self.reading.rlog_revision.is_some() && !writes_rlog && !logs.iter().any(|log| is_rlog(log.dialect())) {
+            return Err(Complaint::usage("--rlog-revision is for RLOG, and neither input nor output is one").into());
+        }
         let lookups = self.selection.lookups(&logs)?;
         let options = ConvertOptions {
-            encode: EncodeOptions { revision: self.rlog_revision, ..EncodeOptions::default() },
+            encode: EncodeOptions { revision: self.reading.rlog_revision, ..EncodeOptions::default() },
             wide: self.wide.then_some(Wide { every: self.every }),
             force: self.force,
             verify: self.verify,
@@ -120,7 +122,9 @@ impl Convert {
             convert(&logs, lookups, &format, Output::Stream(&mut screen.out), &options, &bar)?
         } else {
             let file = Output::File { path: &self.output, force: self.force, wrapper };
-            interrupt::while_writing(&self.output, || convert(&logs, lookups, &format, file, &options, &bar))?
+            interrupt::while_writing(&self.output, || {
+                Ok::<_, anyhow::Error>(convert(&logs, lookups, &format, file, &options, &bar)?)
+            })?
         };
         let told = tell_problems(&logs, screen);
         if let Some(first) = self.files.first() {
@@ -137,7 +141,9 @@ impl Convert {
             (Some(format), Some((_, wrapper))) => Ok((format, wrapper)),
             (Some(format), None) => Ok((format, self.wrapper())),
             (None, Some(found)) => Ok(found),
-            (None, None) if to_stdout => Err(Complaint::usage("standard output has no extension to tell the format").help(format!("add --to ({})", formats().join(", "))).into()),
+            (None, None) if to_stdout => Err(Complaint::usage("standard output has no extension to tell the format")
+                .help(format!("add --to ({})", formats().join(", ")))
+                .into()),
             (None, None) => {
                 let message = format!("{}: the extension does not tell the format", shown(&self.output));
                 Err(Complaint::usage(message).help(format!("end it in .{}, or add --to", formats().join(", ."))).into())
@@ -175,7 +181,11 @@ impl Convert {
         // What is on the disk counts, not what went into the compressor.
         let size = std::fs::metadata(&self.output).map_or(report.bytes, |about| about.len());
         let channels = counted(report.channels as u64, "channel");
-        screen.notes.line(format_args!("wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}", shown(&self.output), bytes(size)));
+        screen.notes.line(format_args!(
+            "wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}",
+            shown(&self.output),
+            bytes(size)
+        ));
         Ok(())
     }
 }

@@ -7,7 +7,8 @@ use logpose::{DemoOptions, demo};
 
 use super::shown;
 use crate::failure::Outcome;
-use crate::screen::{Screen};
+use crate::human::typed;
+use crate::screen::Screen;
 
 /// Make simulated logs to try things on
 ///
@@ -43,7 +44,8 @@ impl Demo {
         if screen.notes.quiet {
             return Ok(Outcome::Done);
         }
-        let named = |end: &str| files.iter().map(|file| shown(file)).find(|file| file.ends_with(end)).unwrap_or_default();
+        let named =
+            |end: &str| files.iter().find(|file| shown(file).ends_with(end)).map_or_else(String::new, |f| typed(f));
         let (log, rlog, damaged) = (named("_Q12.wpilog"), named("_q12.rlog"), named("damaged.wpilog"));
         let tries = [
             format!("logpose {log}"),

@@ -31,18 +31,40 @@ impl Dialects {
         if self.form.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
-            writeln!(screen.out, "| name | what | files | read | write | live |\n| --- | --- | --- | --- | --- | --- |")?;
-            for row in &rows {
-                let files = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
-                let live = row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"));
-                let live = if row.live.read || row.live.write { live } else { "–".to_owned() };
-                writeln!(screen.out, "| `{}` | {} | {files} | {} | {} | {live} |", row.name, row.title, yes(row.files.read), yes(row.files.write))?;
+            writeln!(screen.out, "| name | what | files | read | write |\n| --- | --- | --- | --- | --- |")?;
+            // The README says in a sentence what may be around them.
+            for row in rows.iter().filter(|row| row.kind != "wrapper") {
+                let files =
+                    row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
+                writeln!(
+                    screen.out,
+                    "| `{}` | {} | {files} | {} | {} |",
+                    row.name,
+                    row.title,
+                    yes(row.files.read),
+                    yes(row.files.write)
+                )?;
             }
         } else {
-            let mut table = Table::new(&[("name", Align::Left), ("kind", Align::Left), ("files", Align::Left), ("live", Align::Left), ("extensions", Align::Left), ("what", Align::Left)]);
+            let mut table = Table::new(&[
+                ("name", Align::Left),
+                ("kind", Align::Left),
+                ("files", Align::Left),
+                ("live", Align::Left),
+                ("extensions", Align::Left),
+                ("what", Align::Left),
+            ]);
             for row in &rows {
-                let extensions = row.extensions.iter().map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(" ");
-                table.row(vec![row.name.into(), row.kind.into(), can(&row.files).into(), can(&row.live).into(), extensions, row.title.into()]);
+                let extensions =
+                    row.extensions.iter().map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(" ");
+                table.row(vec![
+                    row.name.into(),
+                    row.kind.into(),
+                    can(&row.files).into(),
+                    can(&row.live).into(),
+                    extensions,
+                    row.title.into(),
+                ]);
             }
             table.print("", &mut screen.out)?;
         }
@@ -63,12 +85,21 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title: info.title,
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
-            live: support(info.live),
-            scheme: info.scheme,
+            // Some dialects know their live side already; no command of this program uses it yet.
+            live: none(),
+            scheme: None,
         })
         .collect();
     for (name, title) in [("csv", "CSV tables, long or wide"), ("ndjson", "JSON lines")] {
-        rows.push(render::Dialect { name, kind: "bridge", title, extensions: vec![name.to_owned()], files: render::Support { read: false, write: true }, live: none(), scheme: None });
+        rows.push(render::Dialect {
+            name,
+            kind: "bridge",
+            title,
+            extensions: vec![name.to_owned()],
+            files: render::Support { read: false, write: true },
+            live: none(),
+            scheme: None,
+        });
     }
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
@@ -81,7 +112,15 @@ fn rows() -> Vec<render::Dialect<'static>> {
         if wrapper == Wrapper::Xz {
             extensions.push("wpilogxz".to_owned());
         }
-        rows.push(render::Dialect { name: wrapper.name(), kind: "wrapper", title, extensions, files: render::Support { read: true, write: true }, live: none(), scheme: None });
+        rows.push(render::Dialect {
+            name: wrapper.name(),
+            kind: "wrapper",
+            title,
+            extensions,
+            files: render::Support { read: true, write: true },
+            live: none(),
+            scheme: None,
+        });
     }
     rows
 }
@@ -91,7 +130,7 @@ fn can(support: &render::Support) -> &'static str {
         (true, true) => "read, write",
         (true, false) => "read",
         (false, true) => "write",
-        (false, false) => "–",
+        (false, false) => "",
     }
 }
 

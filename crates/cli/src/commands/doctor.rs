@@ -9,7 +9,7 @@ use logpose::{Checkup, Finding, doctor};
 use super::shown;
 use crate::args::{Form, Reading};
 use crate::failure::{self, Outcome};
-use crate::human::{bytes, clean, counted};
+use crate::human::{bytes, clean, counted, typed};
 use crate::progress::Bar;
 use crate::render;
 use crate::screen::{BAD, GOOD, HEAD, STRONG, Screen, WARNING};
@@ -76,7 +76,8 @@ fn damaged(checkup: &Checkup) -> bool {
 
 /// The promised shape, also for `recover --map`.
 pub(super) fn as_json<'a>(path: &Path, ok: bool, findings: &'a [Finding]) -> render::Checkup<'a> {
-    let findings = findings.iter().map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message)).collect();
+    let findings =
+        findings.iter().map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message)).collect();
     render::Checkup { file: shown(path), ok, findings }
 }
 
@@ -92,7 +93,12 @@ fn print(path: &Path, checkup: &Checkup, screen: &mut Screen) -> Result<()> {
         let verdict = out.paint(BAD, "damaged").to_string();
         let lost: u64 = checkup.findings.iter().filter(|f| f.severity == Severity::Damage).map(|f| f.length).sum();
         let of_bytes = if lost > 0 { format!(" over {}", bytes(lost)) } else { String::new() };
-        writeln!(out, "{verdict}: {}{of_bytes}; `logpose recover {}` saves what can be saved", counted(damage, "damaged place"), shown(path))?;
+        writeln!(
+            out,
+            "{verdict}: {}{of_bytes}; `logpose recover {}` saves what can be saved",
+            counted(damage, "damaged place"),
+            typed(path)
+        )?;
     } else if warnings > 0 {
         writeln!(out, "{}: all data can be read, with {}", out.paint(GOOD, "sound"), counted(warnings, "warning"))?;
     } else {

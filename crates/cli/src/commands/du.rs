@@ -69,7 +69,13 @@ impl Du {
         let mut tree = Vec::new();
         bill.walk(self.flat, if self.flat { usize::MAX } else { self.depth }, &mut |_, path, node, bytes| {
             let share = if bill.size == 0 { 0.0 } else { lossy(bytes) / lossy(bill.size) };
-            tree.push(render::Usage { path, bytes: bytes.into(), samples: node.samples.into(), channels: node.channels, share });
+            tree.push(render::Usage {
+                path,
+                bytes: bytes.into(),
+                samples: node.samples.into(),
+                channels: node.channels,
+                share,
+            });
         });
         render::Disk {
             file: shown(&log.path),
@@ -95,12 +101,17 @@ impl Du {
                 return;
             }
             let name = if self.flat { path } else { &*node.label };
-            let more = if node.children.is_empty() || self.flat { String::new() } else { format!("  ({} channels)", node.channels) };
+            let more = if node.children.is_empty() || self.flat {
+                String::new()
+            } else {
+                format!("  ({} channels)", node.channels)
+            };
             done = line(out, level, &format!("{}{more}", clean(name)), bytes);
         });
         done?;
         if whole {
-            for (name, n) in [("(header)", bill.header), ("(control records)", bill.control), ("(damage)", bill.damage)] {
+            for (name, n) in [("(header)", bill.header), ("(control records)", bill.control), ("(damage)", bill.damage)]
+            {
                 if n > 0 {
                     line(out, 0, name, n)?;
                 }
@@ -133,7 +144,7 @@ struct Node {
     bytes: u64,
     samples: u64,
     channels: u64,
-    children: BTreeMap<String, Node>,
+    children: BTreeMap<String, Self>,
 }
 
 impl Bill {
@@ -150,7 +161,8 @@ impl Bill {
         root.collapse();
         let others = held.saturating_sub(all);
         // Records that belong to no channel and are no control records either are lost.
-        let control = log.index.fact("control_bytes").and_then(|n| n.parse().ok()).map_or(others, |told: u64| told.min(others));
+        let control =
+            log.index.fact("control_bytes").and_then(|n| n.parse().ok()).map_or(others, |told: u64| told.min(others));
         Self { size, header, control, damage: size.saturating_sub(header + all + control), root }
     }
 
@@ -180,11 +192,18 @@ impl Node {
             let label = rest.get(..end).unwrap_or(rest);
             at += end.max(1);
             let path = name.get(..at).unwrap_or(name);
-            node = node.children.entry(label.to_owned()).or_insert_with(|| Self { label: label.to_owned(), path: path.to_owned(), ..Self::default() });
+            node = node.children.entry(label.to_owned()).or_insert_with(|| Self {
+                label: label.to_owned(),
+                path: path.to_owned(),
+                ..Self::default()
+            });
             node.count(bytes, samples);
         }
         if name.is_empty() {
-            node.children.entry(String::new()).or_insert_with(|| Self { label: "(no name)".to_owned(), ..Self::default() }).count(bytes, samples);
+            node.children
+                .entry(String::new())
+                .or_insert_with(|| Self { label: "(no name)".to_owned(), ..Self::default() })
+                .count(bytes, samples);
         }
     }
 
@@ -238,12 +257,21 @@ mod tests {
     #[test]
     fn names_become_a_tree_and_chains_become_one_level() {
         let mut root = Node::default();
-        for (name, bytes) in [("NT:/SmartDashboard/Drive/x", 3), ("NT:/SmartDashboard/Drive/y", 4), ("/Drive", 1), ("/Drive/z", 2), ("", 5), ("a//b", 6)] {
+        for (name, bytes) in [
+            ("NT:/SmartDashboard/Drive/x", 3),
+            ("NT:/SmartDashboard/Drive/y", 4),
+            ("/Drive", 1),
+            ("/Drive/z", 2),
+            ("", 5),
+            ("a//b", 6),
+        ] {
             root.add(name, bytes, 1);
         }
         root.collapse();
         let mut lines = Vec::new();
-        root.walk(0, 9, &mut |level, path, node, bytes| lines.push((level, path.to_owned(), node.label.clone(), bytes)));
+        root.walk(0, 9, &mut |level, path, node, bytes| {
+            lines.push((level, path.to_owned(), node.label.clone(), bytes))
+        });
         let expected = [
             (0, "NT:/SmartDashboard/Drive", "NT:/SmartDashboard/Drive", 7),
             (1, "NT:/SmartDashboard/Drive/y", "/y", 4),
@@ -253,6 +281,9 @@ mod tests {
             (0, "/Drive", "/Drive", 3),
             (1, "/Drive/z", "/z", 2),
         ];
-        assert_eq!(lines, expected.map(|(level, path, label, bytes)| (level, path.to_owned(), label.to_owned(), bytes)));
+        assert_eq!(
+            lines,
+            expected.map(|(level, path, label, bytes)| (level, path.to_owned(), label.to_owned(), bytes))
+        );
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::shown;
 use crate::args::{Form, Reading};
 use crate::failure::{Complaint, Outcome};
-use crate::human::clean;
+use crate::human::{clean, typed};
 use crate::render;
 use crate::screen::{HEAD, Screen};
 
@@ -21,7 +21,7 @@ use crate::screen::{HEAD, Screen};
 Examples:
   logpose dump demo/demo_q12.rlog --limit 20
   logpose dump demo/demo_q12.rlog --limit 5 --json
-  logpose dump demo/damaged.wpilog --at 0xc --limit 3")]
+  logpose dump demo/demo_q12.rlog --at 0x1 --limit 3")]
 pub(super) struct Dump {
     /// A log; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -52,7 +52,8 @@ impl Dump {
         let log = self.reading.open(&self.file, &screen.notes)?;
         let size = log.bytes().len() as u64;
         if self.at > 0 && self.at >= size {
-            let message = format!("{}: --at {:#x} is behind the end: the log has {size} bytes", shown(&log.path), self.at);
+            let message =
+                format!("{}: --at {:#x} is behind the end: the log has {size} bytes", shown(&log.path), self.at);
             return Err(Complaint::usage(message).into());
         }
         let mut left = self.limit.unwrap_or(u64::MAX);
@@ -79,9 +80,12 @@ impl Dump {
         failed?;
         out.flush()?;
         let Err(error) = walked else { return Ok(Outcome::Done) };
-        let problem = logpose::core::Problem::new(logpose::core::Severity::Damage, error.code, error.at, 0, error.message);
+        let problem =
+            logpose::core::Problem::new(logpose::core::Severity::Damage, error.code, error.at, 0, error.message);
         screen.notes.list_problems(None, &log.path, &[problem], 0);
-        screen.notes.note("help", format_args!("`logpose doctor {}` looks for readable records behind it", shown(&log.path)));
+        screen
+            .notes
+            .note("help", format_args!("`logpose doctor {}` looks for readable records behind it", typed(&log.path)));
         Ok(Outcome::Damage)
     }
 }

@@ -53,7 +53,10 @@ pub(super) struct Grep {
 
 impl Grep {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let pattern = RegexBuilder::new(&self.pattern).case_insensitive(self.ignore_case).build().map_err(|error| Complaint::pattern(&self.pattern, &error))?;
+        let pattern = RegexBuilder::new(&self.pattern)
+            .case_insensitive(self.ignore_case)
+            .build()
+            .map_err(|error| Complaint::pattern(&self.pattern, &error))?;
         let (mut found, mut worst) = (0, Outcome::Done);
         for path in &self.files {
             let log = match self.reading.open(path, &screen.notes) {
@@ -67,7 +70,11 @@ impl Grep {
                 Err(error) => return Err(error),
             };
             let logs = std::slice::from_ref(&log);
-            let hits = if self.names { self.search_names(&log, &pattern, screen)? } else { self.search(logs, &pattern, screen)? };
+            let hits = if self.names {
+                self.search_names(&log, &pattern, screen)?
+            } else {
+                self.search(logs, &pattern, screen)?
+            };
             if self.count && !self.form.json() {
                 let file = if self.files.len() > 1 { format!("{}: ", shown(path)) } else { String::new() };
                 writeln!(screen.out, "{file}{hits}")?;
@@ -88,7 +95,8 @@ impl Grep {
         }
         let feed = Feed::new(logs, lookups);
         let file = logs.first().filter(|_| self.files.len() > 1).map(|log| shown(&log.path));
-        let mut search = Search { grep: self, pattern, channels: feed.channels(), file, found: 0, out: &mut screen.out };
+        let mut search =
+            Search { grep: self, pattern, channels: feed.channels(), file, found: 0, out: &mut screen.out };
         feed.run(Order::Time, &mut search)?;
         Ok(search.found)
     }
@@ -96,7 +104,12 @@ impl Grep {
     fn search_names(&self, log: &Log, pattern: &Regex, screen: &mut Screen) -> Result<u64> {
         let filter = self.selection.channels.filter()?;
         let file = (self.files.len() > 1).then(|| shown(&log.path));
-        let names = log.index.channels.iter().map(|c| &c.channel).filter(|c| filter.accepts(&c.name) && pattern.is_match(&c.name) != self.invert);
+        let names = log
+            .index
+            .channels
+            .iter()
+            .map(|c| &c.channel)
+            .filter(|c| filter.accepts(&c.name) && pattern.is_match(&c.name) != self.invert);
         let mut names: Vec<_> = names.collect();
         names.sort_by(|a, b| a.name.cmp(&b.name));
         for channel in names.iter().filter(|_| !self.count) {
@@ -107,7 +120,8 @@ impl Grep {
                 }
                 screen.out.json_line(&line)?;
             } else {
-                let prefix = file.as_ref().map_or(String::new(), |file| format!("{}: ", screen.out.paint(STRONG, file)));
+                let prefix =
+                    file.as_ref().map_or(String::new(), |file| format!("{}: ", screen.out.paint(STRONG, file)));
                 let name = marked(&screen.out, pattern, self.invert, &channel.name);
                 writeln!(screen.out, "{prefix}{name}  {}", clean(&channel.type_name))?;
             }
@@ -118,7 +132,11 @@ impl Grep {
 
 /// Takes the channels without text out of a lookup.
 fn only_text(log: &Log, lookup: &mut Lookup) {
-    let text = |i: usize| log.index.channels.get(i).is_some_and(|c| matches!(c.channel.ty(), Type::String | Type::StringArray) && !c.channel.type_name.ends_with("schema"));
+    let text = |i: usize| {
+        log.index.channels.get(i).is_some_and(|c| {
+            matches!(c.channel.ty(), Type::String | Type::StringArray) && !c.channel.type_name.ends_with("schema")
+        })
+    };
     let wants: Vec<bool> = (0..).zip(&log.index.channels).map(|(id, _)| lookup.wants(id)).collect();
     lookup.channels = wants.into_iter().enumerate().map(|(i, wanted)| wanted && text(i)).collect();
 }
@@ -163,7 +181,12 @@ impl Search<'_> {
             let channel = self.channels.get(sample.channel as usize).map_or("", |c| &c.name);
             let ns = sample.time.nanos();
             if self.grep.form.json() {
-                self.out.json_line(&render::Hit { file: self.file.clone(), time_ns: ns.into(), channel, value: line })?;
+                self.out.json_line(&render::Hit {
+                    file: self.file.clone(),
+                    time_ns: ns.into(),
+                    channel,
+                    value: line,
+                })?;
                 continue;
             }
             let file = self.file.as_ref().map_or(String::new(), |file| format!("{}: ", self.out.paint(STRONG, file)));

@@ -3,15 +3,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use logpose::Log;
 use logpose::core::{ChannelIndex, Severity, Time};
 use logpose::frc::{Facts, Mode, ModeSpan};
-use logpose::Log;
 use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
 use crate::args::{Form, Reading};
 use crate::failure::{self, Outcome};
-use crate::human::{about_time, bytes, clean, clip, counted, duration, share};
+use crate::human::{about_time, bytes, clean, clip, counted, duration, share, typed};
 use crate::render::{self, Int};
 use crate::screen::{BAD, GOOD, HEAD, Out, STRONG, Screen, WARNING};
 use crate::table::{Align, Table};
@@ -98,12 +98,20 @@ fn details(log: &Log) -> Value {
     let mut details = Map::new();
     for fact in &log.index.facts {
         let number = fact.value.parse::<i64>().ok().filter(|_| !["version", "extra_header"].contains(&fact.key));
-        details.insert(fact.key.to_owned(), number.map_or_else(|| fact.value.clone().into(), |number| json!(Int::from(number))));
+        details.insert(
+            fact.key.to_owned(),
+            number.map_or_else(|| fact.value.clone().into(), |number| json!(Int::from(number))),
+        );
     }
     let ns = |time: Time| json!(Int::from(time.nanos()));
     let facts = log.frc();
-    let modes: Vec<_> = facts.modes.iter().map(|span| json!({"mode": span.mode.name(), "start_ns": ns(span.start), "end_ns": ns(span.end)})).collect();
-    let brownouts: Vec<_> = facts.brownouts.iter().map(|(start, end)| json!({"start_ns": ns(*start), "end_ns": ns(*end)})).collect();
+    let modes: Vec<_> = facts
+        .modes
+        .iter()
+        .map(|span| json!({"mode": span.mode.name(), "start_ns": ns(span.start), "end_ns": ns(span.end)}))
+        .collect();
+    let brownouts: Vec<_> =
+        facts.brownouts.iter().map(|(start, end)| json!({"start_ns": ns(*start), "end_ns": ns(*end)})).collect();
     details.insert("wrapper".into(), log.wrapper().map(|w| w.name()).into());
     details.insert("content_bytes".into(), json!(Int::from(log.bytes().len() as u64)));
     details.insert("sorted".into(), log.index.sorted.into());
@@ -113,20 +121,34 @@ fn details(log: &Log) -> Value {
     details.insert("brownouts".into(), brownouts.into());
     details.insert("battery".into(), battery_json(facts));
     details.insert("schemas".into(), schemas(log).into());
-    details.insert("joysticks".into(), facts.joysticks.iter().map(|j| json!({"port": j.port, "name": j.name})).collect());
-    let largest: Vec<_> = largest(log).iter().map(|c| json!({"name": c.channel.name, "type": c.channel.type_name, "bytes": Int::from(c.bytes)})).collect();
+    details
+        .insert("joysticks".into(), facts.joysticks.iter().map(|j| json!({"port": j.port, "name": j.name})).collect());
+    let largest: Vec<_> = largest(log)
+        .iter()
+        .map(|c| json!({"name": c.channel.name, "type": c.channel.type_name, "bytes": Int::from(c.bytes)}))
+        .collect();
     details.insert("largest".into(), largest.into());
     details.insert("problems_not_listed".into(), log.problems.dropped().into());
     Value::Object(details)
 }
 
 fn match_json(facts: &Facts) -> Value {
-    facts.match_.as_ref().map_or(Value::Null, |m| json!({"event": m.event, "kind": m.kind.name(), "number": m.number, "station": m.station}))
+    facts.match_.as_ref().map_or(
+        Value::Null,
+        |m| json!({"event": m.event, "kind": m.kind.name(), "number": m.number, "station": m.station}),
+    )
 }
 
 fn battery_json(facts: &Facts) -> Value {
-    let low: Vec<_> = facts.low_battery.iter().map(|(start, end)| json!({"start_ns": Int::from(start.nanos()), "end_ns": Int::from(end.nanos())})).collect();
-    facts.battery.as_ref().map_or(Value::Null, |b| json!({"channel": b.channel, "lowest_volts": b.lowest, "at_ns": Int::from(b.at.nanos()), "low": low}))
+    let low: Vec<_> = facts
+        .low_battery
+        .iter()
+        .map(|(start, end)| json!({"start_ns": Int::from(start.nanos()), "end_ns": Int::from(end.nanos())}))
+        .collect();
+    facts.battery.as_ref().map_or(
+        Value::Null,
+        |b| json!({"channel": b.channel, "lowest_volts": b.lowest, "at_ns": Int::from(b.at.nanos()), "low": low}),
+    )
 }
 
 fn print(log: &Log, screen: &mut Screen) -> Result<()> {
@@ -138,14 +160,19 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     };
     let dialect = log.dialect().info().title;
     let version = version(log).map_or(String::new(), |version| format!(" {version}"));
-    writeln!(out, "{}", out.paint(STRONG, shown(&log.path)))?;
+    writeln!(out, "{}", out.paint(STRONG, clean(&shown(&log.path))))?;
     let writer = facts.writer.as_deref().map_or(String::new(), |writer| format!(", written by {}", clean(writer)));
     row(out, "format", &format!("{}{version} ({dialect}){writer}", log.dialect().info().name))?;
     row(out, "size", &size)?;
     let schemas = schemas(log);
-    let with_schemas = if schemas.is_empty() { String::new() } else { format!(", {}", counted(schemas.len() as u64, "schema")) };
+    let with_schemas =
+        if schemas.is_empty() { String::new() } else { format!(", {}", counted(schemas.len() as u64, "schema")) };
     let index = &log.index;
-    let contents = [counted(index.samples(), "sample"), counted(index.channels.len() as u64, "channel"), counted(index.records, "record")];
+    let contents = [
+        counted(index.samples(), "sample"),
+        counted(index.channels.len() as u64, "channel"),
+        counted(index.records, "record"),
+    ];
     row(out, "content", &format!("{}{with_schemas}", contents.join(", ")))?;
     print_times(log, out)?;
     print_match(facts, out)?;
@@ -157,7 +184,11 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
 
 fn print_times(log: &Log, out: &mut Out) -> Result<()> {
     let Some((first, last)) = log.robust_range() else { return row(out, "time", "no samples") };
-    row(out, "time", &format!("{} s to {} s ({})", about_time(first.nanos()), about_time(last.nanos()), duration(last.since(first))))?;
+    row(
+        out,
+        "time",
+        &format!("{} s to {} s ({})", about_time(first.nanos()), about_time(last.nanos()), duration(last.since(first))),
+    )?;
     if log.index.range() != Some((first, last)) {
         row(out, "", "some channels are stamped by another clock and not counted here")?;
     }
@@ -165,7 +196,11 @@ fn print_times(log: &Log, out: &mut Out) -> Result<()> {
         let (from, to) = (wall(first.plus(epoch)), wall(last.plus(epoch)));
         if let (Some(from), Some(to)) = (from, to) {
             let same_day = from.date() == to.date();
-            let to = if same_day { to.strftime("%H:%M:%S").to_string() } else { to.strftime("%Y-%m-%d %H:%M:%S").to_string() };
+            let to = if same_day {
+                to.strftime("%H:%M:%S").to_string()
+            } else {
+                to.strftime("%Y-%m-%d %H:%M:%S").to_string()
+            };
             row(out, "wall clock", &format!("{} to {to} UTC", from.strftime("%Y-%m-%d %H:%M:%S")))?;
         }
     }
@@ -180,7 +215,11 @@ fn wall(time: Time) -> Option<jiff::civil::DateTime> {
 fn print_match(facts: &Facts, out: &mut Out) -> Result<()> {
     let Some(played) = &facts.match_ else { return Ok(()) };
     let number = played.number.map_or(String::new(), |number| format!(" {number}"));
-    let event = played.event.as_deref().filter(|event| !event.is_empty()).map_or(String::new(), |event| format!(" at {}", clean(event)));
+    let event = played
+        .event
+        .as_deref()
+        .filter(|event| !event.is_empty())
+        .map_or(String::new(), |event| format!(" at {}", clean(event)));
     let station = played.station.as_deref().map_or(String::new(), |station| format!(", {}", clean(station)));
     row(out, "match", &format!("{}{number}{event}{station}", played.kind.name()))
 }
@@ -191,14 +230,20 @@ fn print_modes(log: &Log, out: &mut Out) -> Result<()> {
     let (Some(first), Some(last)) = (modes.first(), modes.last()) else { return Ok(()) };
     let enabled: Vec<&ModeSpan> = modes.iter().filter(|span| span.mode.is_enabled()).collect();
     let bar = timeline(modes, first.start, last.end, out.width.saturating_sub(LABEL + 4).min(72));
-    let painted: String = bar.chars().map(|c| out.paint(mode_style(c), c).to_string()).collect();
+    let cells: Vec<char> = bar.chars().collect();
+    let runs = cells.chunk_by(|a, b| a == b);
+    let painted: String = runs
+        .filter_map(|run| Some(out.paint(mode_style(*run.first()?), run.iter().collect::<String>()).to_string()))
+        .collect();
     row(out, "modes", &painted)?;
     if enabled.is_empty() {
         return row(out, "", "never enabled");
     }
     let lengths = |span: &ModeSpan| span.end.since(span.start);
     if enabled.len() <= 4 {
-        let stretches = enabled.iter().map(|span| format!("{} {} from {} s", span.mode.name(), duration(lengths(span)), about_time(span.start.nanos())));
+        let stretches = enabled.iter().map(|span| {
+            format!("{} {} from {} s", span.mode.name(), duration(lengths(span)), about_time(span.start.nanos()))
+        });
         return row(out, "", &stretches.collect::<Vec<_>>().join(", "));
     }
     let mut sums: Vec<(&str, u64, i64)> = Vec::new();
@@ -258,9 +303,12 @@ fn print_battery(facts: &Facts, out: &mut Out) -> Result<()> {
     }
     if let Some((first, _)) = facts.brownouts.first() {
         let longest = facts.brownouts.iter().map(|(start, end)| end.since(*start)).max().unwrap_or(0);
-        words.push(format!("{}, first at {} s, longest {}", counted(facts.brownouts.len() as u64, "brownout"), about_time(first.nanos()), duration(longest)));
-    } else if facts.battery.is_some() {
-        words.push("no brownout".to_owned());
+        words.push(format!(
+            "{}, first at {} s, longest {}",
+            counted(facts.brownouts.len() as u64, "brownout"),
+            about_time(first.nanos()),
+            duration(longest)
+        ));
     }
     if words.is_empty() { Ok(()) } else { row(out, "battery", &words.join("; ")) }
 }
@@ -276,7 +324,12 @@ fn print_largest(log: &Log, out: &mut Out) -> Result<()> {
     for channel in largest {
         let name = clean(&channel.channel.name);
         let name = clip(&name, out.width.saturating_sub(40).max(20)).into_owned();
-        table.row(vec![share(channel.bytes, whole), bytes(channel.bytes), name, clean(&channel.channel.type_name).into_owned()]);
+        table.row(vec![
+            share(channel.bytes, whole),
+            bytes(channel.bytes),
+            name,
+            clean(&channel.channel.type_name).into_owned(),
+        ]);
     }
     Ok(table.print("    ", out)?)
 }
@@ -309,7 +362,7 @@ fn print_problems(log: &Log, verbose: bool, out: &mut Out) -> Result<()> {
         }
     }
     if kinds.iter().any(|(_, severity, _)| *severity == Severity::Damage) {
-        let path = log.path.display();
+        let path = typed(&log.path);
         row(out, "", &format!("`logpose doctor {path}` tells more, `logpose recover {path}` saves what can be saved"))?;
     }
     Ok(())
@@ -335,7 +388,8 @@ fn largest(log: &Log) -> Vec<&ChannelIndex> {
 
 /// The names of the schemas that the log brings along.
 fn schemas(log: &Log) -> Vec<String> {
-    let mut names: Vec<_> = log.index.channels.iter().filter_map(|c| super::list::schema_name(&c.channel)).map(str::to_owned).collect();
+    let mut names: Vec<_> =
+        log.index.channels.iter().filter_map(|c| super::list::schema_name(&c.channel)).map(str::to_owned).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -356,7 +410,12 @@ mod tests {
     #[test]
     fn short_modes_are_not_lost_in_the_bar() {
         let span = |mode, start, end| ModeSpan { mode, start: Time::from_millis(start), end: Time::from_millis(end) };
-        let modes = [span(Mode::Disabled, 0, 5000), span(Mode::Auto, 5000, 5001), span(Mode::Disabled, 5001, 8000), span(Mode::Teleop, 8000, 10_000)];
+        let modes = [
+            span(Mode::Disabled, 0, 5000),
+            span(Mode::Auto, 5000, 5001),
+            span(Mode::Disabled, 5001, 8000),
+            span(Mode::Teleop, 8000, 10_000),
+        ];
         assert_eq!(timeline(&modes, Time::ZERO, Time::from_millis(10_000), 10), "·····A··TT");
         assert_eq!(timeline(&modes[..1], Time::ZERO, Time::ZERO, 4), "····");
     }

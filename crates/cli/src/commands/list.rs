@@ -60,7 +60,9 @@ impl List {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, &logs)?;
         let chosen = |log: &'_ Log| -> Vec<usize> {
-            let mut places: Vec<usize> = (0..log.index.channels.len()).filter(|i| log.index.channels.get(*i).is_some_and(|c| filter.accepts(&c.channel.name))).collect();
+            let mut places: Vec<usize> = (0..log.index.channels.len())
+                .filter(|i| log.index.channels.get(*i).is_some_and(|c| filter.accepts(&c.channel.name)))
+                .collect();
             self.order(log, &mut places);
             places
         };
@@ -68,7 +70,15 @@ impl List {
             self.print_schemas(&logs, &chosen, screen)?;
         } else if self.form.json() {
             let file = |log: &Log| (logs.len() > 1).then(|| shown(&log.path));
-            let rows: Vec<_> = logs.iter().flat_map(|log| chosen(log).into_iter().filter_map(move |i| log.index.channels.get(i)).map(move |c| as_json(c, file(log)))).collect();
+            let rows: Vec<_> = logs
+                .iter()
+                .flat_map(|log| {
+                    chosen(log)
+                        .into_iter()
+                        .filter_map(move |i| log.index.channels.get(i))
+                        .map(move |c| as_json(c, file(log)))
+                })
+                .collect();
             screen.out.json(&rows)?;
         } else {
             for (i, log) in logs.iter().enumerate() {
@@ -92,7 +102,9 @@ impl List {
                 Sort::Name => std::cmp::Ordering::Equal,
                 Sort::Bytes => channel(b).map(|c| c.bytes).cmp(&channel(a).map(|c| c.bytes)),
                 Sort::Samples => channel(b).map(|c| c.samples).cmp(&channel(a).map(|c| c.samples)),
-                Sort::Rate => channel(b).and_then(rate_of).unwrap_or(0.0).total_cmp(&channel(a).and_then(rate_of).unwrap_or(0.0)),
+                Sort::Rate => {
+                    channel(b).and_then(rate_of).unwrap_or(0.0).total_cmp(&channel(a).and_then(rate_of).unwrap_or(0.0))
+                }
             };
             by.then_with(|| name(a).cmp(&name(b)))
         });
@@ -112,13 +124,26 @@ impl List {
             let file = (logs.len() > 1).then(|| shown(&log.path));
             for (id, text) in texts.found {
                 let Some(found) = log.index.channels.get(id as usize) else { continue };
-                rows.push((file.clone(), schema_name(&found.channel).unwrap_or_default(), &found.channel.type_name, text));
+                rows.push((
+                    file.clone(),
+                    schema_name(&found.channel).unwrap_or_default(),
+                    &found.channel.type_name,
+                    text,
+                ));
             }
         }
         rows.sort();
         rows.dedup();
         if self.form.json() {
-            let rows: Vec<_> = rows.iter().map(|(file, name, type_name, text)| render::Schema { file: file.clone(), name, type_name, text: text.as_str().into() }).collect();
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(file, name, type_name, text)| render::Schema {
+                    file: file.clone(),
+                    name,
+                    type_name,
+                    text: text.as_str().into(),
+                })
+                .collect();
             return Ok(screen.out.json(&rows)?);
         }
         if rows.is_empty() {
@@ -208,14 +233,20 @@ fn unit(channel: &Channel) -> Option<String> {
         let named = ["unit", "units"].iter().find_map(|key| metadata.get(key)?.as_str());
         return named.filter(|unit| !unit.is_empty()).map(str::to_owned);
     }
-    channel.metadata.lines().find_map(|line| line.trim().strip_prefix("Units:")).map(|unit| unit.trim().to_owned()).filter(|unit| !unit.is_empty())
+    channel
+        .metadata
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Units:"))
+        .map(|unit| unit.trim().to_owned())
+        .filter(|unit| !unit.is_empty())
 }
 
 /// The name of the schema that a channel holds: `struct:Pose2d` of `/.schema/struct:Pose2d`.
 pub(super) fn schema_name(channel: &Channel) -> Option<&str> {
     let (_, name) = channel.name.split_once(".schema/")?;
     let known = ["structschema", "photonstructschema", "proto:FileDescriptorProto"].contains(&&*channel.type_name);
-    (known || name.starts_with("struct:") || name.starts_with("proto:") || name.starts_with("photonstruct:")).then_some(name)
+    (known || name.starts_with("struct:") || name.starts_with("proto:") || name.starts_with("photonstruct:"))
+        .then_some(name)
 }
 
 /// The last text of each channel.
@@ -233,7 +264,11 @@ impl Sink for Texts<'_> {
         for sample in samples {
             let Some(found) = self.log.index.channels.get(sample.channel as usize) else { continue };
             let text = match sample.value {
-                logpose::core::Value::String(text) | logpose::core::Value::Bytes(text) if found.channel.type_name != "proto:FileDescriptorProto" => String::from_utf8_lossy(text).into_owned(),
+                logpose::core::Value::String(text) | logpose::core::Value::Bytes(text)
+                    if found.channel.type_name != "proto:FileDescriptorProto" =>
+                {
+                    String::from_utf8_lossy(text).into_owned()
+                }
                 value => {
                     let mut text = String::new();
                     self.log.schemas().write_text(&found.channel, &value, &mut text);

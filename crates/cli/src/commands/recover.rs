@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use logpose::core::Severity;
 use logpose::{DIALECTS, Format, Output, Recovered, Wrapper, recover};
 
 use super::{doctor, shown};
@@ -49,10 +50,14 @@ impl Recover {
         let output = self.output.clone().map_or_else(|| beside(&self.file), Ok)?;
         let to_stdout = output.as_os_str() == "-";
         if to_stdout && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a log is binary and does not go to a terminal").help("name a file with -o, or pipe the output").into());
+            return Err(Complaint::usage("a log is binary and does not go to a terminal")
+                .help("name a file with -o, or pipe the output")
+                .into());
         }
         if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(&self.file).is_ok_and(|file| file == output)) {
-            return Err(Complaint::usage("the damaged log itself must not be replaced: it is the only evidence").help("choose another name with -o").into());
+            return Err(Complaint::usage("the damaged log itself must not be replaced: it is the only evidence")
+                .help("choose another name with -o")
+                .into());
         }
         if let Some(map) = self.map.as_ref().filter(|map| !self.force && map.exists()) {
             return Err(exists(map).into());
@@ -63,11 +68,15 @@ impl Recover {
             recover(&self.file, Output::Stream(&mut screen.out), &options, &bar)?
         } else {
             let wrapper = Format::from_path(&output).and_then(|(_, wrapper)| wrapper);
-            interrupt::while_writing(&output, || recover(&self.file, Output::File { path: &output, force: self.force, wrapper }, &options, &bar))?
+            interrupt::while_writing(&output, || {
+                let file = Output::File { path: &output, force: self.force, wrapper };
+                Ok::<_, anyhow::Error>(recover(&self.file, file, &options, &bar)?)
+            })?
         };
-        let lost = done.findings.iter().any(|f| f.severity == logpose::core::Severity::Damage);
+        let lost = done.findings.iter().any(|f| f.severity == Severity::Damage);
         if let Some(map) = &self.map {
-            write_map(map, self.force, &doctor::as_json(&self.file, !lost, &done.findings)).with_context(|| format!("writing {}", map.display()))?;
+            write_map(map, self.force, &doctor::as_json(&self.file, !lost, &done.findings))
+                .with_context(|| format!("writing {}", map.display()))?;
         }
         self.tell(&done, &output, to_stdout, screen)?;
         Ok(if lost { Outcome::Damage } else { Outcome::Done })
@@ -75,7 +84,11 @@ impl Recover {
 
     fn tell(&self, done: &Recovered, output: &Path, to_stdout: bool, screen: &mut Screen) -> Result<()> {
         if self.json && !to_stdout {
-            let problems = done.findings.iter().map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message)).collect();
+            let problems = done
+                .findings
+                .iter()
+                .map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message))
+                .collect();
             let report = &done.report;
             return Ok(screen.out.json(&render::Written {
                 output: shown(output),
@@ -87,11 +100,29 @@ impl Recover {
                 problems,
             })?);
         }
-        let problems: Vec<_> = done.findings.iter().map(|f| logpose::core::Problem { severity: f.severity, code: f.code, at: f.at, length: f.length, message: f.message.clone() }).collect();
+        let problems: Vec<_> = done
+            .findings
+            .iter()
+            .map(|f| logpose::core::Problem {
+                severity: f.severity,
+                code: f.code,
+                at: f.at,
+                length: f.length,
+                message: f.message.clone(),
+            })
+            .collect();
         screen.notes.list_problems(None, &self.file, &problems, 0);
-        let lost = if done.lost_bytes > 0 { format!("{} could not be read", bytes(done.lost_bytes)) } else { "nothing was lost".to_owned() };
+        let lost = match done.lost_bytes {
+            0 if done.findings.iter().any(|f| f.severity == Severity::Damage) => "no bytes were lost".to_owned(),
+            0 => "nothing was lost".to_owned(),
+            n => format!("{} could not be read", bytes(n)),
+        };
         let samples = counted(done.samples, "sample");
-        screen.notes.line(format_args!("wrote {}: {samples} in {}; {lost}", shown(output), counted(done.report.channels as u64, "channel")));
+        screen.notes.line(format_args!(
+            "wrote {}: {samples} in {}; {lost}",
+            shown(output),
+            counted(done.report.channels as u64, "channel")
+        ));
         Ok(())
     }
 }
@@ -115,7 +146,8 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
 }
 
 fn exists(path: &Path) -> Complaint {
-    Complaint::failed("exists", format!("{}: the file exists already", path.display())).help("choose another name, or replace it with --force")
+    Complaint::failed("exists", format!("{}: the file exists already", path.display()))
+        .help("choose another name, or replace it with --force")
 }
 
 /// Writes beside the place and renames, so that there is never half a map.
@@ -132,7 +164,13 @@ fn write_map(path: &Path, force: bool, map: &render::Checkup<'_>) -> Result<()> 
     if force {
         file.persist(path)?;
     } else {
-        file.persist_noclobber(path).map_err(|error| if error.error.kind() == io::ErrorKind::AlreadyExists { anyhow::Error::from(exists(path)) } else { error.error.into() })?;
+        file.persist_noclobber(path).map_err(|error| {
+            if error.error.kind() == io::ErrorKind::AlreadyExists {
+                anyhow::Error::from(exists(path))
+            } else {
+                error.error.into()
+            }
+        })?;
     }
     Ok(())
 }

@@ -14,7 +14,13 @@ fn a_closed_pipe_is_success_and_silent() {
     let entry = log.start("/x", "double", "");
     (0..200_000).for_each(|ms| log.double(entry, ms, 1.0));
     fs::write(dir.path().join("long.wpilog"), log.bytes()).unwrap();
-    for args in [&["cat", "long.wpilog"][..], &["cat", "long.wpilog", "--json"], &["cat", "long.wpilog", "--format", "csv"], &["dump", "long.wpilog"], &["convert", "long.wpilog", "-o", "-", "--to", "wpilog"]] {
+    for args in [
+        &["cat", "long.wpilog"][..],
+        &["cat", "long.wpilog", "--json"],
+        &["cat", "long.wpilog", "--format", "csv"],
+        &["dump", "long.wpilog"],
+        &["convert", "long.wpilog", "-o", "-", "--to", "wpilog"],
+    ] {
         let mut child = logpose(dir.path()).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut reader = BufReader::new(child.stdout.take().unwrap());
         reader.fill_buf().unwrap();
@@ -31,7 +37,10 @@ fn colour_only_where_it_is_wanted() {
     assert!(!escapes(typed(dir, "logpose match.wpilog")), "not into a pipe");
     assert!(escapes(typed(dir, "logpose match.wpilog --color always")));
     assert!(!escapes(typed(dir, "logpose match.wpilog --color never")));
-    assert!(!escapes(logpose(dir).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").args(["match.wpilog"]).output().unwrap()), "NO_COLOR");
+    assert!(
+        !escapes(logpose(dir).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").args(["match.wpilog"]).output().unwrap()),
+        "NO_COLOR"
+    );
     assert!(escapes(logpose(dir).env("CLICOLOR_FORCE", "1").args(["match.wpilog"]).output().unwrap()));
     let error = logpose(dir).args(["nowhere.wpilog", "--color", "always"]).output().unwrap();
     assert!(stderr(&error).starts_with("\x1b["));
@@ -57,7 +66,11 @@ fn a_failure_never_destroys_an_existing_output() {
         assert_eq!(fs::read(dir.path().join("out.wpilog")).unwrap(), old, "{line}");
     }
     assert!(!dir.path().join("saved.wpilog").exists(), "the map is checked before anything is written");
-    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).filter(|name| name.to_string_lossy().starts_with('.')).collect();
+    let left: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().starts_with('.'))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -123,7 +136,7 @@ fn a_file_without_permission_gets_its_own_sentence() {
 
     let dir = folder();
     let file = dir.path().join("match.wpilog");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&file).is_ok() {
         eprintln!("skipped: this user may read everything");
         return;
@@ -153,8 +166,17 @@ fn ctrl_c_leaves_no_file_behind() {
     // Enough that compressing it takes far longer than a signal needs to arrive.
     (0..2_000_000i64).for_each(|i| log.double(entry, i, (i as f64).sin()));
     fs::write(dir.path().join("long.wpilog"), log.bytes()).unwrap();
-    let child = logpose(dir.path()).args(["convert", "long.wpilog", "-o", "long.ndjson.xz"]).stderr(Stdio::piped()).spawn().unwrap();
-    let parts = || fs::read_dir(dir.path()).unwrap().filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part")).count();
+    let child = logpose(dir.path())
+        .args(["convert", "long.wpilog", "-o", "long.ndjson.xz"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let parts = || {
+        fs::read_dir(dir.path())
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"))
+            .count()
+    };
     let begun = std::time::Instant::now();
     while parts() == 0 {
         assert!(begun.elapsed().as_secs() < 20, "no temporary file appeared");

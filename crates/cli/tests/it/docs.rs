@@ -14,7 +14,11 @@ fn root() -> PathBuf {
 pub(crate) fn commands() -> Vec<String> {
     let help = stdout(&typed(SHARED.path(), "logpose --help"));
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names: Vec<String> = list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect();
+    let names: Vec<String> = list
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect();
     assert!(names.len() >= 13, "{help}");
     names
 }
@@ -23,7 +27,10 @@ pub(crate) fn commands() -> Vec<String> {
 fn examples(command: &str) -> Vec<String> {
     let help = stdout(&typed(SHARED.path(), &format!("logpose {command} --help")));
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
-    lines.take_while(|line| line.starts_with("  logpose")).map(|line| line.trim().split("   ").next().unwrap_or_default().to_owned()).collect()
+    lines
+        .take_while(|line| line.starts_with("  logpose"))
+        .map(|line| line.trim().split("  ").next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 #[cfg(unix)]
@@ -34,7 +41,12 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
     assert_eq!(code(&demo), 0, "{}", stderr(&demo));
     let binary = Path::new(env!("CARGO_BIN_EXE_logpose")).parent().unwrap().to_owned();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
-    let has = |tool: &str| Command::new("sh").args(["-c", &format!("command -v {tool}")]).output().is_ok_and(|output| output.status.success());
+    let has = |tool: &str| {
+        Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output()
+            .is_ok_and(|output| output.status.success())
+    };
     let (jq, man) = (has("jq"), has("man"));
     let mut run = 0;
     let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
@@ -58,9 +70,20 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
                 fs::create_dir_all(home.join(folder)).unwrap();
             }
             let example = example.replace("/tmp/logs", "logs");
-            let output = Command::new("bash").args(["-o", "pipefail", "-c", &example]).current_dir(scratch.path()).env("PATH", &path).env("HOME", &home).output().unwrap();
+            let output = Command::new("bash")
+                .args(["-o", "pipefail", "-c", &example])
+                .current_dir(scratch.path())
+                .env("PATH", &path)
+                .env("HOME", &home)
+                .output()
+                .unwrap();
             assert!(matches!(code(&output), 0 | 3), "{example}: exit {}\n{}", code(&output), stderr(&output));
-            assert_eq!(code(&output) == 3, example.contains("damaged") || example.contains("*.wpilog"), "{example}: exit {}", code(&output));
+            assert_eq!(
+                code(&output) == 3,
+                example.contains("damaged") || example.contains("*.wpilog"),
+                "{example}: exit {}",
+                code(&output)
+            );
             run += 1;
         }
     }
@@ -96,8 +119,14 @@ fn the_page_about_the_command_line_names_every_command() {
 
 #[test]
 fn the_table_in_the_readme_is_the_table_of_the_program() {
-    let Ok(readme) = fs::read_to_string(root().join("README.md")) else { return };
-    let Some((_, rest)) = readme.split_once("<!-- dialects -->") else { return };
-    let table = rest.split("<!--").next().unwrap_or_default().trim();
-    assert_eq!(table, stdout(&typed(SHARED.path(), "logpose dialects --markdown")).trim());
+    let path = root().join("README.md");
+    let Ok(readme) = fs::read_to_string(&path) else { return };
+    let (begin, end) = ("<!-- dialects -->", "<!-- /dialects -->");
+    let Some((before, rest)) = readme.split_once(begin) else { return };
+    let (table, after) = rest.split_once(end).unwrap_or_else(|| panic!("README.md lacks {end}"));
+    let now = stdout(&typed(SHARED.path(), "logpose dialects --markdown"));
+    if std::env::var_os("LOGPOSE_BLESS").is_some() {
+        return fs::write(path, format!("{before}{begin}\n{now}{end}{after}")).unwrap();
+    }
+    assert_eq!(table.trim(), now.trim(), "LOGPOSE_BLESS=1 puts it right");
 }

@@ -20,15 +20,29 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn info_keeps_its_promise() {
     let info = parsed("logpose info match.wpilog --json");
-    let promised = ["file", "dialect", "version", "bytes", "records", "samples", "channels", "first_ns", "last_ns", "epoch_ns", "problems", "details"];
+    let promised = [
+        "file", "dialect", "version", "bytes", "records", "samples", "channels", "first_ns", "last_ns", "epoch_ns",
+        "problems", "details",
+    ];
     assert_eq!(keys(&info), promised);
-    assert_eq!((&info["file"], &info["dialect"], &info["version"]), (&"match.wpilog".into(), &"wpilog".into(), &"1.0".into()));
+    assert_eq!(
+        (&info["file"], &info["dialect"], &info["version"]),
+        (&"match.wpilog".into(), &"wpilog".into(), &"1.0".into())
+    );
     assert_eq!((info["first_ns"].as_i64(), info["last_ns"].as_i64()), (Some(0), Some(30_000_000_000)));
     // Beyond 2^53, so a string.
     assert_eq!(info["epoch_ns"], "1772999999000000000");
     assert_eq!(info["problems"], Value::Array(vec![]));
-    let modes: Vec<_> = info["details"]["modes"].as_array().unwrap().iter().map(|m| (m["mode"].as_str().unwrap(), m["start_ns"].as_i64().unwrap())).collect();
-    assert_eq!(modes, [("disabled", 0), ("auto", 5_000_000_000), ("disabled", 15_000_000_000), ("teleop", 17_000_000_000)]);
+    let modes: Vec<_> = info["details"]["modes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| (m["mode"].as_str().unwrap(), m["start_ns"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(
+        modes,
+        [("disabled", 0), ("auto", 5_000_000_000), ("disabled", 15_000_000_000), ("teleop", 17_000_000_000)]
+    );
     assert_eq!(info["details"]["match"]["number"], 12);
 
     let damaged = parsed("logpose info truncated.wpilog --json");
@@ -40,7 +54,10 @@ fn info_keeps_its_promise() {
 #[test]
 fn info_of_several_files_is_an_array() {
     let both = parsed("logpose info match.wpilog pit.wpilog --json");
-    assert_eq!(both.as_array().unwrap().iter().map(|info| info["file"].as_str().unwrap()).collect::<Vec<_>>(), ["match.wpilog", "pit.wpilog"]);
+    assert_eq!(
+        both.as_array().unwrap().iter().map(|info| info["file"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["match.wpilog", "pit.wpilog"]
+    );
     // One that cannot be read does not break the array.
     let output = typed(SHARED.path(), "logpose info nowhere.wpilog pit.wpilog --json");
     assert_eq!(code(&output), 1);
@@ -53,7 +70,10 @@ fn list_keeps_its_promise() {
     let channels = list.as_array().unwrap();
     assert_eq!(channels.len(), 12);
     for channel in channels {
-        assert_eq!(keys(channel), ["name", "type", "unit", "samples", "bytes", "first_ns", "last_ns", "rate_hz", "metadata"]);
+        assert_eq!(
+            keys(channel),
+            ["name", "type", "unit", "samples", "bytes", "first_ns", "last_ns", "rate_hz", "metadata"]
+        );
     }
     let volts = channels.iter().find(|c| c["name"] == "/Power/BatteryVoltage").unwrap();
     assert_eq!((&volts["type"], &volts["unit"], &volts["samples"]), (&"double".into(), &"volts".into(), &31.into()));
@@ -112,7 +132,8 @@ fn errors_are_json_on_stderr() {
     ];
     for (line, exit, word) in cases {
         let output = typed(SHARED.path(), line);
-        let error: Value = serde_json::from_str(&stderr(&output)).unwrap_or_else(|error| panic!("{line}: {error}: {}", stderr(&output)));
+        let error: Value = serde_json::from_str(&stderr(&output))
+            .unwrap_or_else(|error| panic!("{line}: {error}: {}", stderr(&output)));
         assert_eq!((code(&output), &error["error"]["code"]), (exit, &word.into()), "{line}");
         assert!(error["error"]["message"].is_string() && error["error"].get("at").is_some(), "{line}");
         assert!(output.stdout.is_empty(), "{line}");

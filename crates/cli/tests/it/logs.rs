@@ -39,7 +39,7 @@ impl Wpilog {
         let fields = [u64::from(entry), payload.len() as u64, (ms * 1000) as u64];
         let needed = fields.map(|field| (64 - field.leading_zeros() as usize).div_ceil(8).max(1));
         let [id, size, time] = if self.over_wide { [4, 4, 8] } else { needed };
-        self.bytes.push((id - 1 | (size - 1) << 2 | (time - 1) << 4) as u8);
+        self.bytes.push(((id - 1) | ((size - 1) << 2) | ((time - 1) << 4)) as u8);
         for (field, width) in fields.iter().zip([id, size, time]) {
             self.bytes.extend(&field.to_le_bytes()[..width]);
         }
@@ -118,6 +118,25 @@ fn pit(log: Wpilog) -> Vec<u8> {
     pit.bytes()
 }
 
+/// RLOG R2 without the byte that says so: three cycles with one number each.
+fn headless_rlog() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for cycle in 0..3u8 {
+        bytes.push(0);
+        bytes.extend((0.02 * f64::from(cycle)).to_be_bytes());
+        if cycle == 0 {
+            bytes.extend([1, 0, 0]);
+            for text in ["/Speed", "double"] {
+                bytes.extend((text.len() as u16).to_be_bytes());
+                bytes.extend(text.as_bytes());
+            }
+        }
+        bytes.extend([2, 0, 0, 0, 8]);
+        bytes.extend(f64::from(cycle).to_be_bytes());
+    }
+    bytes
+}
+
 /// Writes every log that the cases use.
 pub(crate) fn write_all(dir: &Path) {
     let whole = a_match();
@@ -135,6 +154,7 @@ pub(crate) fn write_all(dir: &Path) {
     write("over-wide.wpilog", &pit(Wpilog::new("").over_wide()));
     let short = pit(Wpilog::new(""));
     write("tail.wpilog", &short[..short.len() - 3]);
+    write("headless.rlog", &headless_rlog());
     let mut evil = Wpilog::new("");
     let entry = evil.start("/evil\x1b[2J", "string", "");
     evil.record(entry, 1, b"bell\x07 and \x1b[31mred");

@@ -1,7 +1,15 @@
 //! The command line, from outside.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a panic is how a test fails, also in its helpers"
+)]
+
 mod behaviour;
 mod docs;
+mod fixtures;
 mod json;
 mod logs;
 mod run;

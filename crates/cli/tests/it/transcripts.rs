@@ -26,64 +26,185 @@ const CASES: &[(&str, &[&str])] = &[
     ("info-color", &["logpose match.wpilog --color always"]),
     ("list", &["logpose list match.wpilog", "logpose list match.wpilog --sort bytes -y '/Drive/*'"]),
     ("list-json", &["logpose list pit.wpilog --json", "logpose list pit.wpilog unsorted.wpilog --json -n '*Tilt'"]),
-    ("list-schemas", &["logpose list match.wpilog --schemas", "logpose list match.wpilog --schemas --json", "logpose list pit.wpilog --schemas"]),
+    (
+        "list-schemas",
+        &[
+            "logpose list match.wpilog --schemas",
+            "logpose list match.wpilog --schemas --json",
+            "logpose list pit.wpilog --schemas",
+        ],
+    ),
     ("list-metadata", &["logpose list match.wpilog --metadata -y '*Battery*' -y system*"]),
     ("list-several", &["logpose list pit.wpilog truncated.wpilog -y '*Volt*'"]),
     ("cat", &["logpose cat match.wpilog -y '/Drive/*'", "logpose cat match.wpilog -N 3"]),
     ("cat-ndjson", &["logpose cat match.wpilog --json -y '/Drive/*' -N 6"]),
     ("cat-csv", &["logpose cat match.wpilog --format csv -y messages -N 3"]),
     ("cat-order", &["logpose cat unsorted.wpilog", "logpose cat unsorted.wpilog --order file"]),
-    ("cat-times", &[
-        "logpose cat match.wpilog -y '*Voltage' -S auto+3s..auto+5s",
-        "logpose cat match.wpilog -y '*Voltage' -S -2s",
-        "logpose cat match.wpilog -y '*Voltage' -S 28.5 -E 29.5",
-        "logpose cat match.wpilog -y '*Voltage' -S 1..2 -E 3",
-        "logpose cat match.wpilog -S soon",
-    ]),
+    (
+        "cat-times",
+        &[
+            "logpose cat match.wpilog -y '*Voltage' -S auto+3s..auto+5s",
+            "logpose cat match.wpilog -y '*Voltage' -S -2s",
+            "logpose cat match.wpilog -y '*Voltage' -S 28.5 -E 29.5",
+            "logpose cat match.wpilog -y '*Voltage' -S 1..2 -E 3",
+            "logpose cat match.wpilog -S soon",
+        ],
+    ),
     ("cat-wall", &["logpose cat match.wpilog --wall -y messages", "logpose cat pit.wpilog --wall"]),
     ("cat-merged", &["logpose cat pit.wpilog match.wpilog -y '*Voltage' -y '*Tilt' -E 2"]),
-    ("cat-damaged", &["logpose cat truncated.wpilog -S 30", "logpose cat many.wpilog", "logpose cat many.wpilog -q", "logpose cat many.wpilog --json"]),
+    (
+        "cat-damaged",
+        &[
+            "logpose cat truncated.wpilog -S 30",
+            "logpose cat many.wpilog",
+            "logpose cat many.wpilog -q",
+            "logpose cat many.wpilog --json",
+        ],
+    ),
     ("cat-escapes", &["logpose cat evil.wpilog", "logpose list evil.wpilog", "logpose grep red evil.wpilog"]),
-    ("cat-no-channel", &["logpose cat match.wpilog -y Voltage", "logpose cat match.wpilog -n '*'", "logpose cat match.wpilog -y re:Volt[", "logpose cat match.wpilog -y Voltage --json"]),
-    ("dump", &["logpose dump pit.wpilog", "logpose dump pit.wpilog --at 0xc -N 1", "logpose dump pit.wpilog --at 9999", "logpose dump pit.wpilog --at here"]),
+    (
+        "cat-no-channel",
+        &[
+            "logpose cat match.wpilog -y Voltage",
+            "logpose cat match.wpilog -n '*'",
+            "logpose cat match.wpilog -y re:Volt[",
+            "logpose cat match.wpilog -y Voltage --json",
+        ],
+    ),
+    (
+        "dump",
+        &[
+            "logpose dump pit.wpilog",
+            "logpose dump pit.wpilog --at 0xc -N 1",
+            "logpose dump pit.wpilog --at 9999",
+            "logpose dump pit.wpilog --at here",
+        ],
+    ),
     ("dump-json", &["logpose dump pit.wpilog --json -N 2"]),
     ("dump-damaged", &["logpose dump tail.wpilog"]),
-    ("du", &["logpose du match.wpilog", "logpose du match.wpilog --flat", "logpose du match.wpilog --depth 1 -y '/Drive/*'"]),
+    (
+        "du",
+        &[
+            "logpose du match.wpilog",
+            "logpose du match.wpilog --flat",
+            "logpose du match.wpilog --depth 1 -y '/Drive/*'",
+        ],
+    ),
     ("du-json", &["logpose du pit.wpilog --json"]),
     ("du-damaged", &["logpose du truncated.wpilog --depth 1"]),
-    ("grep", &["logpose grep -i warning match.wpilog", "logpose grep -c warning -i match.wpilog pit.wpilog", "logpose grep --invert a match.wpilog", "logpose grep -i 'slip|hot' match.wpilog --color always"]),
-    ("grep-nothing", &["logpose grep zebra match.wpilog", "logpose grep zebra match.wpilog -c", "logpose grep 'a(' match.wpilog"]),
-    ("grep-json", &["logpose grep -i warning match.wpilog --json", "logpose grep auto match.wpilog pit.wpilog --json", "logpose grep -c auto match.wpilog --json"]),
-    ("grep-names", &["logpose grep --names Volt match.wpilog", "logpose grep --names Volt match.wpilog pit.wpilog --json"]),
-    ("doctor", &["logpose doctor match.wpilog", "logpose doctor garbage.wpilog", "logpose doctor pit.wpilog truncated.wpilog over-wide.wpilog"]),
+    (
+        "grep",
+        &[
+            "logpose grep -i warning match.wpilog",
+            "logpose grep -c warning -i match.wpilog pit.wpilog",
+            "logpose grep --invert a match.wpilog",
+            "logpose grep -i 'slip|hot' match.wpilog --color always",
+        ],
+    ),
+    (
+        "grep-nothing",
+        &["logpose grep zebra match.wpilog", "logpose grep zebra match.wpilog -c", "logpose grep 'a(' match.wpilog"],
+    ),
+    (
+        "grep-json",
+        &[
+            "logpose grep -i warning match.wpilog --json",
+            "logpose grep auto match.wpilog pit.wpilog --json",
+            "logpose grep -c auto match.wpilog --json",
+        ],
+    ),
+    (
+        "grep-names",
+        &["logpose grep --names Volt match.wpilog", "logpose grep --names Volt match.wpilog pit.wpilog --json"],
+    ),
+    (
+        "doctor",
+        &["logpose doctor match.wpilog", "logpose doctor garbage.wpilog", "logpose doctor pit.wpilog truncated.wpilog"],
+    ),
     ("doctor-json", &["logpose doctor truncated.wpilog --json", "logpose doctor match.wpilog --json"]),
-    ("recover", &["logpose recover garbage.wpilog --map lost.json", "logpose doctor garbage.recovered.wpilog", "logpose recover garbage.wpilog", "logpose recover match.wpilog -o whole.wpilog", "logpose recover truncated.wpilog --json --force", "logpose recover garbage.wpilog -o ./garbage.wpilog --force"]),
-    ("convert", &[
-        "logpose convert match.wpilog -o match.csv -y messages",
-        "logpose convert match.wpilog -o match.csv -y messages",
-        "logpose convert match.wpilog -o match.csv -y messages --force -q",
-        "logpose convert match.wpilog -o auto.wpilog -S auto..teleop --verify",
-        "logpose list auto.wpilog -y '*Voltage'",
-        "logpose convert pit.wpilog match.wpilog -o both.ndjson.gz",
-        "logpose convert match.wpilog --to ndjson -o - -y messages -E 2",
-    ]),
+    (
+        "recover",
+        &[
+            "logpose recover garbage.wpilog --map lost.json",
+            "logpose doctor garbage.recovered.wpilog",
+            "logpose recover garbage.wpilog",
+            "logpose recover match.wpilog -o whole.wpilog",
+            "logpose recover truncated.wpilog --json --force",
+            "logpose recover garbage.wpilog -o ./garbage.wpilog --force",
+        ],
+    ),
+    (
+        "convert",
+        &[
+            "logpose convert match.wpilog -o match.csv -y messages",
+            "logpose convert match.wpilog -o match.csv -y messages",
+            "logpose convert match.wpilog -o match.csv -y messages --force -q",
+            "logpose convert match.wpilog -o auto.wpilog -S auto..teleop --verify",
+            "logpose list auto.wpilog -y '*Voltage'",
+            "logpose convert pit.wpilog match.wpilog -o both.ndjson.gz",
+            "logpose convert match.wpilog --to ndjson -o - -y messages -E 2",
+        ],
+    ),
     ("convert-wide", &["logpose convert match.wpilog -o - --to csv --wide --every 5s -y '*Voltage' -y '*Count'"]),
-    ("convert-rlog", &["logpose convert match.wpilog -o match.rlog --verify", "logpose match.rlog", "logpose convert match.wpilog -o old.rlog --rlog-revision 1", "logpose dump match.rlog -N 5"]),
+    (
+        "convert-rlog",
+        &[
+            "logpose convert match.wpilog -o match.rlog --verify",
+            "logpose match.rlog",
+            "logpose convert match.wpilog -o old.rlog --rlog-revision 1",
+            "logpose dump match.rlog -N 5",
+        ],
+    ),
     ("convert-json", &["logpose convert pit.wpilog -o pit2.wpilog --json"]),
-    ("convert-usage", &[
-        "logpose convert match.wpilog",
-        "logpose convert match.wpilog -o out.xlsx",
-        "logpose convert match.wpilog -o -",
-        "logpose convert match.wpilog -o out.wpilog --wide",
-        "logpose convert match.wpilog -o out.csv --rlog-revision 2",
-        "logpose convert match.wpilog -o out.csv --every 20ms",
-        "logpose convert match.wpilog -o out.csv --wide --every fast",
-        "logpose convert match.wpilog -o nowhere/out.csv",
-    ]),
+    (
+        "convert-usage",
+        &[
+            "logpose convert match.wpilog",
+            "logpose convert match.wpilog -o out.xlsx",
+            "logpose convert match.wpilog -o -",
+            "logpose convert match.wpilog -o out.wpilog --wide",
+            "logpose convert match.wpilog -o out.csv --rlog-revision 2",
+            "logpose convert match.wpilog -o out.csv --every 20ms",
+            "logpose convert match.wpilog -o out.csv --wide --every fast",
+            "logpose convert match.wpilog -o nowhere/out.csv",
+        ],
+    ),
     ("dialects", &["logpose dialects", "logpose dialects --markdown"]),
-    ("not-a-log", &["logpose nowhere.wpilog", "logpose folder", "logpose empty.wpilog", "logpose notes.txt", "logpose cat rlog://10.2.54.2", "logpose notes.txt --json", "logpose empty.wpilog --json"]),
-    ("usage", &["logpose inof match.wpilog", "logpose list", "logpose list match.wpilog --nonsense", "logpose list --nonsense --json", "logpose info match.wpilog --from carla", "logpose -q -v match.wpilog"]),
-    ("from", &["logpose info pit.wpilog --from wpilog", "logpose info pit.wpilog --from rlog:1"]),
+    (
+        "not-a-log",
+        &[
+            "logpose nowhere.wpilog",
+            "logpose folder",
+            "logpose empty.wpilog",
+            "logpose notes.txt",
+            "logpose cat rlog://10.2.54.2",
+            "logpose notes.txt --json",
+            "logpose empty.wpilog --json",
+        ],
+    ),
+    (
+        "usage",
+        &[
+            "logpose inof match.wpilog",
+            "logpose list",
+            "logpose list match.wpilog --nonsense",
+            "logpose list --nonsense --json",
+            "logpose info match.wpilog --from carla",
+            "logpose -q -v match.wpilog",
+        ],
+    ),
+    (
+        "from",
+        &[
+            "logpose info pit.wpilog --from wpilog",
+            "logpose info pit.wpilog --from rlog:1",
+            "logpose info headless.rlog",
+            "logpose list headless.rlog --rlog-revision 2",
+            "logpose list headless.rlog --from rlog:2 -q",
+            "logpose convert headless.rlog -o old.rlog --from rlog:2 --rlog-revision 1",
+            "logpose dump old.rlog -N 2",
+        ],
+    ),
 ];
 
 #[test]
@@ -95,7 +216,8 @@ fn commands_print_what_their_transcripts_say() {
         let dir = folder();
         let mut now = String::new();
         for line in *lines {
-            let _ = write!(now, "{}{}", if now.is_empty() { "" } else { "\n" }, transcript(line, &typed(dir.path(), line)));
+            let _ =
+                write!(now, "{}{}", if now.is_empty() { "" } else { "\n" }, transcript(line, &typed(dir.path(), line)));
         }
         let path = transcripts.join(format!("{name}.txt"));
         if bless {
@@ -114,7 +236,8 @@ fn commands_print_what_their_transcripts_say() {
 #[test]
 fn every_transcript_has_its_case() {
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let files: BTreeSet<String> = fs::read_dir(transcripts).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let files: BTreeSet<String> =
+        fs::read_dir(transcripts).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     let cases: BTreeSet<String> = CASES.iter().map(|(name, _)| format!("{name}.txt")).collect();
     assert_eq!(files, cases);
 }
@@ -142,6 +265,8 @@ fn visible(text: &str) -> String {
 /// The lines from the first that differs on.
 fn difference(before: &str, now: &str) -> String {
     let same = before.lines().zip(now.lines()).take_while(|(a, b)| a == b).count();
-    let part = |text: &str| text.lines().skip(same.saturating_sub(2)).take(12).map(|line| format!("    {line}\n")).collect::<String>();
+    let part = |text: &str| {
+        text.lines().skip(same.saturating_sub(2)).take(12).map(|line| format!("    {line}\n")).collect::<String>()
+    };
     format!("  expected from line {}:\n{}  now:\n{}", same + 1, part(before), part(now))
 }

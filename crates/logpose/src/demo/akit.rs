@@ -24,7 +24,7 @@ pub(super) fn log(course: &Course, kind: Kind) -> Result<Vec<u8>, Error> {
     };
     let dialect = dialect(name).ok_or_else(|| Error::usage(format!("there is no {name} dialect")))?;
     let extra_header = (kind == Kind::Wpilog).then(|| "AdvantageKit".to_owned());
-    let mut pen = Pen::new(dialect, &EncodeOptions { revision, extra_header, ..EncodeOptions::default() }, true)?;
+    let mut pen = Pen::new(dialect, &EncodeOptions { revision, extra_header }, true)?;
     let mut noise = Noise::new(2026);
     for (cycle, (t, time)) in cycles(course).enumerate() {
         let state = course.state(t, noise.next());
@@ -60,7 +60,8 @@ fn inputs(pen: &mut Pen, time: Time, state: &State) -> Result<(), Error> {
     pen.int(time, "/DriverStation/MatchNumber", 12)?;
     pen.int(time, "/DriverStation/AllianceStation", 2)?;
     pen.text(time, "/DriverStation/Joystick0/Name", "Controller (Demo)")?;
-    let [vx, vy, omega] = state.speeds.map(|speed| if state.mode == crate::frc::Mode::Teleop { speed / 4.5 } else { 0.0 });
+    let [vx, vy, omega] =
+        state.speeds.map(|speed| if state.mode == crate::frc::Mode::Teleop { speed / 4.5 } else { 0.0 });
     pen.doubles(time, "/DriverStation/Joystick0/AxisValues", "double[]", &[-vy, -vx, 0.0, 0.0, -omega, 0.0])?;
     pen.double(time, "/SystemStats/BatteryVoltage", state.volts)?;
     pen.double(time, "/SystemStats/BatteryCurrent", state.amperes)?;
@@ -78,7 +79,12 @@ fn outputs(pen: &mut Pen, time: Time, state: &State, kind: Kind) -> Result<(), E
     // Before structs, AdvantageKit wrote poses as arrays.
     let of = |type_name: &'static str| if kind == Kind::Rlog1 { "double[]" } else { type_name };
     pen.doubles(time, "/RealOutputs/Drive/Pose", of("struct:Pose2d"), &state.pose)?;
-    pen.doubles(time, "/RealOutputs/Drive/ModuleStates", of("struct:SwerveModuleState[]"), state.modules.as_flattened())?;
+    pen.doubles(
+        time,
+        "/RealOutputs/Drive/ModuleStates",
+        of("struct:SwerveModuleState[]"),
+        state.modules.as_flattened(),
+    )?;
     pen.doubles(time, "/RealOutputs/Drive/ChassisSpeeds", of("struct:ChassisSpeeds"), &state.speeds)?;
     pen.double(time, "/RealOutputs/Shooter/RPM", state.shooter_rpm)?;
     pen.text(time, "/RealOutputs/Shooter/State", state.shooter)

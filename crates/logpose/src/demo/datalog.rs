@@ -41,7 +41,9 @@ fn begin(pen: &mut Pen, time: Time) -> Result<(), Error> {
         pen.put(time, &channel, "structschema", schema.as_bytes())?;
     }
     let published = ["NT:/Drive/Pose", "NT:/Drive/ModuleStates", "NT:/Drive/ChassisSpeeds"];
-    for (name, type_name) in published.iter().zip(["struct:Pose2d", "struct:SwerveModuleState[]", "struct:ChassisSpeeds"]) {
+    for (name, type_name) in
+        published.iter().zip(["struct:Pose2d", "struct:SwerveModuleState[]", "struct:ChassisSpeeds"])
+    {
         pen.declare(name, type_name, NT)?;
     }
     pen.declare("NT:/FMSInfo/FMSControlData", "int64", NT)?;
@@ -68,9 +70,11 @@ fn driver_station(pen: &mut Pen, time: Time, state: &State, before: Option<&Stat
             pen.boolean(time, name, now.copied().unwrap_or(false))?;
         }
     }
-    let [vx, vy, omega] = state.speeds.map(|speed| if state.mode == crate::frc::Mode::Teleop { speed / 4.5 } else { 0.0 });
+    let [vx, vy, omega] =
+        state.speeds.map(|speed| if state.mode == crate::frc::Mode::Teleop { speed / 4.5 } else { 0.0 });
     #[expect(clippy::cast_possible_truncation, reason = "a joystick has eight bits")]
-    let axes: Vec<u8> = [-vy, -vx, 0.0, 0.0, -omega, 0.0].iter().flat_map(|axis| (*axis as f32).to_le_bytes()).collect();
+    let axes: Vec<u8> =
+        [-vy, -vx, 0.0, 0.0, -omega, 0.0].iter().flat_map(|axis| (*axis as f32).to_le_bytes()).collect();
     pen.put(time.plus(5_000), "DS:joystick0/axes", "float[]", &axes)?;
     let shooting = state.shooter == "SHOOTING";
     if before.is_none_or(|before| before.shooter != state.shooter) {

@@ -77,7 +77,11 @@ impl Course {
         let push = mode == Mode::Teleop && (t - self.teleop - 20.0).abs() < 0.4;
         let working = mode.is_enabled();
         let shooting = working && (t * 0.25).sin() > 0.55;
-        let amperes = 4.0 + if working { 12.0 + 45.0 * speed } else { 0.0 } + if shooting { 40.0 } else { 0.0 } + if push { 265.0 } else { 0.0 } + noise;
+        let amperes = 4.0
+            + if working { 12.0 + 45.0 * speed } else { 0.0 }
+            + if shooting { 40.0 } else { 0.0 }
+            + if push { 265.0 } else { 0.0 }
+            + noise;
         let volts = 12.75 - 0.0185 * amperes - 0.004 * t + 0.02 * noise;
         let shooter_rpm = if shooting { 4200.0 + 35.0 * noise } else { (300.0 * (-(t % 5.0)).exp()).max(0.0) };
         let shooter = match (working, shooting) {
@@ -87,7 +91,18 @@ impl Course {
         };
         #[expect(clippy::cast_possible_truncation, reason = "a temperature needs no more digits")]
         let heat = [0.0, 1.1, 2.3, 0.6].map(|more| (24.0 + more + 0.12 * self.along(t)) as f32);
-        State { mode, pose, speeds: [vx, vy, omega], modules, amperes, volts, browned_out: volts < 6.8, shooter_rpm, shooter, heat }
+        State {
+            mode,
+            pose,
+            speeds: [vx, vy, omega],
+            modules,
+            amperes,
+            volts,
+            browned_out: volts < 6.8,
+            shooter_rpm,
+            shooter,
+            heat,
+        }
     }
 }
 

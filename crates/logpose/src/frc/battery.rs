@@ -15,8 +15,14 @@ pub struct Battery {
 
 /// When the robot controller said that it cut off outputs.
 pub(super) fn brownouts(known: &Known<'_>) -> Vec<(Time, Time)> {
-    let fits = |name: &str| matches!(last_segment(name), "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "isBrownedOut" | "BrownoutActive");
-    let channels = known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && fits(&c.channel.name));
+    let fits = |name: &str| {
+        matches!(
+            last_segment(name),
+            "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "isBrownedOut" | "BrownoutActive"
+        )
+    };
+    let channels =
+        known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && fits(&c.channel.name));
     let mut all: Vec<_> = channels.flat_map(|c| spans(&known.booleans(&c.channel.name))).collect();
     all.sort_unstable();
     // Two channels that tell the same.
@@ -32,12 +38,23 @@ pub(super) fn brownouts(known: &Known<'_>) -> Vec<(Time, Time)> {
 
 /// The lowest voltage, and when it was below [`LOW_VOLTS`].
 pub(super) fn battery(known: &Known<'_>) -> (Option<Battery>, Vec<(Time, Time)>) {
-    let numbers = || known.log().index.channels.iter().filter(|c| c.samples > 0 && matches!(c.channel.ty(), Type::Double | Type::Float)).map(|c| &*c.channel.name);
+    let numbers = || {
+        known
+            .log()
+            .index
+            .channels
+            .iter()
+            .filter(|c| c.samples > 0 && matches!(c.channel.ty(), Type::Double | Type::Float))
+            .map(|c| &*c.channel.name)
+    };
     let best = numbers().filter_map(|name| Some((rank(name)?, name))).min_by_key(|(rank, _)| *rank);
     let Some((_, name)) = best else { return (None, Vec::new()) };
     // A simulation without a battery, and a controller that has not measured yet, say 0.
-    let volts: Vec<(Time, f64)> = known.numbers(name).into_iter().filter(|(_, volts)| *volts >= 1.0 && *volts < 20.0).collect();
-    let Some((at, lowest)) = volts.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else { return (None, Vec::new()) };
+    let volts: Vec<(Time, f64)> =
+        known.numbers(name).into_iter().filter(|(_, volts)| *volts >= 1.0 && *volts < 20.0).collect();
+    let Some((at, lowest)) = volts.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return (None, Vec::new());
+    };
     let low: Vec<(Time, bool)> = volts.iter().map(|(time, volts)| (*time, *volts < LOW_VOLTS)).collect();
     (Some(Battery { channel: name.to_owned(), lowest, at }), spans(&low))
 }

@@ -61,7 +61,9 @@ impl MatchKind {
 /// The match by the channels, and what they do not tell by the name of the file.
 pub(super) fn find(log: &Log, known: &Known<'_>) -> Option<Match> {
     let by_name = log.path.file_name().and_then(|name| from_file_name(&name.to_string_lossy()));
-    let by_channels = ["/DriverStation/", "DriverStation/", "NT:/FMSInfo/", "NT:/AdvantageKit/DriverStation/"].iter().find_map(|prefix| from_channels(known, prefix));
+    let by_channels = ["/DriverStation/", "DriverStation/", "NT:/FMSInfo/", "NT:/AdvantageKit/DriverStation/"]
+        .iter()
+        .find_map(|prefix| from_channels(known, prefix));
     match (by_channels, by_name) {
         (Some(told), Some(named)) => Some(Match {
             event: told.event.or(named.event),

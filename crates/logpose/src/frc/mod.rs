@@ -64,9 +64,15 @@ impl Facts {
 }
 
 fn epoch(log: &Log, known: &Known<'_>) -> Option<i64> {
-    for name in ["systemTime", "/SystemStats/EpochTimeMicros", "SystemStats/EpochTimeMicros", "NT:/AdvantageKit/SystemStats/EpochTimeMicros"] {
+    for name in [
+        "systemTime",
+        "/SystemStats/EpochTimeMicros",
+        "SystemStats/EpochTimeMicros",
+        "NT:/AdvantageKit/SystemStats/EpochTimeMicros",
+    ] {
         let offsets = known.integers(name).into_iter().filter(|(_, us)| *us > YEAR_2000_US);
-        let offsets: Vec<i64> = offsets.map(|(time, us)| us.saturating_mul(1000).saturating_sub(time.nanos())).collect();
+        let offsets: Vec<i64> =
+            offsets.map(|(time, us)| us.saturating_mul(1000).saturating_sub(time.nanos())).collect();
         if let Some(offset) = median(offsets) {
             return Some(offset);
         }
@@ -81,7 +87,9 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
         Some("") | None => {}
         Some(text @ ("AdvantageKit" | "AdvantageScope")) => return Some(text.to_owned()),
         // CTRE's converter writes the name of the CAN bus.
-        Some(text) if known.names().any(|name| name.starts_with("Phoenix6/")) => return Some(format!("CTRE hoot converter, bus {text:?}")),
+        Some(text) if known.names().any(|name| name.starts_with("Phoenix6/")) => {
+            return Some(format!("CTRE hoot converter, bus {text:?}"));
+        }
         Some(text) => return Some(text.to_owned()),
     }
     if known.names().any(|name| name == "systemTime" || name.starts_with("DS:")) {
@@ -90,7 +98,9 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
     let rlog = log.dialect().info().name == "rlog";
     let outputs = |prefix: &str| known.names().any(|name| name.starts_with(prefix));
     match rlog {
-        true if outputs("/RealOutputs/") || outputs("/DriverStation/") || outputs("/SystemStats/") => Some("AdvantageKit".to_owned()),
+        true if outputs("/RealOutputs/") || outputs("/DriverStation/") || outputs("/SystemStats/") => {
+            Some("AdvantageKit".to_owned())
+        }
         true if outputs("RealOutputs/") => Some("PsiKit".to_owned()),
         _ => None,
     }
@@ -99,7 +109,11 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
 fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
     let mut found = Vec::new();
     for port in 0..6 {
-        let axes = [format!("DS:joystick{port}/axes"), format!("/DriverStation/Joystick{port}/AxisValues"), format!("DriverStation/Joystick{port}/AxisValues")];
+        let axes = [
+            format!("DS:joystick{port}/axes"),
+            format!("/DriverStation/Joystick{port}/AxisValues"),
+            format!("DriverStation/Joystick{port}/AxisValues"),
+        ];
         let plugged = |value: &Value<'_>| match value {
             Value::FloatArray(axes) => !axes.is_empty(),
             Value::DoubleArray(axes) => !axes.is_empty(),

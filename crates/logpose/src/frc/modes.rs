@@ -128,7 +128,10 @@ fn control_struct(known: &Known<'_>) -> Vec<(Time, Mode)> {
             let auto = field(&["autonomous", "auto"]) != 0 || robot_mode == 1;
             let test = field(&["test"]) != 0 || robot_mode == 3;
             let stop = field(&["eStop", "estop", "emergencyStop"]) != 0;
-            let word = u64::from(field(&["enabled"]) != 0) | u64::from(auto) << 1 | u64::from(test) << 2 | u64::from(stop) << 3;
+            let word = u64::from(field(&["enabled"]) != 0)
+                | u64::from(auto) << 1
+                | u64::from(test) << 2
+                | u64::from(stop) << 3;
             modes.push((time, mode(word)));
         }
     };
@@ -138,7 +141,9 @@ fn control_struct(known: &Known<'_>) -> Vec<(Time, Mode)> {
 
 /// The field management system's word, as NetworkTables has it.
 fn control_word(known: &Known<'_>) -> Vec<(Time, Mode)> {
-    let words = ["NT:/FMSInfo/FMSControlData", "NT:/FMSInfo/FMSControlWord", "/FMSInfo/FMSControlData"].iter().map(|name| known.integers(name));
+    let words = ["NT:/FMSInfo/FMSControlData", "NT:/FMSInfo/FMSControlWord", "/FMSInfo/FMSControlData"]
+        .iter()
+        .map(|name| known.integers(name));
     let words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
     words.into_iter().map(|(time, word)| (time, mode(word.cast_unsigned()))).collect()
 }

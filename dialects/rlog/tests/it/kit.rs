@@ -174,8 +174,17 @@ pub(crate) fn every_type(revision: Revision) -> Vec<u8> {
 
 /// A log of `cycles` cycles with a few dozen keys of several types, some of which begin late.
 pub(crate) fn drive(revision: Revision, cycles: i64) -> Vec<u8> {
+    drive_with(revision, cycles, 30)
+}
+
+/// The same, small enough for a fixture.
+pub(crate) fn small(revision: Revision) -> Vec<u8> {
+    drive_with(revision, 8, 3)
+}
+
+fn drive_with(revision: Revision, cycles: i64, doubles: usize) -> Vec<u8> {
     let mut log = Writer::new(Options { revision, ..Options::default() });
-    let doubles: Vec<_> = (0..30).map(|i| log.key(&format!("/Drive/Module{i}/Position"), "double")).collect();
+    let doubles: Vec<_> = (0..doubles).map(|i| log.key(&format!("/Drive/Module{i}/Position"), "double")).collect();
     let mode = log.key("/Mode", "string");
     let ints = log.key("/Count", "int64");
     let list = log.key("/List", "double[]");
@@ -185,7 +194,7 @@ pub(crate) fn drive(revision: Revision, cycles: i64) -> Vec<u8> {
     for cycle in 0..cycles {
         log.cycle(Time::from_micros(250_000 + cycle * 20_003));
         for (i, key) in doubles.iter().enumerate() {
-            if i != 7 || cycle > cycles / 2 {
+            if i != 2 || cycle > cycles / 2 {
                 log.put(*key, &Value::Double((cycle * 31 + i as i64) as f64 / 7.0)).unwrap();
             }
         }

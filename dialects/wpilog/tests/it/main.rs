@@ -22,5 +22,3 @@ mod truncation;
 mod vectors;
 #[cfg(test)]
 mod writer;
-#[cfg(test)]
-mod zz;

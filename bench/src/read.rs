@@ -1,0 +1,118 @@
+//! Reading: the walk, the index, the columns. Opening and mapping the file is part of the time, as it is for the
+//! peers; checking what came out is not.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use logpose_core::{Dialect, Problems, Read, Row, Widths};
+use logpose_wpilog::collect;
+
+use crate::meter::{self, Memory};
+use crate::sums::{Sums, Walked};
+
+/// What a job prints: a line of `key=value`.
+pub type Line = Result<String, Box<dyn Error>>;
+
+/// Time, allocations and memory from a start to now.
+struct Work {
+    begun: Instant,
+    allocations: u64,
+}
+
+impl Work {
+    fn begin() -> Self {
+        Self { allocations: meter::allocations(), begun: Instant::now() }
+    }
+
+    fn end(&self) -> String {
+        let elapsed: Duration = self.begun.elapsed();
+        let allocations = meter::allocations() - self.allocations;
+        let Memory { peak, anonymous } = Memory::now();
+        format!(
+            "work_ns={} allocations={allocations} peak_bytes={peak} anonymous_bytes={anonymous}",
+            elapsed.as_nanos()
+        )
+    }
+}
+
+fn how(threads: usize) -> Read<'static> {
+    Read { threads, join: &meter::join, prepare: meter::prepare, ..Read::default() }
+}
+
+/// Visits every record of a WPILOG and adds up its values.
+pub fn wpilog_sum(path: &Path, threads: usize) -> Line {
+    let mut problems = Problems::default();
+    let work = Work::begin();
+    let log = meter::map(path)?;
+    let mut found = collect::<Walked>(&log, &how(threads), &mut problems)?;
+    if found.product.unsettled {
+        problems = Problems::default();
+        found = collect(&log, &how(1), &mut problems)?;
+    }
+    let end = work.end();
+    no_problems(&problems)?;
+    Ok(format!("{} control={} {end}", found.product.sums, found.product.control))
+}
+
+/// Makes the index of a log.
+pub fn index(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
+    let mut problems = Problems::default();
+    let work = Work::begin();
+    let log = meter::map(path)?;
+    let index = dialect.index(&log, &how(threads), &mut problems)?;
+    let end = work.end();
+    no_problems(&problems)?;
+    let bytes: usize =
+        index.channels.iter().map(|c| c.positions.memory()).sum::<usize>() + size_of_val(index.marks.as_slice());
+    // Whether every record is where the index says.
+    let mut sums = Sums::default();
+    let (mut at, mut times, mut rows, mut samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (id, channel) in (0..).zip(&index.channels) {
+        let mut places = channel.positions.iter().peekable();
+        while places.peek().is_some() {
+            at.clear();
+            times.clear();
+            rows.clear();
+            samples.clear();
+            at.extend(places.by_ref().take(4096));
+            dialect.times(&log, &index, &at, &mut times);
+            rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: id }));
+            dialect.samples(&log, &index, &rows, &mut samples);
+            samples.iter().for_each(|sample| sums.add(&channel.channel.type_name, sample.time, &sample.value));
+        }
+    }
+    if index.samples() != sums.records + sums.schema {
+        return Err(
+            format!("the index counts {} samples, {} are there", index.samples(), sums.records + sums.schema).into()
+        );
+    }
+    Ok(format!("{sums} index_bytes={bytes} {end}"))
+}
+
+/// Makes the columns of all channels.
+pub fn columns(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
+    let mut problems = Problems::default();
+    let work = Work::begin();
+    let log = meter::map(path)?;
+    let columns = dialect.columns(&log, &how(threads), &mut problems)?;
+    let end = work.end();
+    no_problems(&problems)?;
+    let decoded: usize = columns
+        .columns
+        .iter()
+        .flat_map(|column| &column.chunks)
+        .map(|chunk| {
+            let offsets = if matches!(chunk.widths(), Widths::Offsets(_)) { 4 * (chunk.rows as usize + 1) } else { 0 };
+            chunk.times_range().len() + offsets + columns.payloads(chunk).map(<[u8]>::len).sum::<usize>()
+        })
+        .sum();
+    Ok(format!("{} decoded_bytes={decoded} held_bytes={} {end}", Sums::of(&columns), columns.held()))
+}
+
+fn no_problems(problems: &Problems) -> Result<(), Box<dyn Error>> {
+    match problems.list().first() {
+        Some(problem) => Err(format!("the input is whole, but: {problem}").into()),
+        None => Ok(()),
+    }
+}

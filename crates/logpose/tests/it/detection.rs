@@ -1,0 +1,60 @@
+use std::path::Path;
+
+use logpose::core::{Time, Value};
+use logpose::{DIALECTS, Format, Log, OpenOptions, Wrapper};
+
+use crate::support::{DATALOG, R1, R2, encode, open_demo};
+
+#[test]
+fn the_bytes_decide_and_not_the_name() {
+    for (file, dialect) in [(DATALOG, "wpilog"), (R1, "rlog"), (R2, "rlog")] {
+        let bytes = open_demo(file).bytes().to_vec();
+        for name in ["x.wpilog", "x.rlog", "x.csv", "no extension", "-"] {
+            let log = Log::from_bytes(name, bytes.clone(), &OpenOptions::default()).unwrap();
+            assert_eq!(log.dialect().info().name, dialect, "{file} as {name}");
+        }
+    }
+}
+
+#[test]
+fn what_the_user_says_overrules() {
+    let bytes = encode("wpilog", &[("a", "double")], &[(0, Time::ZERO, Value::Double(1.0))]);
+    let from = |name: &str| OpenOptions { from: Some(name.into()), ..OpenOptions::default() };
+    assert!(Log::from_bytes("x", bytes.clone(), &from("WPILOG")).is_ok());
+    let error = Log::from_bytes("x", bytes.clone(), &from("rlog")).unwrap_err();
+    assert_eq!(error.code(), "decode");
+    let error = Log::from_bytes("x", bytes, &from("mp3")).unwrap_err();
+    assert_eq!(error.code(), "usage");
+    assert!(error.help.unwrap().contains("wpilog, rlog"));
+}
+
+#[test]
+fn every_dialect_knows_what_it_writes() {
+    for dialect in DIALECTS {
+        let name = dialect.info().name;
+        let samples = [(0, Time::from_millis(20), Value::Double(1.0)), (0, Time::from_millis(40), Value::Double(2.0))];
+        let log = Log::from_bytes("-", encode(name, &[("/a", "double")], &samples), &OpenOptions::default()).unwrap();
+        assert_eq!(log.dialect().info().name, name);
+        assert_eq!(log.index.samples(), 2);
+    }
+}
+
+#[test]
+fn names_tell_format_and_wrapper() {
+    let cases = [
+        ("a.wpilog", Some(("wpilog", None))),
+        ("a.WPILOG", Some(("wpilog", None))),
+        ("a.wpilogxz", Some(("wpilog", Some(Wrapper::Xz)))),
+        ("a.rlog.gz", Some(("rlog", Some(Wrapper::Gz)))),
+        ("dir.d/a.b.csv.zst", Some(("csv", Some(Wrapper::Zst)))),
+        ("a.ndjson.lz4", Some(("ndjson", Some(Wrapper::Lz4)))),
+        ("a.jsonl", Some(("ndjson", None))),
+        ("a.gz", None),
+        ("wpilog", None),
+        ("a.txt", None),
+    ];
+    for (name, expected) in cases {
+        let found = Format::from_path(Path::new(name)).map(|(format, wrapper)| (format.name(), wrapper));
+        assert_eq!(found, expected, "{name}");
+    }
+}

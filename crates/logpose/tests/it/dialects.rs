@@ -1,0 +1,47 @@
+use std::path::{Path, PathBuf};
+
+use logpose::DIALECTS;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn has_files(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+#[test]
+fn every_dialect_has_what_a_dialect_needs() {
+    let mut missing = Vec::new();
+    for dialect in DIALECTS {
+        let info = dialect.info();
+        let mut need = |there: bool, what: String| {
+            if !there {
+                missing.push(format!("{}: {what}", info.name));
+            }
+        };
+        need(!info.extensions.is_empty() || info.scheme.is_some(), "an extension or a scheme".into());
+        need(info.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "a name in lower case".into());
+        let readme = format!("dialects/{}/README.md", info.name);
+        need(root().join(&readme).is_file(), readme);
+        for kind in ["valid", "corrupt"] {
+            let fixtures = format!("fixtures/{}/{kind}", info.name);
+            need(has_files(&root().join(&fixtures)), format!("files in {fixtures}"));
+        }
+        let target = format!("fuzz/fuzz_targets/decode_{}.rs", info.name);
+        need(root().join(&target).is_file(), target);
+    }
+    assert!(missing.is_empty(), "missing: {missing:#?}");
+}
+
+#[test]
+fn dialects_are_told_apart() {
+    let mut names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+    let mut extensions: Vec<_> = DIALECTS.iter().flat_map(|dialect| dialect.info().extensions).collect();
+    let counts = (names.len(), extensions.len());
+    names.sort_unstable();
+    names.dedup();
+    extensions.sort_unstable();
+    extensions.dedup();
+    assert_eq!((names.len(), extensions.len()), counts);
+}

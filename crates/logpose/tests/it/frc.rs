@@ -1,0 +1,105 @@
+use logpose::core::{Time, Value};
+use logpose::frc::{MatchKind, Mode};
+use logpose::{Log, OpenOptions};
+
+use crate::support::{AKIT, DATALOG, R1, R2, encode, log_of, open_demo};
+
+#[test]
+fn the_demo_tells_its_match() {
+    for name in [DATALOG, AKIT, R2, R1] {
+        let log = open_demo(name);
+        let facts = log.frc();
+        let modes: Vec<_> = facts
+            .modes
+            .iter()
+            .map(|span| (span.mode, (span.end.since(span.start) + 50_000_000) / 100_000_000))
+            .collect();
+        let expected =
+            [(Mode::Disabled, 50), (Mode::Auto, 150), (Mode::Disabled, 30), (Mode::Teleop, 250), (Mode::Disabled, 20)];
+        assert_eq!(modes, expected, "{name}");
+        let found = facts.match_.as_ref().unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(
+            (found.event.as_deref(), found.kind, found.number),
+            (Some("DEMO"), MatchKind::Qualification, Some(12)),
+            "{name}"
+        );
+        assert_eq!(found.station.as_deref(), Some("red 2"), "{name}");
+        assert_eq!(facts.brownouts.len(), 1, "{name}");
+        let (start, end) = facts.brownouts[0];
+        assert!(start >= Time::from_millis(43_000) && end <= Time::from_millis(45_500), "{name}: {start} {end}");
+        assert_eq!(facts.low_battery.len(), 1, "{name}");
+        let battery = facts.battery.as_ref().unwrap();
+        assert!(battery.lowest < 6.8 && battery.lowest > 5.0, "{name}: {battery:?}");
+        assert_eq!(facts.joysticks.iter().map(|stick| stick.port).collect::<Vec<_>>(), [0], "{name}");
+    }
+}
+
+#[test]
+fn the_epoch_is_exact() {
+    let epoch = Some(1_774_102_953_000_000_000);
+    for (name, expected) in [(DATALOG, epoch), (AKIT, epoch), (R2, epoch), (R1, None)] {
+        assert_eq!(open_demo(name).epoch_ns(), expected, "{name}");
+    }
+}
+
+#[test]
+fn writers_are_known() {
+    let expected =
+        [(DATALOG, "WPILib DataLogManager"), (AKIT, "AdvantageKit"), (R2, "AdvantageKit"), (R1, "AdvantageKit")];
+    for (name, writer) in expected {
+        assert_eq!(open_demo(name).frc().writer.as_deref(), Some(writer), "{name}");
+    }
+}
+
+#[test]
+fn a_control_word_tells_modes_where_nothing_else_does() {
+    let words = [(0, 0x30), (1000, 0x33), (3000, 0x30), (4000, 0x31), (6000, 0x38), (7000, 0x38)];
+    let samples: Vec<_> = words.iter().map(|(ms, word)| (0, Time::from_millis(*ms), Value::Int64(*word))).collect();
+    let log = log_of(encode("wpilog", &[("NT:/FMSInfo/FMSControlData", "int64")], &samples));
+    let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
+    assert_eq!(modes, [Mode::Disabled, Mode::Auto, Mode::Disabled, Mode::Teleop, Mode::EStop]);
+}
+
+#[test]
+fn the_struct_of_2027_tells_modes() {
+    let schema = "uint64 opModeHash:56;enum{unknown=0,autonomous=1,teleoperated=2,test=3} uint64 robotMode:2;bool enabled:1;bool eStop:1;bool fmsAttached:1;bool dsAttached:1;";
+    let word = |mode: u64, enabled: u64| (mode << 56 | enabled << 58).to_le_bytes();
+    let words = [word(1, 0), word(1, 1), word(2, 1), word(3, 1), word(3, 1)];
+    let mut samples = vec![(0, Time::ZERO, Value::String(schema.as_bytes()))];
+    samples
+        .extend(words.iter().enumerate().map(|(i, word)| (1, Time::from_millis(i as i64 * 1000), Value::Bytes(word))));
+    let log = log_of(encode(
+        "wpilog",
+        &[("/.schema/struct:ControlWord", "structschema"), ("DS:controlWord", "struct:ControlWord")],
+        &samples,
+    ));
+    let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
+    assert_eq!(modes, [Mode::Disabled, Mode::Auto, Mode::Teleop, Mode::Test]);
+}
+
+#[test]
+fn mixed_clocks_do_not_spoil_the_range() {
+    let mut samples = Vec::new();
+    for i in 0..200 {
+        samples.push((0, Time::from_millis(1000 + i * 20), Value::Double(0.0)));
+    }
+    samples.push((1, Time::from_micros(1_774_102_953_000_000), Value::Double(0.0)));
+    let log = log_of(encode("wpilog", &[("a", "double"), ("b", "double")], &samples));
+    assert!(log.index.range().unwrap().1 > Time::from_seconds(1e9).unwrap());
+    assert_eq!(log.robust_range(), Some((Time::from_millis(1000), Time::from_millis(4980))));
+    assert_eq!(log.epoch_ns(), None);
+}
+
+#[test]
+fn a_log_on_the_wall_clock_is_its_own_epoch() {
+    let samples = [(0, Time::from_micros(1_774_102_953_000_000), Value::Double(0.0))];
+    assert_eq!(log_of(encode("wpilog", &[("a", "double")], &samples)).epoch_ns(), Some(0));
+}
+
+#[test]
+fn a_log_without_a_match_has_no_facts() {
+    let log = Log::from_bytes("x.wpilog", encode("wpilog", &[], &[]), &OpenOptions::default()).unwrap();
+    let facts = log.frc();
+    assert!(facts.modes.is_empty() && facts.match_.is_none() && facts.writer.is_none() && facts.battery.is_none());
+    assert_eq!(log.robust_range(), None);
+}

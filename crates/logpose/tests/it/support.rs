@@ -1,0 +1,125 @@
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Sample, Sink, SinkError, Time, Value};
+use logpose::{
+    ConvertOptions, DemoOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert, demo,
+};
+use tempfile::TempDir;
+
+/// One sample, owned: name, type, nanoseconds, payload.
+pub(crate) type Row = (String, String, i64, Vec<u8>);
+
+/// The demo logs, made once for all tests.
+pub(crate) fn demo_dir() -> &'static Path {
+    static DEMO: OnceLock<TempDir> = OnceLock::new();
+    let dir = DEMO.get_or_init(|| {
+        let dir = TempDir::new().unwrap();
+        demo(dir.path(), &DemoOptions { teleop_s: 25, force: false }).unwrap();
+        dir
+    });
+    dir.path()
+}
+
+pub(crate) const DATALOG: &str = "FRC_20260321_142233_DEMO_Q12.wpilog";
+pub(crate) const AKIT: &str = "akit_26-03-21_14-22-33_demo_q12.wpilog";
+pub(crate) const R2: &str = "demo_q12.rlog";
+pub(crate) const R1: &str = "demo_q12_r1.rlog";
+pub(crate) const DAMAGED: &str = "damaged.wpilog";
+
+pub(crate) fn open(path: &Path) -> Log {
+    Log::open(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn open_demo(name: &str) -> Log {
+    open(&demo_dir().join(name))
+}
+
+/// A log of one dialect, from channels and samples.
+pub(crate) fn encode(dialect: &str, channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Vec<u8> {
+    let mut encoder = logpose::dialect(dialect).unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut out = Vec::new();
+    encoder.begin(&mut out);
+    for (id, (name, type_name)) in (0..).zip(channels) {
+        encoder.channel(id, &Channel::new(*name, *type_name), &mut out).unwrap();
+    }
+    for (channel, time, value) in samples {
+        encoder.samples(&[Sample { channel: *channel, time: *time, value: *value }], &mut out).unwrap();
+    }
+    encoder.finish(&mut out);
+    out
+}
+
+pub(crate) fn log_of(bytes: Vec<u8>) -> Log {
+    Log::from_bytes("made.wpilog", bytes, &OpenOptions::default()).unwrap()
+}
+
+/// All samples of logs, in an order.
+pub(crate) fn rows(logs: &[Log], lookups: Vec<Lookup>, order: Order) -> Vec<Row> {
+    let feed = Feed::new(logs, lookups);
+    let mut sink = Collect { channels: Vec::new(), rows: Vec::new() };
+    feed.run(order, &mut sink).unwrap();
+    sink.rows
+}
+
+/// All samples of a log, by channel and time, as other formats keep them: to the microsecond.
+pub(crate) fn by_channel(log: Log) -> Vec<Row> {
+    let mut rows = rows(&[log], Vec::new(), Order::Time);
+    rows.iter_mut().for_each(|row| row.2 = row.2.div_euclid(1000));
+    rows.sort_by(|a, b| (&a.0, &a.1, a.2).cmp(&(&b.0, &b.1, b.2)));
+    rows
+}
+
+struct Collect {
+    channels: Vec<Option<Channel>>,
+    rows: Vec<Row>,
+}
+
+impl Sink for Collect {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let id = id as usize;
+        if self.channels.len() <= id {
+            self.channels.resize(id + 1, None);
+        }
+        assert!(self.channels[id].is_none(), "{} is declared twice", channel.name);
+        self.channels[id] = Some(channel.clone());
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            let channel = self.channels[sample.channel as usize].as_ref().expect("declared before its first sample");
+            let mut payload = Vec::new();
+            sample.value.emit(Layout::Little, &mut payload);
+            self.rows.push((channel.name.clone(), channel.type_name.clone(), sample.time.nanos(), payload));
+        }
+        Ok(())
+    }
+}
+
+/// Converts to a file whose name says the format.
+pub(crate) fn convert_to(
+    logs: &[Log],
+    lookups: Vec<Lookup>,
+    path: &Path,
+    options: &ConvertOptions,
+) -> Result<Report, Error> {
+    let (format, wrapper) = Format::from_path(path).expect("a name that tells its format");
+    convert(logs, lookups, &format, Output::File { path, force: false, wrapper }, options, &Quiet)
+}
+
+/// The corpus of real logs, if it is there.
+pub(crate) fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
+    let root = match std::env::var_os("LOGPOSE_CORPUS") {
+        Some(root) => PathBuf::from(root),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
+    };
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
+        println!("no corpus at {}: set LOGPOSE_CORPUS to test on real logs", root.display());
+        return None;
+    };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    Some(files)
+}
