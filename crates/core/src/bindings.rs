@@ -70,6 +70,8 @@ pub struct Bindings {
     far: HashMap<u32, SlotId>,
     /// The last slot of ids that have ended.
     ended: HashMap<u32, SlotId>,
+    /// Ids that were started and of which this walk had seen no start or end before.
+    fresh: Vec<u32>,
     slots: Vec<Slot>,
     limit: u32,
 }
@@ -80,7 +82,7 @@ impl Bindings {
     /// No binding yet, and at most `limit` slots ever.
     #[must_use]
     pub fn new(limit: u32) -> Self {
-        Self { near: Vec::new(), far: HashMap::new(), ended: HashMap::new(), slots: Vec::new(), limit }
+        Self { near: Vec::new(), far: HashMap::new(), ended: HashMap::new(), fresh: Vec::new(), slots: Vec::new(), limit }
     }
 
     /// The slot of a live id.
@@ -121,6 +123,8 @@ impl Bindings {
                 return Some((live, true));
             }
             replaced = true;
+        } else if !self.ended.contains_key(&id) {
+            self.fresh.push(id);
         }
         let slot = self.add(Slot { id, at, declared: Some(declared), after: None, metadata: None, by_data: false })?;
         Some((slot, replaced))
@@ -163,17 +167,20 @@ impl Bindings {
     }
 
     /// Whether [`Bindings::join`] gives the same slots as one walk over both parts would. It does not where the
-    /// next part ends an id, or sets its metadata, that is not live here: then walk both parts in one.
+    /// next part ends an id, or sets its metadata, that is not live here, or starts one that is: then walk both
+    /// parts in one.
     #[must_use]
     pub fn joins(&self, later: &Self) -> bool {
         let unknown = |slot: &&Slot| slot.declared.is_none() && slot.after.is_none() && !slot.by_data;
         later.slots.iter().filter(unknown).all(|slot| self.slot(slot.id).is_some())
+            && later.fresh.iter().all(|id| self.slot(*id).is_none())
     }
 
     /// Appends what a walk over the next part found. Returns this side's slot for each of the other's; `None`
     /// where there were too many.
     pub fn join(&mut self, later: Self) -> Vec<Option<SlotId>> {
         let mut map: Vec<Option<SlotId>> = Vec::with_capacity(later.slots.len());
+        self.fresh.extend(later.fresh.iter().filter(|id| !self.ended.contains_key(id)));
         for mut slot in later.slots {
             let mapped = match (&slot.declared, slot.after) {
                 (None, None) => match (self.slot(slot.id), self.ended.get(&slot.id)) {

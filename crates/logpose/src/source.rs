@@ -83,7 +83,7 @@ impl Source {
         progress.begin("reading", 0);
         let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
         progress.end();
-        read.map_err(|error| Error::reading(path, error))?;
+        read.map_err(|stopped| Error::reading(path, stopped.into()))?;
         let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
         Self::from_bytes(path, bytes, progress)
     }
@@ -99,15 +99,17 @@ fn unwrap(
     let counted = Counted { rest: bytes, used: std::cell::Cell::new(0) };
     let mut spool = Spool::default();
     let mut buffer = vec![0; BUFFER];
-    let result = wrapper
-        .reader(BufReader::with_capacity(BUFFER, &counted))
-        .and_then(|mut reader| spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)));
+    let result = match wrapper.reader(BufReader::with_capacity(BUFFER, &counted)) {
+        Ok(mut reader) => spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)),
+        Err(error) => Err(Stopped::Reading(error)),
+    };
     let came_out = spool.len;
     let held = spool.finish().map_err(|error| Error::reading(path, error))?;
     let error = match result {
         Ok(()) if came_out > 0 => return Ok((held, None)),
         Ok(()) => io::Error::from(io::ErrorKind::UnexpectedEof),
-        Err(error) => error,
+        Err(Stopped::Reading(error)) => error,
+        Err(Stopped::Holding(error)) => return Err(Error::reading(path, error)),
     };
     if came_out == 0 {
         let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
@@ -150,16 +152,32 @@ struct Spool {
     len: u64,
 }
 
+/// Why no more bytes arrive.
+enum Stopped {
+    /// They cannot be read: damage, if they come out of a wrapper.
+    Reading(io::Error),
+    /// There is no place for them.
+    Holding(io::Error),
+}
+
+impl From<Stopped> for io::Error {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Reading(error) | Stopped::Holding(error) => error,
+        }
+    }
+}
+
 impl Spool {
-    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut tell: impl FnMut(u64)) -> io::Result<()> {
+    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut tell: impl FnMut(u64)) -> Result<(), Stopped> {
         loop {
             let n = match from.read(buffer) {
                 Ok(0) => return Ok(()),
                 Ok(n) => n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(Stopped::Reading(error)),
             };
-            self.push(buffer.get(..n).unwrap_or_default())?;
+            self.push(buffer.get(..n).unwrap_or_default()).map_err(Stopped::Holding)?;
             tell(self.len);
         }
     }

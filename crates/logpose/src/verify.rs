@@ -325,3 +325,70 @@ fn unwrapped(path: &Path) -> Result<Box<dyn Read>, Error> {
 fn differs(message: String) -> Error {
     Error::new(ErrorKind::Verify(message))
 }
+
+#[cfg(test)]
+mod tests {
+    use logpose_core::{Channel, EncodeOptions, Sample, Time, Value};
+
+    use super::verify;
+    use crate::{ConvertOptions, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Wide, convert};
+
+    fn log(values: &[(i64, f64)]) -> Log {
+        let mut encoder = crate::dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut out = Vec::new();
+        encoder.begin(&mut out);
+        encoder.channel(0, &Channel::new("/a", "double"), &mut out).unwrap();
+        for (us, value) in values {
+            let sample = Sample { channel: 0, time: Time::from_micros(*us), value: Value::Double(*value) };
+            encoder.samples(&[sample], &mut out).unwrap();
+        }
+        encoder.finish(&mut out);
+        Log::from_bytes("made", out, &OpenOptions::default()).unwrap()
+    }
+
+    /// What is found to differ when a result is compared with another log than its own.
+    fn found(wrong: &[(i64, f64)], format: &Format, wide: Option<Wide>) -> Option<String> {
+        let right = [log(&[(0, 1.0), (20_000, f64::NAN), (40_000, 0.1)])];
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let options = ConvertOptions { wide, ..ConvertOptions::default() };
+        let to = Output::File { path: file.path(), force: true, wrapper: None };
+        convert(&[log(wrong)], Vec::new(), format, to, &options, &Quiet).unwrap();
+        let order = if wide.is_some() { Order::Time } else { Order::File };
+        let error = verify(&Feed::new(&right, Vec::new()), order, format, file.path(), &options).err()?;
+        assert_eq!(error.code(), "verify");
+        Some(error.to_string())
+    }
+
+    #[test]
+    fn every_difference_is_found_in_every_format() {
+        let right = [(0, 1.0), (20_000, f64::NAN), (40_000, 0.1)];
+        let wrong: [&[(i64, f64)]; 5] = [
+            &right[..2],
+            &[(0, 1.0), (20_000, f64::NAN), (40_000, 0.1), (60_000, 0.1)],
+            &[(0, 1.0), (20_001, f64::NAN), (40_000, 0.1)],
+            &[(0, 1.0), (20_000, f64::NAN), (40_000, 0.100_000_000_000_000_02)],
+            &[(0, -1.0), (20_000, f64::NAN), (40_000, 0.1)],
+        ];
+        for name in ["wpilog", "rlog", "csv", "ndjson"] {
+            let format = Format::from_name(name).unwrap();
+            assert_eq!(found(&right, &format, None), None, "{name}");
+            for wrong in wrong {
+                let message = found(wrong, &format, None).unwrap_or_else(|| panic!("{name}: {wrong:?}"));
+                assert!(!message.is_empty());
+            }
+        }
+        for every in [None, Some(20_000_000)] {
+            let wide = Some(Wide { every });
+            assert_eq!(found(&right, &Format::Csv, wide), None);
+            assert!(found(wrong[3], &Format::Csv, wide).is_some());
+            assert!(found(wrong[4], &Format::Csv, wide).is_some());
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let wpilog = Format::from_name("wpilog").unwrap();
+        let message = found(&[(0, 1.0), (20_000, 5.0), (40_000, 0.1)], &wpilog, None).unwrap();
+        assert!(message.contains("\"/a\" at 0.020 s is 5.0 instead of NaN"), "{message}");
+    }
+}

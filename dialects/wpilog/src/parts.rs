@@ -125,6 +125,7 @@ pub fn collect<'a, C: Collect>(
     }
     let start = place(cur.offset());
     let mut whole = parts(log, start, log.len(), read, read.threads);
+    whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
     let end = whole.stop.at();
     if let Stop::Truncated(at) = whole.stop {
@@ -175,6 +176,7 @@ fn salvage<'a, C: Collect>(log: &'a [u8], read: &Read<'_>, problems: &mut Proble
     for span in &spans {
         whole.stop = whole.walk.run(log, place(span.start), place(span.end), &mut whole.product);
     }
+    whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
     Collected { header, spans, walk: whole.walk, product: whole.product }
 }
