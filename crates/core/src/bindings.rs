@@ -33,6 +33,20 @@ pub struct Slot {
     by_data: bool,
 }
 
+impl Slot {
+    /// Whether an end or metadata of an id that was not known brought it into being.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.declared.is_none() && self.after.is_none() && !self.by_data
+    }
+
+    /// Metadata that were set later than the start.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&str> {
+        self.metadata.as_deref()
+    }
+}
+
 /// What became of a slot once the whole log is known.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
@@ -171,8 +185,7 @@ impl Bindings {
     /// parts in one.
     #[must_use]
     pub fn joins(&self, later: &Self) -> bool {
-        let unknown = |slot: &&Slot| slot.declared.is_none() && slot.after.is_none() && !slot.by_data;
-        later.slots.iter().filter(unknown).all(|slot| self.slot(slot.id).is_some())
+        later.slots.iter().filter(|slot| slot.is_unknown()).all(|slot| self.slot(slot.id).is_some())
             && later.fresh.iter().all(|id| self.slot(*id).is_none())
     }
 

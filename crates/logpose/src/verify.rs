@@ -8,6 +8,7 @@ use std::path::Path;
 use logpose_core::{
     Channel, ChannelId, Columns, Dialect, Lookup, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value,
 };
+use logpose_schema::json;
 
 use crate::moment::nanos;
 use crate::show::Painter;
@@ -238,12 +239,18 @@ impl WrittenRows for NdjsonRows {
             return Err(at("another line stands in its place"));
         }
         self.wanted.clear();
+        self.wanted.extend_from_slice(b"{\"time_ns\":");
+        json::i64(&mut self.wanted, sample.time.nanos());
+        self.wanted.extend_from_slice(b",\"channel\":");
+        json::string(&mut self.wanted, name);
+        self.wanted.extend_from_slice(b",\"value\":");
+        let start = self.wanted.len();
         painter.json(&sample.value, &mut self.wanted);
+        let proved = reads_back(&sample.value, self.wanted.get(start..).unwrap_or_default());
+        self.wanted.extend_from_slice(b"}\n");
         // To the letter: a parser of JSON may round.
-        let text =
-            self.line.strip_suffix(b"}\n").and_then(|line| line.get(line.len().checked_sub(self.wanted.len())?..));
-        if text != Some(&*self.wanted) || !reads_back(&sample.value, &self.wanted) {
-            return Err(at(&format!("it reads {}", String::from_utf8_lossy(text.unwrap_or_default()))));
+        if self.line != self.wanted || !proved {
+            return Err(at(&format!("it reads {}", line.get("value").unwrap_or(&serde_json::Value::Null))));
         }
         Ok(())
     }
@@ -287,7 +294,12 @@ fn wide(feed: &Feed<'_>, order: Order, path: &Path, options: &ConvertOptions) ->
         Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() },
     )?;
     let made = feed.run(order, &mut sink).and_then(|()| sink.finish().map_err(SinkError::Io));
-    made.map_err(|error| differs(error.to_string()))
+    made.map_err(|error| differs(error.to_string()))?;
+    match sink.into_out().reader.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(differs("there are more rows than samples".to_owned())),
+        Err(error) => Err(differs(error.to_string())),
+    }
 }
 
 /// A writer that compares what it is given with what a reader has.

@@ -78,6 +78,11 @@ impl<'a, W: Write> WideRows<'a, W> {
         Ok(())
     }
 
+    /// What the table was written to.
+    pub(crate) fn into_out(self) -> W {
+        self.out
+    }
+
     /// Writes the rows that stand before `time`.
     fn until(&mut self, time: Time) -> io::Result<()> {
         match (self.next, self.wide.every) {

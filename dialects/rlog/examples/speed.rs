@@ -1,6 +1,11 @@
 //! Nanoseconds a field for index and columns, with one thread and with two:
 //! `cargo run --release -p logpose-rlog --example speed -- match.rlog`
-#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::expect_used, reason = "an example measures and prints")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "an example measures and prints"
+)]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -28,8 +33,16 @@ fn main() {
             });
             let (columns, columns_cpu) = best(|| Rlog.columns(&log, &read, &mut Problems::default()).expect("columns"));
             let per_field = |ns: f64| ns / fields as f64;
-            println!("  {threads} threads: {fields} fields, index {:.2} ns/field, columns {:.2} ns/field", per_field(index), per_field(columns));
-            println!("    of this thread's own time: index {:.2}, columns {:.2}", per_field(index_cpu), per_field(columns_cpu));
+            println!(
+                "  {threads} threads: {fields} fields, index {:.2} ns/field, columns {:.2} ns/field",
+                per_field(index),
+                per_field(columns)
+            );
+            println!(
+                "    of this thread's own time: index {:.2}, columns {:.2}",
+                per_field(index_cpu),
+                per_field(columns_cpu)
+            );
         }
     }
     encode().expect("doubles are never refused");
@@ -42,7 +55,8 @@ fn encode() -> Result<(), EncodeError> {
     for id in 0..FIELDS {
         encoder.channel(id, &logpose_core::Channel::new(format!("/Key{id}"), "double"), &mut out)?;
     }
-    let mut samples: Vec<Sample<'_>> = (0..FIELDS).map(|channel| Sample { channel, time: Time::ZERO, value: Value::Double(0.5) }).collect();
+    let mut samples: Vec<Sample<'_>> =
+        (0..FIELDS).map(|channel| Sample { channel, time: Time::ZERO, value: Value::Double(0.5) }).collect();
     let mut cycle = 0;
     let (ns, _) = best(|| {
         for _ in 0..1000 {
@@ -60,7 +74,12 @@ fn encode() -> Result<(), EncodeError> {
 /// The shortest of several runs, in nanoseconds: on the wall's clock, and as the kernel counts it for this thread, which
 /// says more when the machine is busy.
 fn best<T>(mut run: impl FnMut() -> T) -> (f64, f64) {
-    let cpu = || std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|s| s.split(' ').next()?.parse::<u64>().ok()).unwrap_or(0);
+    let cpu = || {
+        std::fs::read_to_string("/proc/thread-self/schedstat")
+            .ok()
+            .and_then(|s| s.split(' ').next()?.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
     let mut shortest = (f64::INFINITY, f64::INFINITY);
     for _ in 0..7 {
         let (start, busy) = (Instant::now(), cpu());

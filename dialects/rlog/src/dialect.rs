@@ -5,8 +5,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout,
-    Lookup, Mark, Problem, Problems, Read, RecordLine, Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type,
+    Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Mark, Problem, Problems, Read, RecordLine,
+    Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -77,7 +78,11 @@ impl Dialect for Rlog {
         let Some(revision) = revision_in(index) else { return };
         for row in rows {
             let Some(rest) = usize::try_from(row.at).ok().and_then(|at| log.get(at..)) else { continue };
-            let Ok(Message::Field { kind, value: bytes, .. }) = Message::parse(revision, &mut Cursor::new(rest, row.at)) else { continue };
+            let Ok(Message::Field { kind, value: bytes, .. }) =
+                Message::parse(revision, &mut Cursor::new(rest, row.at))
+            else {
+                continue;
+            };
             let Some(channel) = index.channels.get(row.channel as usize) else { continue };
             if let Ok(value) = value(revision, kind.map_or(0, Kind::byte), channel.channel.ty(), bytes) {
                 out.push(Sample { channel: row.channel, time: row.time, value });
@@ -88,8 +93,10 @@ impl Dialect for Rlog {
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let Some(revision) = revision_in(index) else { return Ok(()) };
         let mut bound = Bound::to(index.channels.iter().map(|c| &c.channel));
-        let mut walk = Walk::new(revision, &logpose_core::Limits { channels: u32::MAX, ..logpose_core::Limits::default() });
-        let mut output = Output { revision, bound: &mut bound, lookup, sink, report: false, batch: Vec::new(), error: None };
+        let mut walk =
+            Walk::new(revision, &logpose_core::Limits { channels: u32::MAX, ..logpose_core::Limits::default() });
+        let mut output =
+            Output { revision, bound: &mut bound, lookup, sink, report: false, batch: Vec::new(), error: None };
         for span in &index.spans {
             let (Ok(start), Ok(end)) = (usize::try_from(span.start), usize::try_from(span.end)) else { break };
             if walk.run(log, 0, start, end, &mut output).1 == Stop::Halted {
@@ -100,7 +107,13 @@ impl Dialect for Rlog {
         output.finish()
     }
 
-    fn records(&self, log: &[u8], read: &Read<'_>, from: u64, line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>) -> Result<(), DecodeError> {
+    fn records(
+        &self,
+        log: &[u8],
+        read: &Read<'_>,
+        from: u64,
+        line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+    ) -> Result<(), DecodeError> {
         let plan = plan(log, read, &mut Problems::default())?;
         let first = plan.spans.first().map_or(0, |(start, _)| *start);
         if from == 0 && first > 0 {
@@ -197,7 +210,13 @@ fn plan(log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Plan, De
 }
 
 /// Walks all stretches of a log. Returns what was found and the stretches that hold whole messages.
-fn walk<'a, V: Part<'a>>(log: &'a [u8], plan: &Plan, read: &Read<'_>, split: usize, problems: &mut Problems) -> (Found<V>, Vec<Span>) {
+fn walk<'a, V: Part<'a>>(
+    log: &'a [u8],
+    plan: &Plan,
+    read: &Read<'_>,
+    split: usize,
+    problems: &mut Problems,
+) -> (Found<V>, Vec<Span>) {
     let mut found = Found::new(plan.revision, read);
     let mut spans = Vec::with_capacity(plan.spans.len());
     for (start, end) in &plan.spans {
@@ -205,7 +224,8 @@ fn walk<'a, V: Part<'a>>(log: &'a [u8], plan: &Plan, read: &Read<'_>, split: usi
         spans.push(Span { start: *start as u64, end: found.end as u64 });
         if let Stop::Bad(error) = &found.stop {
             let rest = log.len() - found.end;
-            let what = if error.is_truncation() { "the last message is not whole" } else { "the message cannot be read" };
+            let what =
+                if error.is_truncation() { "the last message is not whole" } else { "the message cannot be read" };
             let message = format!("{what}: {}; the last {rest} bytes are not read", error.kind);
             problems.push(Problem::new(Severity::Damage, error.code(), found.end as u64, rest as u64, message));
             break;
@@ -224,15 +244,30 @@ pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
         }
     };
     tell(Severity::Damage, "bad-time", stats.bad_times, "timestamps are no times; their cycles take the time before");
-    tell(Severity::Damage, "too-many-channels", stats.overflow, "keys or fields beyond the limit of channels are dropped");
-    tell(Severity::Warning, "bad-utf8", stats.bad_names, "names or type strings are not UTF-8; their bad bytes are replaced");
+    tell(
+        Severity::Damage,
+        "too-many-channels",
+        stats.overflow,
+        "keys or fields beyond the limit of channels are dropped",
+    );
+    tell(
+        Severity::Warning,
+        "bad-utf8",
+        stats.bad_names,
+        "names or type strings are not UTF-8; their bad bytes are replaced",
+    );
     tell(
         Severity::Note,
         "advantagescope-times",
         stats.refused_times,
         "timestamps rise by less than 0.1 ms or by 60 s or more: AdvantageScope takes that for corruption and may refuse the log",
     );
-    tell(Severity::Note, "advantagescope-lengths", stats.long, "lengths are above 32767: AdvantageScope reads them as negative and refuses the log");
+    tell(
+        Severity::Note,
+        "advantagescope-lengths",
+        stats.long,
+        "lengths are above 32767: AdvantageScope reads them as negative and refuses the log",
+    );
     let mut names: HashMap<u32, (&str, &str)> = HashMap::new();
     for slot in walk.bindings.slots() {
         let Some(declared) = &slot.declared else { continue };
@@ -256,7 +291,10 @@ struct Indexer {
 impl<'a> Visit<'a> for Indexer {
     #[inline(always)]
     fn field(&mut self, _: &Bindings, field: Field<'a>) -> ControlFlow<()> {
-        #[expect(clippy::cast_possible_truncation, reason = "only its low bits decide whether a value fits its type, and R2 lengths have 16")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only its low bits decide whether a value fits its type, and R2 lengths have 16"
+        )]
         self.records.record(field.slot, field.at, field.time, field.value.len() as u32, field.len as u64);
         ControlFlow::Continue(())
     }
@@ -294,7 +332,8 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
     if revision == Revision::R1 {
         drop_empty(&mut channels, &mut fates);
     }
-    let keys: std::collections::HashSet<u32> = bindings.slots().iter().filter(|slot| slot.declared.is_some()).map(|slot| key_of(revision, slot.id)).collect();
+    let keys: std::collections::HashSet<u32> =
+        bindings.slots().iter().filter(|slot| slot.declared.is_some()).map(|slot| key_of(revision, slot.id)).collect();
     let facts = vec![
         Fact { key: "revision", value: revision.byte().to_string() },
         Fact { key: "cycles", value: stats.cycles.to_string() },
@@ -305,7 +344,13 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
 }
 
 /// Reports the fields whose key nothing defines, one problem for each key.
-fn report_unknown(revision: Revision, bindings: &Bindings, fates: &[Fate], records: &IndexBuilder, problems: &mut Problems) {
+fn report_unknown(
+    revision: Revision,
+    bindings: &Bindings,
+    fates: &[Fate],
+    records: &IndexBuilder,
+    problems: &mut Problems,
+) {
     let mut unknown: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for ((slot, fate), index) in bindings.slots().iter().zip(fates).zip(records.slots()) {
         if let (Fate::Unknown, Some(first)) = (fate, index.first_at()) {
@@ -323,7 +368,14 @@ fn report_unknown(revision: Revision, bindings: &Bindings, fates: &[Fate], recor
 }
 
 /// Takes values out of the index whose size does not fit the type of their key.
-fn drop_misfits(log: &[u8], channels: &[Channel], fates: &[Fate], records: &mut IndexBuilder, marks: &[Mark], problems: &mut Problems) {
+fn drop_misfits(
+    log: &[u8],
+    channels: &[Channel],
+    fates: &[Fate],
+    records: &mut IndexBuilder,
+    marks: &[Mark],
+    problems: &mut Problems,
+) {
     for (slot, fate) in records.slots_mut().iter_mut().zip(fates) {
         let Some(channel) = fate.channel().and_then(|id| channels.get(id as usize)) else { continue };
         let ty = channel.ty();
@@ -337,11 +389,18 @@ fn drop_misfits(log: &[u8], channels: &[Channel], fates: &[Fate], records: &mut 
         }
         slot.retain(|at| {
             let rest = log.get(usize::try_from(at).ok()?..)?;
-            let Ok(Message::Field { value: bytes, .. }) = Message::parse(Revision::R2, &mut Cursor::new(rest, at)) else { return None };
+            let Ok(Message::Field { value: bytes, .. }) = Message::parse(Revision::R2, &mut Cursor::new(rest, at))
+            else {
+                return None;
+            };
             match value(Revision::R2, 0, ty, bytes) {
                 Ok(_) => {
                     let mark = marks.partition_point(|mark| mark.at <= at).checked_sub(1).and_then(|i| marks.get(i));
-                    Some((u32::try_from(bytes.len()).ok()?, mark.map_or(0, |mark| mark.time.nanos()), bytes.len() as u64 + 5))
+                    Some((
+                        u32::try_from(bytes.len()).ok()?,
+                        mark.map_or(0, |mark| mark.time.nanos()),
+                        bytes.len() as u64 + 5,
+                    ))
                 }
                 Err(misfit) => {
                     problems.push(bad_value(channel, at, bytes.len() + 5, &misfit));
@@ -421,7 +480,12 @@ impl<'a> Part<'a> for Collector {
     }
 }
 
-pub(crate) fn columns(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Columns, DecodeError> {
+pub(crate) fn columns(
+    log: &[u8],
+    read: &Read<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Columns, DecodeError> {
     let plan = plan(log, read, problems)?;
     let (found, spans) = walk::<Collector>(log, &plan, read, split, problems);
     let (channels, fates) = resolve(&found.walk.bindings);
@@ -448,7 +512,8 @@ pub(crate) fn columns(log: &[u8], read: &Read<'_>, problems: &mut Problems, spli
                     *entry = Some(place);
                 }
             }
-            let mut look = Closer { revision: plan.revision, names, places, by_slot: Vec::new(), all: &all, push, problems };
+            let mut look =
+                Closer { revision: plan.revision, names, places, by_slot: Vec::new(), all: &all, push, problems };
             let mut walk = Walk::new(plan.revision, &read.limits);
             for span in &spans {
                 walk.run(log, 0, place(span.start), place(span.end), &mut look);

@@ -102,12 +102,24 @@ impl From<Truncated> for Error {
 impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let help = match &error.kind {
-            ErrorKind::BadRevision { .. } => Some("openpilot and others also call their files .rlog; if it is an AdvantageKit log with a damaged start, `logpose recover --from rlog` may read it"),
-            ErrorKind::MissingRevision { .. } => Some("the first part of such a log was often left behind as temp.rlog: put it in front of this one to get the names of the keys back"),
-            ErrorKind::UnknownMessage { .. } | ErrorKind::UnknownValue { .. } => Some("`logpose recover` searches for the next whole cycle"),
+            ErrorKind::BadRevision { .. } => Some(
+                "openpilot and others also call their files .rlog; if it is an AdvantageKit log with a damaged start, `logpose recover --from rlog` may read it",
+            ),
+            ErrorKind::MissingRevision { .. } => Some(
+                "the first part of such a log was often left behind as temp.rlog: put it in front of this one to get the names of the keys back",
+            ),
+            ErrorKind::UnknownMessage { .. } | ErrorKind::UnknownValue { .. } => {
+                Some("`logpose recover` searches for the next whole cycle")
+            }
             ErrorKind::Truncated { .. } => Some("the file was cut; `logpose recover` keeps what is whole"),
             ErrorKind::Empty | ErrorKind::TooLong { .. } => None,
         };
-        Self { dialect: "rlog", code: error.code(), at: error.at, message: error.kind.to_string(), help: help.map(Into::into) }
+        Self {
+            dialect: "rlog",
+            code: error.code(),
+            at: error.at,
+            message: error.kind.to_string(),
+            help: help.map(Into::into),
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use logpose_core::{Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Index, Limits, Link, Lookup, Problems, Read, Sample, Session, Sink, SinkError, Time};
+use logpose_core::{
+    Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Index, Limits, Link, Lookup, Problems, Read,
+    Sample, Session, Sink, SinkError, Time,
+};
 
 use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
 
@@ -12,7 +15,12 @@ pub fn index_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: 
 }
 
 /// Columns with another bound for splitting, for tests with small logs.
-pub fn columns_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Columns, DecodeError> {
+pub fn columns_split(
+    log: &[u8],
+    read: &Read<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Columns, DecodeError> {
     crate::dialect::columns(log, read, problems, split)
 }
 

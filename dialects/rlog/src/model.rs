@@ -96,7 +96,11 @@ fn show_text(f: &mut fmt::Formatter<'_>, text: &[u8]) -> fmt::Result {
     }
 }
 
-fn show_list<T>(f: &mut fmt::Formatter<'_>, all: impl Iterator<Item = T>, show: impl Fn(&mut fmt::Formatter<'_>, T) -> fmt::Result) -> fmt::Result {
+fn show_list<T>(
+    f: &mut fmt::Formatter<'_>,
+    all: impl Iterator<Item = T>,
+    show: impl Fn(&mut fmt::Formatter<'_>, T) -> fmt::Result,
+) -> fmt::Result {
     const SHOWN: usize = 16;
     f.write_str("[")?;
     let mut count = 0;

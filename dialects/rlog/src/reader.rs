@@ -121,7 +121,15 @@ impl Decoder {
     /// A decoder of a log from its first byte on.
     #[must_use]
     pub fn new(read: &Read<'_>) -> Self {
-        Self { limits: read.limits, assumed: read.revision, walk: None, bound: Bound::open(), base: 0, need: 0, settled: false }
+        Self {
+            limits: read.limits,
+            assumed: read.revision,
+            walk: None,
+            bound: Bound::open(),
+            base: 0,
+            need: 0,
+            settled: false,
+        }
     }
 
     /// The revision, once it is known.
@@ -171,7 +179,11 @@ impl Decoder {
                 self.walk = Some(Walk::new(revision, &self.limits));
             }
             // A frame begins with a timestamp, so here a revision byte cannot be mistaken.
-            Some(walk) if frame.first() == Some(&walk.revision.byte()) && frame.get(1) == Some(&0) && recover::header(frame).is_some() => {
+            Some(walk)
+                if frame.first() == Some(&walk.revision.byte())
+                    && frame.get(1) == Some(&0)
+                    && recover::header(frame).is_some() =>
+            {
                 start = 1;
                 let message = "the revision byte comes again, as AdvantageKit 2.2.0 to 3.1.1 send it";
                 sink.problem(Problem::new(Severity::Note, "repeated-revision", self.base, 1, message));
@@ -237,7 +249,9 @@ impl Decoder {
             let rest = input.get(used..).unwrap_or_default();
             if !self.settled {
                 let looks_so = match rest {
-                    [byte, 0, ..] if rest.len() > TIMESTAMP_LEN => *byte == revision.byte() && recover::header(rest).is_some(),
+                    [byte, 0, ..] if rest.len() > TIMESTAMP_LEN => {
+                        *byte == revision.byte() && recover::header(rest).is_some()
+                    }
                     [byte] | [byte, 0, ..] => *byte == revision.byte(),
                     _ => false,
                 };
@@ -265,7 +279,15 @@ impl Decoder {
         self.need = 0;
         let Some(walk) = &mut self.walk else { return Ok(0) };
         let lookup = Lookup::default();
-        let mut output = Output { revision: walk.revision, bound: &mut self.bound, lookup: &lookup, sink, report: true, batch: Vec::new(), error: None };
+        let mut output = Output {
+            revision: walk.revision,
+            bound: &mut self.bound,
+            lookup: &lookup,
+            sink,
+            report: true,
+            batch: Vec::new(),
+            error: None,
+        };
         let (used, stop) = walk.run(input, self.base, 0, input.len(), &mut output);
         let begin = self.base + used as u64;
         self.base = begin;
@@ -311,5 +333,11 @@ impl Decode for Decoder {
 
 /// The note on a revision byte that comes twice.
 pub(crate) fn repeated_note(at: u64) -> Problem {
-    Problem::new(Severity::Note, "repeated-revision", at, 1, "the revision byte comes again, as AdvantageKit 2.2.0 to 3.1.1 send it; skipped")
+    Problem::new(
+        Severity::Note,
+        "repeated-revision",
+        at,
+        1,
+        "the revision byte comes again, as AdvantageKit 2.2.0 to 3.1.1 send it; skipped",
+    )
 }

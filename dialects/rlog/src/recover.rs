@@ -25,7 +25,9 @@ const SPLIT_WINDOW: usize = 4 << 20;
 pub(crate) fn is_headless(head: &[u8]) -> bool {
     let in_range = |s: f64| (0.0..=1e6).contains(&s) && !s.is_subnormal();
     // A block of zeros would pass too.
-    timestamp_at(head, 0).is_some_and(in_range) && head.get(TIMESTAMP_LEN).is_some_and(|b| *b <= FIELD) && head.iter().take(64).any(|b| *b != 0)
+    timestamp_at(head, 0).is_some_and(in_range)
+        && head.get(TIMESTAMP_LEN).is_some_and(|b| *b <= FIELD)
+        && head.iter().take(64).any(|b| *b != 0)
 }
 
 /// The revision under which more of the messages from `at` on make sense.
@@ -70,7 +72,9 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
     let given = revision.and_then(Revision::of);
     let first = *log.first().ok_or(Error { at: 0, kind: ErrorKind::Empty })?;
     let named = Revision::of(first);
-    let lost = |at: usize, end: usize, what: &str| Problem::new(Severity::Damage, "lost-bytes", at as u64, (end - at) as u64, format!("{} bytes {what}", end - at));
+    let lost = |at: usize, end: usize, what: &str| {
+        Problem::new(Severity::Damage, "lost-bytes", at as u64, (end - at) as u64, format!("{} bytes {what}", end - at))
+    };
     let headless = is_headless(log);
     let (revision, start) = if let Some(revision) = named.filter(|r| Scan::new(log, *r).begins(1)) {
         (revision, 1)
@@ -85,9 +89,15 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         let found = both.into_iter().flatten().find_map(|r| Some((r, Scan::new(log, r).search(0, Tier::Any)?)));
         let Some((_, at)) = found else {
             let help = "if the first bytes are damaged, nothing behind them looks like a cycle either".to_owned();
-            return Err(DecodeError { help: Some(help), ..Error { at: 0, kind: ErrorKind::BadRevision { found: first } }.into() });
+            return Err(DecodeError {
+                help: Some(help),
+                ..Error { at: 0, kind: ErrorKind::BadRevision { found: first } }.into()
+            });
         };
-        let revision = named.or(given).filter(|r| Scan::new(log, *r).plausible(at, RUN) >= RUN).unwrap_or_else(|| guess_revision(log, at));
+        let revision = named
+            .or(given)
+            .filter(|r| Scan::new(log, *r).plausible(at, RUN) >= RUN)
+            .unwrap_or_else(|| guess_revision(log, at));
         problems.push(lost(0, at, &format!("before the first whole cycle, which is read as {revision}")));
         (revision, at)
     };
@@ -108,7 +118,8 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
             break;
         };
         // A wrong length in the last message that looked whole may have swallowed good ones.
-        let inside = previous.filter(|at| *at > from).and_then(|at| Some((at, scan.search_within(at + 1, end, Tier::Near)?)));
+        let inside =
+            previous.filter(|at| *at > from).and_then(|at| Some((at, scan.search_within(at + 1, end, Tier::Near)?)));
         let (end, next) = match inside {
             Some((at, next)) => (at, Some(next)),
             None => (end, scan.next_cycle(end + 1)),
@@ -119,13 +130,23 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         let Some(next) = next else {
             if error.is_truncation() {
                 let message = format!("{}; the {} bytes of the last message are lost", error.kind, log.len() - end);
-                problems.push(Problem::new(Severity::Damage, "truncated", end as u64, (log.len() - end) as u64, message));
+                problems.push(Problem::new(
+                    Severity::Damage,
+                    "truncated",
+                    end as u64,
+                    (log.len() - end) as u64,
+                    message,
+                ));
             } else {
                 problems.push(lost(end, log.len(), &format!("at the end cannot be read: {}", error.kind)));
             }
             break;
         };
-        problems.push(lost(end, next, &format!("cannot be read ({}); the next whole cycle begins at byte {next:#x}", error.kind)));
+        problems.push(lost(
+            end,
+            next,
+            &format!("cannot be read ({}); the next whole cycle begins at byte {next:#x}", error.kind),
+        ));
         scan.keys_lost = true;
         from = next;
     }
@@ -202,7 +223,9 @@ impl<'a> Scan<'a> {
             return true;
         }
         let rest = self.log.get(at..).unwrap_or_default();
-        rest.first() == Some(&TIMESTAMP) && (rest.len() < TIMESTAMP_LEN || timestamp_at(self.log, at).is_some_and(is_time)) && (self.plausible(at, 3) >= 2 || rest.len() < 64)
+        rest.first() == Some(&TIMESTAMP)
+            && (rest.len() < TIMESTAMP_LEN || timestamp_at(self.log, at).is_some_and(is_time))
+            && (self.plausible(at, 3) >= 2 || rest.len() < 64)
     }
 
     /// Reads messages from `at` on until one that cannot be or that is no part of this log. Returns where, the
@@ -244,7 +267,11 @@ impl<'a> Scan<'a> {
 
     fn look(&self, message: &Message<'_>, last: Option<f64>, defined: &[(u16, Type)]) -> Look {
         match *message {
-            Message::Timestamp { seconds } if !seconds.is_finite() || seconds.abs() > LONGEST || (seconds != 0.0 && seconds.abs() < 1e-9) => Look::Bad,
+            Message::Timestamp { seconds }
+                if !seconds.is_finite() || seconds.abs() > LONGEST || (seconds != 0.0 && seconds.abs() < 1e-9) =>
+            {
+                Look::Bad
+            }
             Message::Timestamp { seconds } => match last {
                 Some(last) if !(last..last + GAP).contains(&seconds) => Look::Odd,
                 _ => Look::Good,
@@ -265,7 +292,11 @@ impl<'a> Scan<'a> {
                     Some(_) => |_: Type, _: &[u8]| true,
                     None => |ty: Type, value: &[u8]| Value::parse(ty, value, Layout::Big).is_ok(),
                 };
-                let ty = defined.iter().find(|(id, _)| *id == key).map(|(_, ty)| *ty).or_else(|| self.keys.get(&key).copied());
+                let ty = defined
+                    .iter()
+                    .find(|(id, _)| *id == key)
+                    .map(|(_, ty)| *ty)
+                    .or_else(|| self.keys.get(&key).copied());
                 match ty {
                     Some(ty) if fits(ty, value) => Look::Good,
                     // A headless log knows none of its keys.

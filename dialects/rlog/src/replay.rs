@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use logpose_core::{Bindings, Channel, ChannelId, Lookup, Problem, Sample, Severity, Sink, SinkError, SlotId, Time, Type};
+use logpose_core::{
+    Bindings, Channel, ChannelId, Lookup, Problem, Sample, Severity, Sink, SinkError, SlotId, Time, Type,
+};
 
 use crate::model::{key_of, value};
 use crate::walk::{Field, Visit};
@@ -174,7 +176,8 @@ impl<'a> Output<'_, 'a> {
             Meaning::Channel(id, _) if self.lookup.wants(id) => self.declare(id),
             Meaning::Unknown if self.report => {
                 let id = bindings.slots().get(slot as usize).map_or(0, |slot| key_of(self.revision, slot.id));
-                let message = format!("a field of key {id}, which was not defined before; the fields of this key are dropped");
+                let message =
+                    format!("a field of key {id}, which was not defined before; the fields of this key are dropped");
                 self.sink.problem(Problem::new(Severity::Damage, "unknown-key", at, 0, message));
                 ControlFlow::Continue(())
             }

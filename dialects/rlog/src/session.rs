@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use logpose_core::{Channel, ChannelId, EncodeError, Limits, Link, Problem, Read, Sample, Session, Severity, Sink, SinkError, StreamError, Time};
+use logpose_core::{
+    Channel, ChannelId, EncodeError, Limits, Link, Problem, Read, Sample, Session, Severity, Sink, SinkError,
+    StreamError, Time,
+};
 
 use crate::model::seconds_of;
 use crate::reader::Decoder;
@@ -106,7 +109,11 @@ impl RlogClient {
             let length = u32::from_be_bytes(*length);
             if u64::from(length) > self.limits.record_len {
                 let error = too_long_error(0, length.into(), self.limits.record_len);
-                sink.problem(Problem::general(Severity::Damage, "too-long", format!("{}; the connection is closed", error.kind)));
+                sink.problem(Problem::general(
+                    Severity::Damage,
+                    "too-long",
+                    format!("{}; the connection is closed", error.kind),
+                ));
                 self.fail();
                 break;
             }
@@ -124,7 +131,10 @@ impl RlogClient {
                 Ok(()) => self.watch_time(sink),
                 Err(StreamError::Sink(error)) => return Err(error),
                 Err(StreamError::Decode(error)) => {
-                    let message = format!("a frame of {length} bytes makes no sense, byte {:#x} of the messages: {}; the connection is closed", error.at, error.message);
+                    let message = format!(
+                        "a frame of {length} bytes makes no sense, byte {:#x} of the messages: {}; the connection is closed",
+                        error.at, error.message
+                    );
                     sink.problem(Problem::general(Severity::Damage, "bad-frame", message));
                     self.fail();
                 }

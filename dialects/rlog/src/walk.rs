@@ -165,23 +165,39 @@ impl Walk {
 
     /// Walks the messages from `from` on that begin before `until`. `base` is where `log` begins in the stream.
     /// Returns where it stands: behind the last whole message.
-    pub(crate) fn run<'a, V: Visit<'a>>(&mut self, log: &'a [u8], base: u64, from: usize, until: usize, visitor: &mut V) -> (usize, Stop) {
+    pub(crate) fn run<'a, V: Visit<'a>>(
+        &mut self,
+        log: &'a [u8],
+        base: u64,
+        from: usize,
+        until: usize,
+        visitor: &mut V,
+    ) -> (usize, Stop) {
         match self.revision {
             Revision::R1 => self.run_r1(log, base, from, until, visitor),
             Revision::R2 => self.run_r2(log, base, from, until, visitor),
         }
     }
 
-    fn run_r2<'a, V: Visit<'a>>(&mut self, log: &'a [u8], base: u64, from: usize, until: usize, visitor: &mut V) -> (usize, Stop) {
+    fn run_r2<'a, V: Visit<'a>>(
+        &mut self,
+        log: &'a [u8],
+        base: u64,
+        from: usize,
+        until: usize,
+        visitor: &mut V,
+    ) -> (usize, Stop) {
         let mut pos = from;
         while pos < until {
             let Some(rest) = log.get(pos..) else { break };
             let at = base + pos as u64;
+            // One load and one comparison say whether it is one of the common fields.
             if let Some(head) = rest.first_chunk::<13>()
-                && let [b0, b1, b2, b3, b4, value @ ..] = head
-                && u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, 0, 0, 0]) & COMMON_MASK == COMMON
+                && let Some(word) = head.first_chunk::<8>().map(|b| u64::from_le_bytes(*b))
+                && word & COMMON_MASK == COMMON
             {
-                let id = u32::from(u16::from_be_bytes([*b1, *b2]));
+                let [_, i1, i0, _, _, value @ ..] = head;
+                let id = u32::from(u16::from_be_bytes([*i1, *i0]));
                 // The constant length lets the compiler drop every other case from the visitor.
                 if self.put(visitor, id, Field { slot: 0, at, time: self.time, kind: 0, value, len: 13 }).is_break() {
                     return (pos, Stop::Halted);
@@ -211,7 +227,14 @@ impl Walk {
         (pos, Stop::End)
     }
 
-    fn run_r1<'a, V: Visit<'a>>(&mut self, log: &'a [u8], base: u64, from: usize, until: usize, visitor: &mut V) -> (usize, Stop) {
+    fn run_r1<'a, V: Visit<'a>>(
+        &mut self,
+        log: &'a [u8],
+        base: u64,
+        from: usize,
+        until: usize,
+        visitor: &mut V,
+    ) -> (usize, Stop) {
         let mut pos = from;
         while pos < until {
             let Some(rest) = log.get(pos..) else { break };
@@ -286,7 +309,14 @@ impl Walk {
     }
 
     #[cold]
-    fn define<'a, V: Visit<'a>>(&mut self, id: u16, at: u64, name: &[u8], type_name: Option<&[u8]>, visitor: &mut V) -> ControlFlow<()> {
+    fn define<'a, V: Visit<'a>>(
+        &mut self,
+        id: u16,
+        at: u64,
+        name: &[u8],
+        type_name: Option<&[u8]>,
+        visitor: &mut V,
+    ) -> ControlFlow<()> {
         self.stats.keys += 1;
         let utf8 = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
         if !utf8(name) || !type_name.is_none_or(utf8) {
@@ -375,7 +405,10 @@ impl<V> Found<V> {
             self.run(log, from, until);
         } else {
             let found = parallel(log, from, until, self.walk.revision, read, read.threads, split);
-            self.join(found, from);
+            match self.walk.bindings.joins(&found.walk.bindings) {
+                true => self.join(found, from),
+                false => self.run(log, from, until),
+            }
         }
     }
 
@@ -402,25 +435,36 @@ impl<V> Found<V> {
 /// Splits a stretch at a timestamp message near the middle, walks both halves side by side and joins them.
 ///
 /// Where a message begins cannot be known in the middle of a log, only guessed. So the guess is checked: if the
-/// walk over the first half does not arrive exactly there, the second half is walked again from where it did.
-fn parallel<'a, V: Part<'a>>(log: &'a [u8], from: usize, until: usize, revision: Revision, read: &Read<'_>, threads: usize, split: usize) -> Found<V> {
+/// walk over the first half does not arrive exactly there, the second half is walked again from where it did. So it
+/// is where keys of the first half are defined again in the second, which is rare.
+fn parallel<'a, V: Part<'a>>(
+    log: &'a [u8],
+    from: usize,
+    until: usize,
+    revision: Revision,
+    read: &Read<'_>,
+    threads: usize,
+    split: usize,
+) -> Found<V> {
     let mut first = Found::new(revision, read);
     let (before, behind) = (threads.div_ceil(2), threads / 2);
     let len = until.saturating_sub(from);
     let share = len / threads.max(1) * before;
-    let middle = if behind == 0 || len < split { None } else { recover::find_cycle(log, from + share, until, revision) };
+    let middle =
+        if behind == 0 || len < split { None } else { recover::find_cycle(log, from + share, until, revision) };
     let Some(middle) = middle else {
         first.run(log, from, until);
         return first;
     };
     let mut second: Option<Found<V>> = None;
-    (read.join)(
-        &mut || first = parallel(log, from, middle, revision, read, before, split),
-        &mut || second = Some(parallel(log, middle, until, revision, read, behind, split)),
-    );
+    (read.join)(&mut || first = parallel(log, from, middle, revision, read, before, split), &mut || {
+        second = Some(parallel(log, middle, until, revision, read, behind, split))
+    });
     if first.stop == Stop::End {
         match second {
-            Some(second) if first.end == middle => first.join(second, middle),
+            Some(second) if first.end == middle && first.walk.bindings.joins(&second.walk.bindings) => {
+                first.join(second, middle);
+            }
             _ => first.run(log, first.end, until),
         }
     }

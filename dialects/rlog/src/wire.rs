@@ -365,7 +365,9 @@ mod tests {
     fn r1_values_are_read_with_their_inner_lengths() {
         let bytes = b"\x02\0\x08\x08\0\x03\0\x01a\0\0\0\x02\xc3\xa9rest";
         let mut cur = Cursor::new(bytes, 0);
-        let Message::Field { key: 8, kind: Some(kind), value } = Message::parse(Revision::R1, &mut cur).unwrap() else { panic!() };
+        let Message::Field { key: 8, kind: Some(kind), value } = Message::parse(Revision::R1, &mut cur).unwrap() else {
+            panic!()
+        };
         assert_eq!(cur.rest(), b"rest");
         let Some(Value::StringArray(texts)) = kind.value(value) else { panic!() };
         assert_eq!(texts.iter().collect::<Vec<_>>(), [&b"a"[..], b"", "é".as_bytes()]);

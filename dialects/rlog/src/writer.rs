@@ -132,7 +132,14 @@ struct Entry {
 
 impl Emitter {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, entries: Vec::new(), by_name: HashMap::new(), names: HashMap::new(), current: Vec::new(), next: 0 }
+        Self {
+            options,
+            entries: Vec::new(),
+            by_name: HashMap::new(),
+            names: HashMap::new(),
+            current: Vec::new(),
+            next: 0,
+        }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -174,7 +181,10 @@ impl Emitter {
             return Err(refusal("", "no such key was declared".into()));
         };
         if !fits(found.ty, value.ty()) {
-            return Err(refusal(&found.name, format!("a {:?} value on a channel of type {:?}", value.ty(), found.type_name)));
+            return Err(refusal(
+                &found.name,
+                format!("a {:?} value on a channel of type {:?}", value.ty(), found.type_name),
+            ));
         }
         let kind = r1_kind(&found.type_name, value);
         match self.options.revision {
@@ -220,7 +230,8 @@ impl Emitter {
         let id = match known {
             Some(id) => id,
             None => {
-                let next = u16::try_from(self.next).map_err(|_| refusal(&found.name, format!("a log has at most {KEYS} keys")))?;
+                let next = u16::try_from(self.next)
+                    .map_err(|_| refusal(&found.name, format!("a log has at most {KEYS} keys")))?;
                 self.next += 1;
                 let type_name = r2.then_some(found.type_name.as_bytes());
                 Message::Key { id: next, name: found.name.as_bytes(), type_name }.emit(out);
@@ -264,7 +275,9 @@ impl Emitter {
                 self.check(name, "an array", "elements", numbers.len())?;
                 numbers.iter().try_for_each(narrow)
             }
-            Value::String(bytes) | Value::Bytes(bytes) | Value::BooleanArray(bytes) => self.check(name, "a value", "bytes", bytes.len()),
+            Value::String(bytes) | Value::Bytes(bytes) | Value::BooleanArray(bytes) => {
+                self.check(name, "a value", "bytes", bytes.len())
+            }
             Value::FloatArray(numbers) => self.check(name, "an array", "elements", numbers.len()),
             Value::DoubleArray(numbers) => self.check(name, "an array", "elements", numbers.len()),
             Value::StringArray(texts) => {
@@ -280,7 +293,12 @@ impl Emitter {
             return Err(refusal(name, format!("{what} of {n} {unit}, an RLOG length ends at {MAX}")));
         }
         if n > MAX_SIGNED && !self.options.long_values {
-            return Err(refusal(name, format!("{what} of {n} {unit}, AdvantageScope cannot read lengths above {MAX_SIGNED}; allow long values to write it all the same")));
+            return Err(refusal(
+                name,
+                format!(
+                    "{what} of {n} {unit}, AdvantageScope cannot read lengths above {MAX_SIGNED}; allow long values to write it all the same"
+                ),
+            ));
         }
         Ok(())
     }
@@ -484,10 +502,30 @@ impl Encode for Encoder {
         let metadata = self.metadata_dropped.iter().filter(|dropped| **dropped).count() as u64;
         let kinds = [
             (Severity::Warning, "metadata-dropped", metadata, "channels have metadata, which RLOG cannot keep"),
-            (Severity::Warning, "type-dropped", self.types_dropped, "channels have types that R1 cannot name: their values are there, as doubles or byte arrays"),
-            (Severity::Warning, "end-dropped", self.ends_dropped, "times a channel ended, which R2 cannot say: it keeps its last value"),
-            (Severity::Note, "negative-times", self.negative, "cycles have negative times, which AdvantageScope takes as 0"),
-            (Severity::Note, "advantagescope-times", self.refused_times, "cycles begin less than 0.1 ms or 60 s or more after the one before: AdvantageScope may refuse the log"),
+            (
+                Severity::Warning,
+                "type-dropped",
+                self.types_dropped,
+                "channels have types that R1 cannot name: their values are there, as doubles or byte arrays",
+            ),
+            (
+                Severity::Warning,
+                "end-dropped",
+                self.ends_dropped,
+                "times a channel ended, which R2 cannot say: it keeps its last value",
+            ),
+            (
+                Severity::Note,
+                "negative-times",
+                self.negative,
+                "cycles have negative times, which AdvantageScope takes as 0",
+            ),
+            (
+                Severity::Note,
+                "advantagescope-times",
+                self.refused_times,
+                "cycles begin less than 0.1 ms or 60 s or more after the one before: AdvantageScope may refuse the log",
+            ),
         ];
         let told = kinds.into_iter().filter(|(_, _, count, _)| *count > 0);
         told.map(|(severity, code, count, text)| Problem::general(severity, code, format!("{count} {text}"))).collect()

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use logpose_core::{
-    Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type, Value,
-    first_word,
+    Channel, ChannelId, Cursor, Decode, Layout, Limits, Problem, Sample, Severity, Sink, StreamError, Time, Type,
+    Value, first_word,
 };
 
 use crate::error::Error;

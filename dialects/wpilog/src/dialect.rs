@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError,
-    Dialect, Encode, EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read,
-    RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Support, Time, Type, Value,
+    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read, RecordLine, Row,
+    Sample, Severity, Sink, SinkError, Span, Support, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;

@@ -1,7 +1,8 @@
 //! Walks over the parts of a log, side by side where there are threads, put together as if it had been one walk.
 
 use logpose_core::{
-    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span, Type,
+    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span,
+    Type,
 };
 
 use crate::reader::Reader;

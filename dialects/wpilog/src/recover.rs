@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value};
+use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value, first_word};
 
-use crate::walk::record_at;
+use crate::walk::{place, record_at};
 use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, Start, second_header};
 
 /// Records in a row that must fit together before a place behind damage is believed.
@@ -14,6 +14,10 @@ const CHAIN: usize = 6;
 const SHORT_CHAIN: usize = 3;
 /// Odd records in a row that are believed because they lead to plausible ones.
 const ODD_RECORDS: usize = 1000;
+/// Records that show a writer's habits.
+const HABIT: usize = 1000;
+/// Payloads above this are not checked in their full length.
+const LONG: usize = 4096;
 /// Records in a row that mark a boundary for a second thread. It is checked afterwards, so it may be wrong.
 const BOUNDARY_CHAIN: usize = 64;
 /// How far to look for such a boundary.
@@ -23,8 +27,8 @@ const HOUR: u64 = 3_600_000_000;
 
 /// The stretches of a log that hold records, the damage between them left out and reported.
 pub(crate) fn spans(log: &[u8], problems: &mut Problems) -> Vec<Span> {
-    let search = Search { log, entries: entries(log) };
     let mut at = first_record(log, problems);
+    let search = Search::new(log, at);
     let mut spans = Vec::new();
     let mut start = at;
     let mut last = None;
@@ -119,14 +123,17 @@ fn entries(log: &[u8]) -> HashMap<u32, Vec<(usize, Type)>> {
     while at < log.len() {
         match start_at(log, at) {
             Some((start, len)) => {
-                let ty = std::str::from_utf8(start.type_name).map_or(Type::Bytes, Type::of);
-                entries.entry(start.entry).or_default().push((at, ty));
+                entries.entry(start.entry).or_default().push((at, type_of(&start)));
                 at += len;
             }
             None => at += 1,
         }
     }
     entries
+}
+
+fn type_of(start: &Start<'_>) -> Type {
+    std::str::from_utf8(start.type_name).map_or(Type::Bytes, Type::of)
 }
 
 /// The Start record at `at`, if it is one beyond doubt.
@@ -151,12 +158,15 @@ fn printable(text: &[u8]) -> bool {
 /// The record at `at` if it is all there and its header has the spare bit clear and minimal widths, as every
 /// known writer leaves them.
 fn minimal(log: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
-    let (record, len) = record_at(log, at as u64)?;
-    let len = usize::try_from(len).ok()?;
+    let (record, len) = whole(log, at)?;
     let size = u32::try_from(record.payload.len()).ok()?;
     let (header, header_len) = RecordHeader { entry: record.entry, size, timestamp: record.timestamp }.emit();
     let same = header_len + record.payload.len() == len && log.get(at) == header.first();
     same.then_some((record, len))
+}
+
+fn whole(log: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
+    record_at(log, at as u64).map(|(record, len)| (record, place(len)))
 }
 
 fn well_formed(control: &Control<'_>) -> bool {
@@ -177,9 +187,31 @@ fn near_time(last: i64, time: i64) -> bool {
 struct Search<'a> {
     log: &'a [u8],
     entries: HashMap<u32, Vec<(usize, Type)>>,
+    /// Whether this log's writer uses minimal widths, as all known ones do.
+    minimal: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Learns the entries of a log, and its writer's habits from the first records.
+    fn new(log: &'a [u8], first: usize) -> Self {
+        let mut entries = entries(log);
+        let (mut at, mut wide, mut seen) = (first, 0, 0);
+        while seen < HABIT
+            && let Some((record, len)) = record_at(log, at as u64)
+        {
+            seen += 1;
+            if minimal(log, at).is_none() {
+                wide += 1;
+                if let Some(Control::Start(start)) = record.control() {
+                    let starts = entries.entry(start.entry).or_default();
+                    starts.insert(starts.partition_point(|(start, _)| *start < at), (at, type_of(&start)));
+                }
+            }
+            at += place(len);
+        }
+        Self { log, entries, minimal: wide * 2 <= seen }
+    }
+
     /// The record at `at`, if it may be one in the course of a plain walk: its end, and its time if that says
     /// something about its neighbours.
     fn accept(&self, at: usize, last: Option<i64>) -> Option<(usize, Option<i64>)> {
@@ -187,7 +219,7 @@ impl Search<'_> {
             return Some((at + header.len(), None));
         }
         let (record, len) = record_at(self.log, at as u64)?;
-        let end = at + usize::try_from(len).ok()?;
+        let end = at + place(len);
         let time = (record.entry != 0 && record.timestamp >= 0).then_some(record.timestamp);
         let typed = match record.control() {
             Some(control) => {
@@ -233,7 +265,7 @@ impl Search<'_> {
             if zero_fill || record.entry != 0 && !self.entries.contains_key(&record.entry) {
                 return false;
             }
-            at += usize::try_from(len).unwrap_or(usize::MAX);
+            at += place(len);
         }
         at == to
     }
@@ -256,7 +288,7 @@ impl Search<'_> {
     }
 
     fn plausible(&self, at: usize, last: Option<i64>) -> Option<(usize, Option<i64>)> {
-        let (record, len) = minimal(self.log, at)?;
+        let (record, len) = if self.minimal { minimal(self.log, at)? } else { whole(self.log, at)? };
         let end = at + len;
         if let Some(control) = record.control() {
             return well_formed(&control).then_some((end, None));
@@ -278,6 +310,10 @@ fn fits(ty: Type, payload: &[u8]) -> bool {
     match (ty, payload) {
         // Writers write 0 or 1.
         (Type::Boolean, [byte]) => *byte <= 1,
+        // A search looks at every byte: it must not read megabytes at each.
+        (Type::StringArray, _) if payload.len() > LONG => {
+            first_word(payload) & 0xffff_ffff <= (payload.len() / 4) as u64
+        }
         _ => Value::parse(ty, payload, Layout::Little).is_ok(),
     }
 }

@@ -1,6 +1,4 @@
-use logpose_core::{
-    ChannelId, Declaration, Index, Layout, Lookup, Sample, Sink, SinkError, SlotId, Time, Type, Value,
-};
+use logpose_core::{ChannelId, Declaration, Index, Layout, Lookup, Sample, Sink, SinkError, SlotId, Time, Type, Value};
 
 use crate::walk::{Stop, Visit, Walk, place, record_at};
 use crate::wire::metadata_of_2022;

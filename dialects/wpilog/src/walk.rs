@@ -194,20 +194,13 @@ impl Walk {
             Control::Start(start) => self.started(start, place, length, time, visit),
             Control::Finish { entry } => match self.bindings.end(entry, place) {
                 Some(slot) => visit.end(slot, time),
-                None => {
-                    self.note("finish-unknown", place, length, format!("Finish of entry {entry}, which is not live"))
-                }
+                None => self.unknown("finish-unknown", entry, place, length),
             },
             Control::SetMetadata { entry, metadata } => {
                 let text = self.text(metadata, "metadata", place);
                 match self.bindings.set_metadata(entry, place, text.clone()) {
                     Some(slot) => visit.metadata(slot, &text, time),
-                    None => self.note(
-                        "metadata-unknown",
-                        place,
-                        length,
-                        format!("SetMetadata of entry {entry}, which is not live"),
-                    ),
+                    None => self.unknown("metadata-unknown", entry, place, length),
                 }
             }
             Control::Unknown { .. } => {
@@ -219,6 +212,23 @@ impl Walk {
             }
         }
         Ok(end)
+    }
+
+    /// A control record of an id that is not live. If nothing at all is known of the id, its Start may lie in an
+    /// earlier part: then [`Walk::report_unknown`] has the last word.
+    fn unknown(&mut self, code: &'static str, entry: u32, at: u64, length: u64) {
+        if self.bindings.slots().last().is_none_or(|slot| slot.at != at) {
+            self.note(code, at, length, format!("a control record of entry {entry}, which is not live; ignored"));
+        }
+    }
+
+    /// Notes the ids that were ended or got metadata and were never started before, once all parts are joined.
+    pub(crate) fn report_unknown(&mut self) {
+        for slot in self.bindings.slots().iter().filter(|slot| slot.is_unknown()) {
+            let code = if slot.metadata().is_some() { "metadata-unknown" } else { "finish-unknown" };
+            let message = format!("a control record of entry {}, which is not live; ignored", slot.id);
+            self.problems.push(Problem::new(Severity::Note, code, slot.at, 0, message));
+        }
     }
 
     fn started<V: Visit>(&mut self, start: Start<'_>, at: u64, length: u64, time: i64, visit: &mut V) {

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::kit::{Lines, column_lines, decoded, index, replayed, salvaged, workspace};
 
 fn corpus() -> Option<(PathBuf, Json)> {
-    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from).join("rlog");
+    let folder = std::env::var_os("LOGPOSE_CORPUS")
+        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from)
+        .join("rlog");
     match std::fs::read(folder.join("expected.json")) {
         Ok(text) => Some((folder, serde_json::from_slice(&text).unwrap())),
         Err(_) => {
@@ -23,9 +25,16 @@ fn corpus() -> Option<(PathBuf, Json)> {
 
 fn files(extension: &str) -> Vec<(String, Vec<u8>, Json)> {
     let Some((folder, expected)) = corpus() else { return Vec::new() };
-    let all: Vec<_> = expected.as_object().unwrap().iter().filter(|(name, _)| name.ends_with(extension) && !name.starts_with('_')).collect();
+    let all: Vec<_> = expected
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| name.ends_with(extension) && !name.starts_with('_'))
+        .collect();
     assert!(!all.is_empty());
-    all.into_iter().map(|(name, expected)| (name.clone(), std::fs::read(folder.join(name)).unwrap(), expected.clone())).collect()
+    all.into_iter()
+        .map(|(name, expected)| (name.clone(), std::fs::read(folder.join(name)).unwrap(), expected.clone()))
+        .collect()
 }
 
 fn file(name: &str) -> Option<(Vec<u8>, Json)> {
@@ -67,7 +76,8 @@ fn count(reader: &mut Reader<'_>) -> (Count, Option<ErrorKind>) {
             Ok(Message::Key { id, name, type_name }) => {
                 c.keys += 1;
                 c.max_id = c.max_id.max(id);
-                c.redefined += u64::from(c.names.insert(id, (name.into(), type_name.unwrap_or_default().into())).is_some());
+                c.redefined +=
+                    u64::from(c.names.insert(id, (name.into(), type_name.unwrap_or_default().into())).is_some());
             }
             Ok(Message::Field { key, kind, value }) => {
                 c.fields += 1;
@@ -78,7 +88,8 @@ fn count(reader: &mut Reader<'_>) -> (Count, Option<ErrorKind>) {
                     (None, Some((_, type_name))) => type_name.clone(),
                     (None, None) => b"?".to_vec(),
                 };
-                let label = kind.map_or_else(|| String::from_utf8_lossy(&tag).into_owned(), |kind| kind.byte().to_string());
+                let label =
+                    kind.map_or_else(|| String::from_utf8_lossy(&tag).into_owned(), |kind| kind.byte().to_string());
                 *c.types.entry(label).or_default() += 1;
                 let Some((name, _)) = known else {
                     c.unknown += 1;
@@ -112,7 +123,11 @@ fn a_strict_walk_counts_what_is_expected() {
             Ok(reader) => reader,
             Err(error) => {
                 assert_eq!(expected["revision"], 0, "{name}: {error}");
-                assert_eq!(error.kind, ErrorKind::MissingRevision { guess: if name.contains("r1") { Revision::R1 } else { Revision::R2 } }, "{name}");
+                assert_eq!(
+                    error.kind,
+                    ErrorKind::MissingRevision { guess: if name.contains("r1") { Revision::R1 } else { Revision::R2 } },
+                    "{name}"
+                );
                 continue;
             }
         };
@@ -123,9 +138,30 @@ fn a_strict_walk_counts_what_is_expected() {
             *c.types.entry(kind.to_string()).or_default() += 1;
         }
         assert_eq!(u64::from(reader.revision().byte()), number("revision"), "{name}");
-        let found = [c.cycles, c.keys, c.fields, c.names.len() as u64, c.unknown, c.nulls, c.redefined, c.backwards, c.repeated, c.max_id.into(), reader.offset()];
+        let found = [
+            c.cycles,
+            c.keys,
+            c.fields,
+            c.names.len() as u64,
+            c.unknown,
+            c.nulls,
+            c.redefined,
+            c.backwards,
+            c.repeated,
+            c.max_id.into(),
+            reader.offset(),
+        ];
         let keys = [
-            "cycles", "key_messages", "field_messages", "distinct_keys", "fields_with_unknown_key", "null_fields", "redefined_keys", "timestamps_going_backwards", "repeated_timestamps", "max_key_id",
+            "cycles",
+            "key_messages",
+            "field_messages",
+            "distinct_keys",
+            "fields_with_unknown_key",
+            "null_fields",
+            "redefined_keys",
+            "timestamps_going_backwards",
+            "repeated_timestamps",
+            "max_key_id",
             "consumed_bytes",
         ];
         for (key, found) in keys.into_iter().zip(found) {
@@ -134,7 +170,12 @@ fn a_strict_walk_counts_what_is_expected() {
         assert_eq!(error.is_some(), number("trailing_bytes") > 0, "{name}");
         assert_eq!(c.first, expected["first_timestamp_s"].as_f64(), "{name}");
         assert_eq!(c.last, expected["last_timestamp_s"].as_f64(), "{name}");
-        let types: BTreeMap<String, u64> = expected["value_types"].as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.as_u64().unwrap())).collect();
+        let types: BTreeMap<String, u64> = expected["value_types"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(k, v)| (k.clone(), v.as_u64().unwrap()))
+            .collect();
         assert_eq!(c.types, types, "{name}");
         let hash: String = c.hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!(hash, expected["data_sha256"], "{name}");
@@ -145,7 +186,11 @@ fn a_strict_walk_counts_what_is_expected() {
 fn index_columns_replay_and_stream_agree() {
     for (name, log, expected) in files(".rlog") {
         if expected["revision"] == 0 {
-            assert_eq!(Rlog.index(&log, &Read::default(), &mut Problems::default()).unwrap_err().code, "missing-revision", "{name}");
+            assert_eq!(
+                Rlog.index(&log, &Read::default(), &mut Problems::default()).unwrap_err().code,
+                "missing-revision",
+                "{name}"
+            );
             continue;
         }
         let (found, problems) = index(&log);
@@ -157,7 +202,9 @@ fn index_columns_replay_and_stream_agree() {
         assert_eq!(found.fact("keys").unwrap(), expected["distinct_keys"].to_string(), "{name}");
         assert_eq!(found.spans.last().unwrap().end, expected["consumed_bytes"].as_u64().unwrap(), "{name}");
         if expected["trailing_bytes"] == 0 {
-            let values = expected["field_messages"].as_u64().unwrap() - expected["null_fields"].as_u64().unwrap() - expected["fields_with_unknown_key"].as_u64().unwrap();
+            let values = expected["field_messages"].as_u64().unwrap()
+                - expected["null_fields"].as_u64().unwrap()
+                - expected["fields_with_unknown_key"].as_u64().unwrap();
             assert_eq!(found.samples(), values, "{name}");
             assert_ne!(problems.worst(), Some(logpose_core::Severity::Damage), "{name}: {problems:?}");
             let whole = decoded(&log, log.len());
@@ -184,7 +231,10 @@ fn timestamps_come_back_to_the_bit() {
             if let Message::Timestamp { seconds } = message {
                 let time = time_of(seconds).unwrap();
                 assert_eq!(seconds_of(time).to_bits(), seconds.to_bits(), "{name}: {seconds}");
-                assert!(name.contains("psikit") || name.contains("r2-") || time.nanos() % 1000 == 0, "{name}: {seconds}");
+                assert!(
+                    name.contains("psikit") || name.contains("r2-") || time.nanos() % 1000 == 0,
+                    "{name}: {seconds}"
+                );
             }
         }
     }
@@ -202,7 +252,11 @@ fn check_garbage(name: &str, source: &str) {
     assert!(lost.at.unwrap() + lost.length <= next, "{name}: {lost}");
     assert_eq!(found.spans.last().unwrap().end, log.len() as u64);
     let outside = |index: &logpose_core::Index| -> Vec<Vec<u64>> {
-        index.channels.iter().map(|c| c.positions.iter().filter(|at| *at >= next || *at + 20_000 < damage).collect()).collect()
+        index
+            .channels
+            .iter()
+            .map(|c| c.positions.iter().filter(|at| *at >= next || *at + 20_000 < damage).collect())
+            .collect()
     };
     assert_eq!(outside(&found), outside(&whole), "{name}");
     let columns = Rlog.columns(&log, &Read { salvage: true, ..Read::default() }, &mut Problems::default()).unwrap();
@@ -224,7 +278,11 @@ fn truncated_logs_keep_all_whole_messages() {
             println!("{name}: {} samples", found.samples());
             assert_eq!(found.samples() + nulls, expected["field_messages"].as_u64().unwrap(), "{name}");
             let problem = problems.list().iter().find(|p| p.code == "truncated").unwrap();
-            assert_eq!((problem.at, problem.length), (expected["consumed_bytes"].as_u64(), expected["trailing_bytes"].as_u64().unwrap()), "{name}");
+            assert_eq!(
+                (problem.at, problem.length),
+                (expected["consumed_bytes"].as_u64(), expected["trailing_bytes"].as_u64().unwrap()),
+                "{name}"
+            );
         }
     }
 }
@@ -247,7 +305,10 @@ fn logs_without_revision_byte_are_read_when_asked() {
             assert_eq!(replayed(&log, &found).lines, expected, "{name}");
             assert_eq!(problems.kinds()[0].0, "missing-revision");
             let columns = Rlog.columns(&log, &read, &mut Problems::default()).unwrap();
-            assert_eq!(column_lines(&columns), column_lines(&Rlog.columns(&intact, &Read::default(), &mut Problems::default()).unwrap()));
+            assert_eq!(
+                column_lines(&columns),
+                column_lines(&Rlog.columns(&intact, &Read::default(), &mut Problems::default()).unwrap())
+            );
         }
     }
 }
@@ -260,7 +321,8 @@ fn a_tail_without_keys_is_whole_behind_its_head() {
     let expected = &expected["_pairs"]["tervay-2022-r1-head.rlog + tervay-2022-r1-tail-headerless.rlog"];
 
     let (found, problems) = salvaged(&tail);
-    let unknown: u64 = problems.kinds().iter().filter(|(code, ..)| *code == "unknown-key").map(|(.., count)| count).sum();
+    let unknown: u64 =
+        problems.kinds().iter().filter(|(code, ..)| *code == "unknown-key").map(|(.., count)| count).sum();
     println!("tail alone: {} samples, {unknown} unknown keys, {} messages", found.samples(), found.records);
     assert_eq!((found.samples(), found.fact("revision")), (0, Some("1")));
     assert!(unknown > 0);
@@ -270,7 +332,10 @@ fn a_tail_without_keys_is_whole_behind_its_head() {
     assert!(problems.is_empty(), "{problems:?}");
     assert_eq!(found.fact("cycles").unwrap(), expected["cycles"].to_string());
     assert_eq!(found.samples(), expected["field_messages"].as_u64().unwrap());
-    assert_eq!(found.range().map(|(a, b)| (a.seconds(), b.seconds())), Some((expected["first_timestamp_s"].as_f64().unwrap(), expected["last_timestamp_s"].as_f64().unwrap())));
+    assert_eq!(
+        found.range().map(|(a, b)| (a.seconds(), b.seconds())),
+        Some((expected["first_timestamp_s"].as_f64().unwrap(), expected["last_timestamp_s"].as_f64().unwrap()))
+    );
 }
 
 #[test]

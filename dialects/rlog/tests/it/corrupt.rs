@@ -31,18 +31,83 @@ fn garbage(log: Vec<u8>, at: usize, len: usize) -> Vec<u8> {
 
 const CASES: &[Case] = &[
     Case { file: "empty.rlog", make: Vec::new, plain: Err("empty"), salvaged: None },
-    Case { file: "openpilot.rlog", make: || b"BZh91AY&SY not an AdvantageKit log at all".to_vec(), plain: Err("bad-revision"), salvaged: None },
-    Case { file: "revision-3.rlog", make: || with(small(Revision::R2), |log| log[0] = 3), plain: Err("bad-revision"), salvaged: Some(("lost-bytes", 33)) },
-    Case { file: "r1-no-revision.rlog", make: || small(Revision::R1)[1..].to_vec(), plain: Err("missing-revision"), salvaged: Some(("missing-revision", 33)) },
-    Case { file: "r2-no-revision.rlog", make: || small(Revision::R2)[1..].to_vec(), plain: Err("missing-revision"), salvaged: Some(("missing-revision", 33)) },
-    Case { file: "r1-cut.rlog", make: || with(small(Revision::R1), |log| log.truncate(log.len() - 3)), plain: Ok(("truncated", 584, 32)), salvaged: Some(("truncated", 32)) },
-    Case { file: "r2-cut.rlog", make: || with(small(Revision::R2), |log| log.truncate(log.len() - 3)), plain: Ok(("truncated", 712, 32)), salvaged: Some(("truncated", 32)) },
-    Case { file: "r1-garbage.rlog", make: || garbage(small(Revision::R1), 300, 40), plain: Ok(("bad-message", 305, 15)), salvaged: Some(("lost-bytes", 29)) },
-    Case { file: "r2-garbage.rlog", make: || garbage(small(Revision::R2), 300, 40), plain: Ok(("truncated", 298, 9)), salvaged: Some(("lost-bytes", 29)) },
-    Case { file: "r1-unknown-value-type.rlog", make: || with(every_type(Revision::R1), |log| log[26] = 11), plain: Ok(("bad-message", 23, 0)), salvaged: None },
-    Case { file: "r2-unknown-message.rlog", make: || with(every_type(Revision::R2), |log| log[10] = 7), plain: Ok(("bad-message", 10, 0)), salvaged: None },
-    Case { file: "r2-wrong-size.rlog", make: || with(every_type(Revision::R2), |log| { log.truncate(32); log.extend_from_slice(b"\x02\0\0\0\x03abc\x02\0\0\0\x01\x01"); }), plain: Ok(("bad-value", 32, 1)), salvaged: Some(("bad-value", 1)) },
-    Case { file: "r2-unknown-key.rlog", make: || with(small(Revision::R2), |log| log.extend_from_slice(b"\0\x40\x24\0\0\0\0\0\0\x02\0\x63\0\x01\x01")), plain: Ok(("unknown-key", 734, 33)), salvaged: Some(("unknown-key", 33)) },
+    Case {
+        file: "openpilot.rlog",
+        make: || b"BZh91AY&SY not an AdvantageKit log at all".to_vec(),
+        plain: Err("bad-revision"),
+        salvaged: None,
+    },
+    Case {
+        file: "revision-3.rlog",
+        make: || with(small(Revision::R2), |log| log[0] = 3),
+        plain: Err("bad-revision"),
+        salvaged: Some(("lost-bytes", 33)),
+    },
+    Case {
+        file: "r1-no-revision.rlog",
+        make: || small(Revision::R1)[1..].to_vec(),
+        plain: Err("missing-revision"),
+        salvaged: Some(("missing-revision", 33)),
+    },
+    Case {
+        file: "r2-no-revision.rlog",
+        make: || small(Revision::R2)[1..].to_vec(),
+        plain: Err("missing-revision"),
+        salvaged: Some(("missing-revision", 33)),
+    },
+    Case {
+        file: "r1-cut.rlog",
+        make: || with(small(Revision::R1), |log| log.truncate(log.len() - 3)),
+        plain: Ok(("truncated", 584, 32)),
+        salvaged: Some(("truncated", 32)),
+    },
+    Case {
+        file: "r2-cut.rlog",
+        make: || with(small(Revision::R2), |log| log.truncate(log.len() - 3)),
+        plain: Ok(("truncated", 712, 32)),
+        salvaged: Some(("truncated", 32)),
+    },
+    Case {
+        file: "r1-garbage.rlog",
+        make: || garbage(small(Revision::R1), 300, 40),
+        plain: Ok(("bad-message", 305, 15)),
+        salvaged: Some(("lost-bytes", 29)),
+    },
+    Case {
+        file: "r2-garbage.rlog",
+        make: || garbage(small(Revision::R2), 300, 40),
+        plain: Ok(("truncated", 298, 9)),
+        salvaged: Some(("lost-bytes", 29)),
+    },
+    Case {
+        file: "r1-unknown-value-type.rlog",
+        make: || with(every_type(Revision::R1), |log| log[26] = 11),
+        plain: Ok(("bad-message", 23, 0)),
+        salvaged: None,
+    },
+    Case {
+        file: "r2-unknown-message.rlog",
+        make: || with(every_type(Revision::R2), |log| log[10] = 7),
+        plain: Ok(("bad-message", 10, 0)),
+        salvaged: None,
+    },
+    Case {
+        file: "r2-wrong-size.rlog",
+        make: || {
+            with(every_type(Revision::R2), |log| {
+                log.truncate(32);
+                log.extend_from_slice(b"\x02\0\0\0\x03abc\x02\0\0\0\x01\x01");
+            })
+        },
+        plain: Ok(("bad-value", 32, 1)),
+        salvaged: Some(("bad-value", 1)),
+    },
+    Case {
+        file: "r2-unknown-key.rlog",
+        make: || with(small(Revision::R2), |log| log.extend_from_slice(b"\0\x40\x24\0\0\0\0\0\0\x02\0\x63\0\x01\x01")),
+        plain: Ok(("unknown-key", 734, 33)),
+        salvaged: Some(("unknown-key", 33)),
+    },
 ];
 
 #[test]
@@ -70,7 +135,9 @@ fn every_corrupt_file_shows_its_problem() {
         }
         let mut problems = Problems::default();
         let read = Read { salvage: true, ..Read::default() };
-        let found = Rlog.index(log, &read, &mut problems).ok().map(|index| (problems.list().iter().max_by_key(|p| p.severity).map_or("none", |p| p.code), index.samples()));
+        let found = Rlog.index(log, &read, &mut problems).ok().map(|index| {
+            (problems.list().iter().max_by_key(|p| p.severity).map_or("none", |p| p.code), index.samples())
+        });
         if let Some(expected) = case.salvaged
             && found != Some(expected)
         {
@@ -83,7 +150,10 @@ fn every_corrupt_file_shows_its_problem() {
 #[test]
 fn a_missing_revision_byte_is_explained() {
     let error = Rlog.index(&drive(Revision::R1, 3)[1..], &Read::default(), &mut Problems::default()).unwrap_err();
-    assert_eq!(error.to_string(), "rlog: byte 0x0: revision byte missing; it looks like R1: use --rlog-revision 1, or `logpose recover`");
+    assert_eq!(
+        error.to_string(),
+        "rlog: byte 0x0: revision byte missing; it looks like R1: use --rlog-revision 1, or `logpose recover`"
+    );
     let error = Rlog.index(&drive(Revision::R2, 3)[1..], &Read::default(), &mut Problems::default()).unwrap_err();
     assert!(error.message.contains("looks like R2: use --rlog-revision 2"), "{error}");
     let error = Rlog.index(b"\x09\0", &Read::default(), &mut Problems::default()).unwrap_err();

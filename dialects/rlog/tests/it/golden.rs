@@ -123,7 +123,8 @@ fn the_encoder_of_the_seam_writes_what_the_writer_does() {
         encoder.begin(&mut out);
         assert!(encoder.needs_time_order());
         encoder.channel(0, &Channel { metadata: "m".into(), ..Channel::new("/A", "double") }, &mut out).unwrap();
-        let samples = [20, 20, 40].map(|ms| Sample { channel: 0, time: Time::from_millis(ms), value: Value::Double(1.5) });
+        let samples =
+            [20, 20, 40].map(|ms| Sample { channel: 0, time: Time::from_millis(ms), value: Value::Double(1.5) });
         encoder.samples(&samples, &mut out).unwrap();
         let problems = encoder.finish(&mut out);
         assert_eq!(problems.iter().map(|p| p.code).collect::<Vec<_>>(), ["metadata-dropped"]);

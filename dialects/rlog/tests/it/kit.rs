@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use logpose_core::{Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{
+    Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Problems, Read, Sample, Sink, SinkError,
+    Time, Value,
+};
 use logpose_rlog::{Decoder, Options, Revision, Rlog, Writer};
 
 /// Writes down what it is given, one line each.
@@ -99,9 +102,13 @@ pub(crate) fn column_lines(columns: &Columns) -> Vec<String> {
 pub(crate) fn index_lines(index: &Index) -> Vec<String> {
     let channels = index.channels.iter().map(|c| {
         let at: Vec<u64> = c.positions.iter().collect();
-        format!("{} {} {} {} {} {} {} {at:?}", c.channel.name, c.channel.type_name, c.samples, c.bytes, c.first, c.last, c.sorted)
+        format!(
+            "{} {} {} {} {} {} {} {at:?}",
+            c.channel.name, c.channel.type_name, c.samples, c.bytes, c.first, c.last, c.sorted
+        )
     });
-    let whole = [format!("{:?} {:?} {} {} {:?}", index.spans, index.marks.len(), index.records, index.sorted, index.facts)];
+    let whole =
+        [format!("{:?} {:?} {} {} {:?}", index.spans, index.marks.len(), index.records, index.sorted, index.facts)];
     channels.chain(whole).collect()
 }
 
@@ -120,7 +127,12 @@ pub(crate) fn fixtures(folder: &str, extension: &str) -> Vec<(String, Vec<u8>)> 
         .expect("the folder of fixtures")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read(&path).expect("a readable fixture")))
+        .map(|path| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                std::fs::read(&path).expect("a readable fixture"),
+            )
+        })
         .collect();
     files.sort();
     assert!(!files.is_empty(), "no fixtures in {}", folder.display());
@@ -202,13 +214,18 @@ fn drive_with(revision: Revision, cycles: i64, doubles: usize) -> Vec<u8> {
         if cycle % 5 == 0 {
             elements.clear();
             (0..cycle % 9).for_each(|i| elements.extend_from_slice(&(i as f64).to_be_bytes()));
-            log.put(list, &Value::parse(logpose_core::Type::DoubleArray, &elements, logpose_core::Layout::Big).unwrap()).unwrap();
+            log.put(
+                list,
+                &Value::parse(logpose_core::Type::DoubleArray, &elements, logpose_core::Layout::Big).unwrap(),
+            )
+            .unwrap();
             log.put(enabled, &Value::Boolean(cycle % 2 == 0)).unwrap();
         }
         if cycle % 50 == 0 {
             log.put(mode, &Value::String(format!("mode {cycle}").as_bytes())).unwrap();
             let texts = b"\0\0\0\x02\0\0\0\x01a\0\0\0\x03bcd";
-            log.put(names, &Value::parse(logpose_core::Type::StringArray, texts, logpose_core::Layout::Big).unwrap()).unwrap();
+            log.put(names, &Value::parse(logpose_core::Type::StringArray, texts, logpose_core::Layout::Big).unwrap())
+                .unwrap();
         }
         if revision == Revision::R1 && cycle % 97 == 96 {
             log.remove(enabled);

@@ -23,7 +23,8 @@ fn check(log: &[u8], split: usize) {
         let index = fuzzing::index_split(log, &read, &mut a, split).unwrap();
         let columns = fuzzing::columns_split(log, &read, &mut b, split).unwrap();
         let marks: Vec<_> = index.marks.iter().map(|mark| (mark.at, mark.time)).collect();
-        (index_lines(&index), column_lines(&columns), marks, format!("{:?}", a.list()), codes(&b))
+        let slots = format!("{:?}", index.slots);
+        (index_lines(&index), column_lines(&columns), (marks, slots), format!("{:?}", a.list()), codes(&b))
     };
     let one = run(1);
     for n in [2, 3, 5] {

@@ -139,7 +139,16 @@ fn int_is_another_name_of_int64() {
 
 #[test]
 fn other_formats_are_not_taken_for_rlog() {
-    let others: [&[u8]; 8] = [b"", b"WPILOG\0\x01", b"BZh91AY&SY", &[0; 512], b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", b"\x02", &[0xff; 64], b"{\"a\": 1}"];
+    let others: [&[u8]; 8] = [
+        b"",
+        b"WPILOG\0\x01",
+        b"BZh91AY&SY",
+        &[0; 512],
+        b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        b"\x02",
+        &[0xff; 64],
+        b"{\"a\": 1}",
+    ];
     for head in others {
         assert_eq!(Rlog.sniff(head), Confidence::No, "{head:02x?}");
     }

@@ -123,10 +123,15 @@ fn lengths_that_cannot_be_said_are_refused_by_name() {
 #[test]
 fn r1_refuses_integers_of_more_than_32_bits() {
     let error = refused(Revision::R1, false, "int64", &Value::Int64(1 << 31)).unwrap_err();
-    assert_eq!(error.to_string(), "rlog: channel \"/Long\": 2147483648 needs more than the 32 bits that R1 has; R2 has 64");
+    assert_eq!(
+        error.to_string(),
+        "rlog: channel \"/Long\": 2147483648 needs more than the 32 bits that R1 has; R2 has 64"
+    );
     assert!(refused(Revision::R1, false, "int64", &Value::Int64(i32::MIN.into())).is_ok());
     let bytes = (1_i64 << 40).to_be_bytes();
-    assert!(refused(Revision::R1, false, "int64[]", &Value::parse(Type::Int64Array, &bytes, Layout::Big).unwrap()).is_err());
+    assert!(
+        refused(Revision::R1, false, "int64[]", &Value::parse(Type::Int64Array, &bytes, Layout::Big).unwrap()).is_err()
+    );
     assert!(refused(Revision::R2, false, "int64", &Value::Int64(i64::MIN)).is_ok());
 }
 

@@ -19,7 +19,10 @@ fn server(revision: Revision) -> RlogServer {
 }
 
 fn publish(server: &mut RlogServer, at: i64, a: f64, b: &str) {
-    let samples = [Sample { channel: 0, time: ms(at), value: Value::Double(a) }, Sample { channel: 1, time: ms(at), value: Value::String(b.as_bytes()) }];
+    let samples = [
+        Sample { channel: 0, time: ms(at), value: Value::Double(a) },
+        Sample { channel: 1, time: ms(at), value: Value::String(b.as_bytes()) },
+    ];
     server.publish(ms(at), &samples).unwrap();
 }
 
@@ -133,7 +136,8 @@ fn silence_of_3_s_closes_the_link() {
     }
     assert_eq!(closed, Some(3000));
     assert_eq!(client.poll_timeout(), None);
-    let (client, _) = converse(Revision::R2, 8000, |at, bytes| if (1000..4000).contains(&at) { Vec::new() } else { vec![bytes] });
+    let (client, _) =
+        converse(Revision::R2, 8000, |at, bytes| if (1000..4000).contains(&at) { Vec::new() } else { vec![bytes] });
     assert_eq!((client.stats().connections, client.stats().failures), (2, 1));
 }
 
@@ -284,7 +288,10 @@ fn a_refused_value_does_not_hold_up_the_others() {
     server.handle_open(ms(0), LINK);
     sent(&mut server);
     let long = vec![b'x'; 40_000];
-    let samples = [Sample { channel: 1, time: ms(20), value: Value::String(&long) }, Sample { channel: 0, time: ms(20), value: Value::Double(1.0) }];
+    let samples = [
+        Sample { channel: 1, time: ms(20), value: Value::String(&long) },
+        Sample { channel: 0, time: ms(20), value: Value::Double(1.0) },
+    ];
     let error = server.publish(ms(20), &samples).unwrap_err();
     assert_eq!(error.channel, "/B");
     assert!(sent(&mut server).ends_with(&1.0_f64.to_be_bytes()));
@@ -302,7 +309,14 @@ fn an_r1_server_can_take_a_value_back() {
     Sink::end(&mut server, 0, ms(60)).unwrap();
     let bytes = sent(&mut server);
     client.handle_input(ms(1), LINK, &bytes, &mut sink).unwrap();
-    assert_eq!(sink.lines, ["0.020 /A double Double [00, 00, 00, 00, 00, 00, f0, 3f]", "0.020 /B string String [78]", "0.040 /A double ends"]);
+    assert_eq!(
+        sink.lines,
+        [
+            "0.020 /A double Double [00, 00, 00, 00, 00, 00, f0, 3f]",
+            "0.020 /B string String [78]",
+            "0.040 /A double ends"
+        ]
+    );
     assert_eq!(client.stats().cycles, 3);
 }
 

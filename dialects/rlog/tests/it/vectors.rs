@@ -87,7 +87,10 @@ fn r2_reads_and_emits_the_vector() {
     let lines = replayed(&bytes, &found).lines;
     assert_eq!(lines[1], "1.000 /B int64 Int64 [fe, ff, ff, ff, ff, ff, ff, ff]");
     assert_eq!(lines[6], "1.020 /B int64 Int64 [05, 00, 00, 00, 00, 00, 00, 00]");
-    assert_eq!(lines[7], "1.020 /G string[] StringArray [03, 00, 00, 00, 01, 00, 00, 00, 61, 00, 00, 00, 00, 02, 00, 00, 00, c3, a9]");
+    assert_eq!(
+        lines[7],
+        "1.020 /G string[] StringArray [03, 00, 00, 00, 01, 00, 00, 00, 61, 00, 00, 00, 00, 02, 00, 00, 00, c3, a9]"
+    );
     assert_eq!(lines[10], "1.020 /L struct:T Bytes [00, 00, 00, 00, 00, 00, f8, 3f]");
 }
 
@@ -106,7 +109,11 @@ fn r2_is_written_like_the_vector() {
     log.put(g, &strings()).unwrap();
     let second = log.bytes().len();
     assert_eq!(log.bytes(), &bytes[..second]);
-    let values = [("/I", "int64[]", Value::parse(Type::Int64Array, INTS, Layout::Big).unwrap()), ("/.schema/struct:T", "structschema", Value::String(b"double x")), ("/L", "struct:T", Value::Bytes(&[0, 0, 0, 0, 0, 0, 0xf8, 0x3f]))];
+    let values = [
+        ("/I", "int64[]", Value::parse(Type::Int64Array, INTS, Layout::Big).unwrap()),
+        ("/.schema/struct:T", "structschema", Value::String(b"double x")),
+        ("/L", "struct:T", Value::Bytes(&[0, 0, 0, 0, 0, 0, 0xf8, 0x3f])),
+    ];
     for (name, ty, value) in values {
         let key = log.key(name, ty);
         log.put(key, &value).unwrap();
@@ -139,15 +146,26 @@ fn r1_reads_and_emits_the_vector() {
     assert_eq!(found.samples(), 11);
     let lines = replayed(&bytes, &found).lines;
     assert_eq!(lines[2], "1.000 /C double Double [00, 00, 00, 00, 00, 00, f8, 3f]");
-    assert_eq!(lines[9], "1.020 /I int64[] Int64Array [01, 00, 00, 00, 00, 00, 00, 00, ff, ff, ff, ff, ff, ff, ff, ff]");
+    assert_eq!(
+        lines[9],
+        "1.020 /I int64[] Int64Array [01, 00, 00, 00, 00, 00, 00, 00, ff, ff, ff, ff, ff, ff, ff, ff]"
+    );
 }
 
 #[test]
 fn r1_is_written_like_the_vector() {
     let mut log = Writer::new(Options { revision: Revision::R1, ..Options::default() });
-    let names = [("/A", "boolean"), ("/B", "int64"), ("/C", "float"), ("/D", "double"), ("/E", "string"), ("/F", "struct:T")];
+    let names =
+        [("/A", "boolean"), ("/B", "int64"), ("/C", "float"), ("/D", "double"), ("/E", "string"), ("/F", "struct:T")];
     let keys: Vec<_> = names.map(|(name, ty)| log.key(name, ty)).into();
-    let first = [Value::Boolean(true), Value::Int64(-2), Value::Float(1.5), Value::Double(-0.1), Value::String("hé".as_bytes()), Value::Bytes(&[1, 2])];
+    let first = [
+        Value::Boolean(true),
+        Value::Int64(-2),
+        Value::Float(1.5),
+        Value::Double(-0.1),
+        Value::String("hé".as_bytes()),
+        Value::Bytes(&[1, 2]),
+    ];
     log.cycle(Time::from_micros(1_000_000));
     keys.iter().zip(&first).for_each(|(key, value)| log.put(*key, value).unwrap());
     log.cycle(Time::from_micros(1_020_000));
@@ -168,9 +186,14 @@ fn r1_is_written_like_the_vector() {
 
 #[test]
 fn null_by_hand() {
-    let bytes = hex("01 00 3f f0 00 00 00 00 00 00 01 00 00 00 02 2f 41 02 00 00 05 3f f8 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00 02 00 00 00");
+    let bytes = hex(
+        "01 00 3f f0 00 00 00 00 00 00 01 00 00 00 02 2f 41 02 00 00 05 3f f8 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00 02 00 00 00",
+    );
     let (found, _) = index(&bytes);
-    assert_eq!(replayed(&bytes, &found).lines, ["1.000 /A double Double [00, 00, 00, 00, 00, 00, f8, 3f]", "2.000 /A double ends"]);
+    assert_eq!(
+        replayed(&bytes, &found).lines,
+        ["1.000 /A double Double [00, 00, 00, 00, 00, 00, f8, 3f]", "2.000 /A double ends"]
+    );
     let mut log = Writer::new(Options { revision: Revision::R1, ..Options::default() });
     let key = log.key("/A", "double");
     log.cycle(Time::from_millis(1000));

@@ -31,15 +31,22 @@ impl File {
 
 /// The logs of the corpus; none, and one line that says so, where there is no corpus.
 fn corpus(test: &str) -> Vec<File> {
-    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from).join("wpilog");
+    let folder = std::env::var_os("LOGPOSE_CORPUS")
+        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from)
+        .join("wpilog");
     let Ok(text) = std::fs::read_to_string(folder.join("expected.json")) else {
-        println!("corpus::{test}: no corpus at {}, nothing was compared; LOGPOSE_CORPUS names another folder", folder.display());
+        println!(
+            "corpus::{test}: no corpus at {}, nothing was compared; LOGPOSE_CORPUS names another folder",
+            folder.display()
+        );
         return Vec::new();
     };
     let expected: BTreeMap<String, Json> = serde_json::from_str(&text).expect("expected.json is JSON");
     // Compressed logs are opened by crates/logpose.
     let files = expected.into_iter().filter(|(name, _)| !name.ends_with("xz"));
-    let files: Vec<File> = files.map(|(name, expected)| File { log: std::fs::read(folder.join(&name)).expect(&name), name, expected }).collect();
+    let files: Vec<File> = files
+        .map(|(name, expected)| File { log: std::fs::read(folder.join(&name)).expect(&name), name, expected })
+        .collect();
     assert!(files.len() > 30, "the corpus at {} has {} logs", folder.display(), files.len());
     files
 }
@@ -57,7 +64,18 @@ struct Count {
 fn count(log: &[u8]) -> Count {
     let mut reader = Reader::new(log).expect("a header");
     let mut c = Count::default();
-    for key in ["records", "data_records", "start_records", "finish_records", "set_metadata_records", "zero_control_records", "other_control_records", "timestamps_going_backwards", "data_for_unknown_or_finished_id", "max_payload"] {
+    for key in [
+        "records",
+        "data_records",
+        "start_records",
+        "finish_records",
+        "set_metadata_records",
+        "zero_control_records",
+        "other_control_records",
+        "timestamps_going_backwards",
+        "data_for_unknown_or_finished_id",
+        "max_payload",
+    ] {
         c.numbers.insert(key, 0);
     }
     let mut hash = Sha256::new();
@@ -85,7 +103,16 @@ fn count(log: &[u8]) -> Count {
                     }
                     None => add("data_for_unknown_or_finished_id", 1),
                 }
-                range(&mut c.numbers, time, ["data_first_timestamp_us", "data_last_timestamp_us", "data_min_timestamp_us", "data_max_timestamp_us"]);
+                range(
+                    &mut c.numbers,
+                    time,
+                    [
+                        "data_first_timestamp_us",
+                        "data_last_timestamp_us",
+                        "data_min_timestamp_us",
+                        "data_max_timestamp_us",
+                    ],
+                );
             }
             Some(Control::Start(start)) => {
                 add("start_records", 1);
@@ -103,7 +130,11 @@ fn count(log: &[u8]) -> Count {
             Some(Control::Unknown { bytes: [] }) if time == 0 => add("zero_control_records", 1),
             Some(Control::Unknown { .. }) => add("other_control_records", 1),
         }
-        range(&mut c.numbers, time, ["first_timestamp_us", "last_timestamp_us", "min_timestamp_us", "max_timestamp_us"]);
+        range(
+            &mut c.numbers,
+            time,
+            ["first_timestamp_us", "last_timestamp_us", "min_timestamp_us", "max_timestamp_us"],
+        );
         let largest = c.numbers.entry("max_payload").or_default();
         *largest = (*largest).max(i64::try_from(record.payload.len()).expect("small"));
     }
@@ -196,7 +227,12 @@ fn the_index_agrees_with_the_reader() {
         if file.name.contains("concatenated") {
             // Other readers stumble over the second header; this one reads both logs.
             assert_eq!(Some(index.records), file.number("complete_records").map(|n| 2 * n), "{}", file.name);
-            assert_eq!(places(&problems).first(), file.number("damage_offset").map(|at| ("second-header", at)).as_ref(), "{}", file.name);
+            assert_eq!(
+                places(&problems).first(),
+                file.number("damage_offset").map(|at| ("second-header", at)).as_ref(),
+                "{}",
+                file.name
+            );
             continue;
         }
         let zeros = file.number("zero_control_records").expect("a number");
@@ -204,7 +240,12 @@ fn the_index_agrees_with_the_reader() {
         // A run of zero bytes is one problem and no records. It may end one to three bytes into the next record,
         // which then reads as something else, here as there.
         assert_eq!(index.records, records - zeros, "{}", file.name);
-        assert_eq!(index.samples(), file.number("data_records").expect("a number") - dropped(&file.log), "{}", file.name);
+        assert_eq!(
+            index.samples(),
+            file.number("data_records").expect("a number") - dropped(&file.log),
+            "{}",
+            file.name
+        );
         let trailing = file.number("trailing_bytes").expect("a number");
         let truncated = problems.list().iter().find(|problem| problem.code == "truncated");
         assert_eq!(truncated.map_or(0, |problem| problem.length), trailing, "{}", file.name);
@@ -215,12 +256,22 @@ fn the_index_agrees_with_the_reader() {
         if !file.is_damaged() && dropped(&file.log) == 0 {
             let range = index.range().map(|(first, last)| (first.micros(), last.micros()));
             let expected = |key: &str| file.expected[key].as_i64();
-            assert_eq!(range, expected("data_min_timestamp_us").zip(expected("data_max_timestamp_us")), "{}", file.name);
+            assert_eq!(
+                range,
+                expected("data_min_timestamp_us").zip(expected("data_max_timestamp_us")),
+                "{}",
+                file.name
+            );
             let back = file.number("timestamps_going_backwards").expect("a number");
             assert_eq!(index.sorted, back == 0, "{}", file.name);
         }
         if file.expected["origin"] == "real" {
-            assert!(problems.worst() < Some(Severity::Damage) || file.name.contains("nukkeldev"), "{}: {:?}", file.name, problems.list());
+            assert!(
+                problems.worst() < Some(Severity::Damage) || file.name.contains("nukkeldev"),
+                "{}: {:?}",
+                file.name,
+                problems.list()
+            );
         }
     }
 }
@@ -250,8 +301,17 @@ fn undamaged_logs_are_salvaged_without_a_gap() {
         }
         let (plain, _) = index_with(&file.log, &Read::default());
         let (index, problems) = index_with(&file.log, &Read { salvage: true, ..Read::default() });
-        let lost: Vec<_> = problems.list().iter().filter(|problem| ["lost-bytes", "zero-fill", "no-header"].contains(&problem.code)).collect();
-        assert!(lost.is_empty() && (index.spans.len() == 1 || index.records == 0), "{}: {lost:?} {:?}", file.name, index.spans);
+        let lost: Vec<_> = problems
+            .list()
+            .iter()
+            .filter(|problem| ["lost-bytes", "zero-fill", "no-header"].contains(&problem.code))
+            .collect();
+        assert!(
+            lost.is_empty() && (index.spans.len() == 1 || index.records == 0),
+            "{}: {lost:?} {:?}",
+            file.name,
+            index.spans
+        );
         assert_eq!((index.records, index.samples()), (plain.records, plain.samples()), "{}", file.name);
     }
 }
@@ -288,12 +348,18 @@ fn records_behind_damage_are_found_again() {
             all.iter().map(|(at, len)| (at - 12, *len)).collect()
         } else if file.name.contains("concatenated") {
             all.iter().flat_map(|(at, len)| [(*at, *len), (at + source.log.len() as u64, *len)]).collect()
-        } else if file.expected["damage"].as_str().is_some_and(|damage| damage.contains("tail") || damage.contains("truncated")) {
+        } else if file.expected["damage"]
+            .as_str()
+            .is_some_and(|damage| damage.contains("tail") || damage.contains("truncated"))
+        {
             all.iter().filter(|(at, len)| at + len <= damage.start).copied().collect()
         } else {
             all.iter().filter(|(at, len)| at + len <= damage.start || *at >= damage.end).copied().collect()
         };
-        let known = file.number("intact_records_total").or_else(|| file.number("source_records")).or_else(|| file.number("complete_records"));
+        let known = file
+            .number("intact_records_total")
+            .or_else(|| file.number("source_records"))
+            .or_else(|| file.number("complete_records"));
         let twice = if file.name.contains("concatenated") { 2 } else { 1 };
         assert_eq!(known.map(|n| n * twice), Some(intact.len() as u64), "{}", file.name);
         let mut found = BTreeSet::new();
@@ -310,8 +376,22 @@ fn records_behind_damage_are_found_again() {
         }
         assert_eq!(found.len() as u64, index.records, "{}", file.name);
         let recovered = intact.intersection(&found).count();
-        let lost: u64 = problems.list().iter().filter(|problem| ["lost-bytes", "zero-fill"].contains(&problem.code)).map(|problem| problem.length).sum();
-        writeln!(table, "{:<44} {:>7} {:>9} {:>7} {:>10}", file.name, intact.len(), recovered, found.len() - recovered, lost).expect("a string takes all");
+        let lost: u64 = problems
+            .list()
+            .iter()
+            .filter(|problem| ["lost-bytes", "zero-fill"].contains(&problem.code))
+            .map(|problem| problem.length)
+            .sum();
+        writeln!(
+            table,
+            "{:<44} {:>7} {:>9} {:>7} {:>10}",
+            file.name,
+            intact.len(),
+            recovered,
+            found.len() - recovered,
+            lost
+        )
+        .expect("a string takes all");
         damaged += 1;
         complete += usize::from(recovered == intact.len());
         assert!(recovered + 1 >= intact.len(), "{}: {} of {} intact records", file.name, recovered, intact.len());

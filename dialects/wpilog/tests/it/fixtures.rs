@@ -3,7 +3,8 @@
 use std::sync::Once;
 
 use logpose_wpilog::{
-    Opaque, Writer, boolean, boolean_array, double, double_array, float, float_array, int64, int64_array, raw, string, string_array,
+    Opaque, Writer, boolean, boolean_array, double, double_array, float, float_array, int64, int64_array, raw, string,
+    string_array,
 };
 
 use crate::support::{Build, bless, fixtures, hex};
@@ -43,7 +44,10 @@ fn the_origin_of_every_fixture_is_written_down() {
     let readme = std::fs::read_to_string(fixtures().join("README.md")).expect("fixtures/wpilog/README.md");
     for folder in ["valid", "corrupt"] {
         for (name, _) in crate::support::logs_in(folder) {
-            assert!(readme.contains(&format!("`{name}`")) || name.starts_with("crash-"), "fixtures/wpilog/README.md does not name {name}");
+            assert!(
+                readme.contains(&format!("`{name}`")) || name.starts_with("crash-"),
+                "fixtures/wpilog/README.md does not name {name}"
+            );
         }
     }
 }
@@ -103,8 +107,20 @@ pub(crate) fn corrupt() -> Vec<(&'static str, Vec<u8>)> {
         ("extra-header-too-long", extra),
         ("two-logs", [&drive[..], &advantagekit()].concat()),
         ("wrong-sizes", wrong_sizes()),
-        ("never-started", Build::new().start(1, "a", "double", "", 1).double(1, 2, 1.0).double(7, 3, 2.0).double(7, 4, 3.0).0),
-        ("after-finish", Build::new().start(1, "a", "double", "", 1).finish(1, 2).double(1, 3, 1.0).metadata(1, "late", 4).finish(1, 5).0),
+        (
+            "never-started",
+            Build::new().start(1, "a", "double", "", 1).double(1, 2, 1.0).double(7, 3, 2.0).double(7, 4, 3.0).0,
+        ),
+        (
+            "after-finish",
+            Build::new()
+                .start(1, "a", "double", "", 1)
+                .finish(1, 2)
+                .double(1, 3, 1.0)
+                .metadata(1, "late", 4)
+                .finish(1, 5)
+                .0,
+        ),
         ("bad-controls", bad_controls()),
         ("metadata-2022", metadata_2022()),
         ("bad-utf8", bad_utf8()),
@@ -200,7 +216,22 @@ fn lifecycle() -> Vec<u8> {
 
 /// All widths of all fields, and some that are wider than they need to be.
 fn widths() -> Vec<u8> {
-    let times = [0, 1, 255, 256, 65_535, 65_536, (1 << 24) - 1, 1 << 24, (1 << 32) - 1, 1 << 32, 1 << 40, 1 << 48, -1, -1_000_000];
+    let times = [
+        0,
+        1,
+        255,
+        256,
+        65_535,
+        65_536,
+        (1 << 24) - 1,
+        1 << 24,
+        (1 << 32) - 1,
+        1 << 32,
+        1 << 40,
+        1 << 48,
+        -1,
+        -1_000_000,
+    ];
     let mut log = Build::new().start(1, "/Time", "boolean", "", 0);
     for time in times {
         log = log.data(1, time, &[1]);
@@ -241,7 +272,11 @@ fn advantagekit() -> Vec<u8> {
 fn structs() -> Vec<u8> {
     let mut log = Writer::new(Vec::new(), "").expect("memory");
     let schema = |name: &str| (format!("/.schema/struct:{name}"), Opaque("structschema".into()));
-    for (name, text) in [("Translation2d", "double x;double y"), ("Rotation2d", "double value"), ("Pose2d", "Translation2d translation;Rotation2d rotation")] {
+    for (name, text) in [
+        ("Translation2d", "double x;double y"),
+        ("Rotation2d", "double value"),
+        ("Pose2d", "Translation2d translation;Rotation2d rotation"),
+    ] {
         let (name, kind) = schema(name);
         let entry = log.start(&name, kind, "", 5).expect("memory");
         log.append(entry, 5, text.as_bytes()).expect("memory");
@@ -258,7 +293,12 @@ fn structs() -> Vec<u8> {
 /// Values that a coprocessor set before the robot program began, after its own Start, and steps back in time.
 fn negative_times() -> Vec<u8> {
     let log = Build::new().start(1, "NT:/vision/x", "double", "{\"source\":\"NT\"}", 3_000_000);
-    log.double(1, -33_226_000_000, 0.5).double(1, -1, 0.75).double(1, 0, 1.0).double(1, 2_999_999, 1.25).double(1, 2_000_000, 1.5).0
+    log.double(1, -33_226_000_000, 0.5)
+        .double(1, -1, 0.75)
+        .double(1, 0, 1.0)
+        .double(1, 2_999_999, 1.25)
+        .double(1, 2_000_000, 1.5)
+        .0
 }
 
 /// A segment of WPILib 2024: pending data first, then the Start records.
@@ -270,7 +310,13 @@ fn late_start() -> Vec<u8> {
 /// Start records in Unix time, data in robot time, as CTRE's converter and early Start records have it.
 fn mixed_clocks() -> Vec<u8> {
     let log = Build::with_extra("roboRIO Native CAN Bus");
-    let log = log.start(1, "Phoenix6/TalonFX-14/Velocity", "double", "Velocity of the rotor\nUnits: rotations per second", 1_739_210_000_000_000);
+    let log = log.start(
+        1,
+        "Phoenix6/TalonFX-14/Velocity",
+        "double",
+        "Velocity of the rotor\nUnits: rotations per second",
+        1_739_210_000_000_000,
+    );
     log.double(1, 10_000_000, 1.0).double(1, 10_004_000, 1.5).0
 }
 
@@ -282,14 +328,31 @@ fn duplicate_names() -> Vec<u8> {
 }
 
 fn odd_names() -> Vec<u8> {
-    let log = Build::new().start(1, "", "", "", 1).data(1, 2, b"x").start(2, "/With spaces/ünïcode:😀\t", "int", "plain text", 3).int(2, 4, 5);
-    log.start(u32::MAX, "/Huge id", "boolean", "", 5).data(u32::MAX, 6, &[1]).start(3, "/Ints", "int[]", "", 7).data(3, 8, &[1; 16]).0
+    let log = Build::new()
+        .start(1, "", "", "", 1)
+        .data(1, 2, b"x")
+        .start(2, "/With spaces/ünïcode:😀\t", "int", "plain text", 3)
+        .int(2, 4, 5);
+    log.start(u32::MAX, "/Huge id", "boolean", "", 5)
+        .data(u32::MAX, 6, &[1])
+        .start(3, "/Ints", "int[]", "", 7)
+        .data(3, 8, &[1; 16])
+        .0
 }
 
 fn wrong_sizes() -> Vec<u8> {
-    let log = Build::new().start(1, "/Double", "double", "", 1).data(1, 2, &[0; 4]).double(1, 3, 1.0).data(1, 4, &[0; 9]);
-    let log = log.start(2, "/Strings", "string[]", "", 5).data(2, 6, &hex("02 00 00 00 01 00 00 00 61")).data(2, 7, &hex("01 00 00 00 01 00 00 00 61"));
-    log.data(2, 8, &hex("01 00 00 00 01 00 00 00 61 00")).start(3, "/Floats", "float[]", "", 9).data(3, 10, &[0; 6]).data(3, 11, &[0; 8]).0
+    let log =
+        Build::new().start(1, "/Double", "double", "", 1).data(1, 2, &[0; 4]).double(1, 3, 1.0).data(1, 4, &[0; 9]);
+    let log = log.start(2, "/Strings", "string[]", "", 5).data(2, 6, &hex("02 00 00 00 01 00 00 00 61")).data(
+        2,
+        7,
+        &hex("01 00 00 00 01 00 00 00 61"),
+    );
+    log.data(2, 8, &hex("01 00 00 00 01 00 00 00 61 00"))
+        .start(3, "/Floats", "float[]", "", 9)
+        .data(3, 10, &[0; 6])
+        .data(3, 11, &[0; 8])
+        .0
 }
 
 fn bad_controls() -> Vec<u8> {
@@ -311,7 +374,8 @@ fn metadata_2022() -> Vec<u8> {
 
 fn bad_utf8() -> Vec<u8> {
     use logpose_wpilog::{Control, Start};
-    let start = |entry, name, metadata| Control::Start(Start { entry, name, type_name: b"string", metadata, exact: true });
+    let start =
+        |entry, name, metadata| Control::Start(Start { entry, name, type_name: b"string", metadata, exact: true });
     let log = Build::new().control(&start(1, b"/Name\xff", b""), 1).data(1, 2, b"ok\xff\xfebad");
     log.control(&start(2, b"/Meta", b"\xc3("), 3).data(2, 4, b"fine").0
 }

@@ -24,12 +24,27 @@ fn shown(index: &Index, problems: &Problems) -> String {
     let channels: Vec<_> = index
         .channels
         .iter()
-        .map(|c| (&c.channel, c.samples, c.bytes, c.first, c.last, c.sorted, c.positions.iter().fold(0, |sum: u64, at| sum.wrapping_mul(31).wrapping_add(at))))
+        .map(|c| {
+            (
+                &c.channel,
+                c.samples,
+                c.bytes,
+                c.first,
+                c.last,
+                c.sorted,
+                c.positions.iter().fold(0, |sum: u64, at| sum.wrapping_mul(31).wrapping_add(at)),
+            )
+        })
         .collect();
-    let (slots, spans, records, sorted, facts) = (&index.slots, &index.spans, index.records, index.sorted, &index.facts);
+    let (slots, spans, records, sorted, facts) =
+        (&index.slots, &index.spans, index.records, index.sorted, &index.facts);
     let mut problems = problems.clone();
     problems.sort_by_place();
-    format!("{channels:#?}\n{slots:?}\n{spans:?} {records} {sorted} {facts:?}\n{:#?}\n{:?}", problems.list(), kinds(&problems))
+    format!(
+        "{channels:#?}\n{slots:?}\n{spans:?} {records} {sorted} {facts:?}\n{:#?}\n{:?}",
+        problems.list(),
+        kinds(&problems)
+    )
 }
 
 fn kinds(problems: &Problems) -> Vec<String> {
@@ -72,21 +87,22 @@ fn long_log(megabytes: usize, middle: impl Fn(Build) -> Build) -> Vec<u8> {
         let ty = ["double", "int64", "boolean", "string", "float[]"][id as usize % 5];
         log = log.start(id, &format!("/channel/{id}"), ty, if id % 7 == 0 { "{}" } else { "" }, i64::from(id));
     }
+    log = log.start(500, "/quiet", "double", "", 900).double(500, 901, 1.0);
     let (bytes, mut half) = (megabytes << 20, false);
     for i in 0_u32.. {
         let (id, time) = (1 + i * 7 % 400, 1_000_000 + 211 * i64::from(i));
         log = match id % 5 {
             0 | 1 => log.double(id, time, f64::from(i)),
             2 => log.data(id, time, &[(i / 400 % 2) as u8]),
-            3 => log.data(id, time, format!("value {i}").as_bytes()),
+            3 => log.data(id, time, format!("value {i} {:1$}", ' ', 900 + i as usize % 100).as_bytes()),
             _ => log.data(id, time, &[0; 32][..4 * (i as usize / 400 % 8)]),
         };
-        if i % 50_000 == 49_999 {
+        if i % 5_000 == 4_999 {
             // Restarts, all over the log.
             log = log.finish(5, time).start(5, "/channel/5", "double", "again", time).metadata(6, &i.to_string(), time);
         }
-        if i % 90_000 == 0 {
-            log = log.double(900 + i / 90_000, time, 1.0); // its Start comes at the end
+        if i % 9_000 == 0 {
+            log = log.double(900 + i / 9_000, time, 1.0); // its Start comes at the end
         }
         if !half && log.0.len() > bytes / 2 {
             half = true;
@@ -96,7 +112,7 @@ fn long_log(megabytes: usize, middle: impl Fn(Build) -> Build) -> Vec<u8> {
             break;
         }
     }
-    for id in 900..904 {
+    for id in 900..906 {
         log = log.start(id, &format!("/late/{id}"), "double", "", 5);
     }
     log.0
@@ -113,7 +129,7 @@ fn a_long_log_is_the_same_with_any_number_of_threads() {
 
 #[test]
 fn ends_and_starts_around_the_middle_are_the_same_with_any_number_of_threads() {
-    let steps: [(&str, fn(Build) -> Build); 8] = [
+    let steps: [(&str, fn(Build) -> Build); 13] = [
         ("Finish", |log| log.finish(10, 7)),
         ("Finish, then data", |log| log.finish(10, 7).double(10, 8, 1.0)),
         ("Finish and Start", |log| log.finish(10, 7).start(10, "/other", "double", "", 8)),
@@ -121,13 +137,20 @@ fn ends_and_starts_around_the_middle_are_the_same_with_any_number_of_threads() {
         ("Start of a live id with the same name", |log| log.start(10, "/channel/10", "double", "other", 8)),
         ("SetMetadata", |log| log.metadata(10, "m", 8)),
         ("Finish and SetMetadata of unknown ids", |log| log.finish(7000, 8).metadata(7001, "m", 8)),
+        ("Finish of a quiet entry", |log| log.finish(500, 7)),
+        ("Finish of a quiet entry, then data", |log| log.finish(500, 7).double(500, 8, 1.0)),
+        ("Finish and Start of a quiet entry", |log| log.finish(500, 7).start(500, "/quiet", "double", "", 8)),
+        ("SetMetadata of a quiet entry", |log| log.metadata(500, "m", 8)),
+        ("data of a quiet entry, then a second Start", |log| {
+            log.double(500, 7, 1.0).start(500, "/quiet", "double", "", 8)
+        }),
         ("a time that steps back", |log| log.double(10, -5, 1.0)),
     ];
+    let plain = long_log(5, |log| log);
     for (what, step) in steps {
         check(&long_log(5, step), what);
         // The same behind the middle, so that it falls into the second part.
-        let mut late = long_log(5, |log| log);
-        late = step(Build(late)).double(10, i64::MAX / 2000, 1.0).0;
+        let late = step(Build(plain.clone())).double(10, i64::MAX / 2000, 1.0).0;
         check(&late, &format!("{what} at the end"));
     }
 }
@@ -159,10 +182,15 @@ fn payloads_that_look_like_records_mislead_nobody() {
     }
     for shift in 0..3 {
         let payload = [&vec![0xee; shift][..], &fake].concat();
-        let log = long_log(5, |log| log.start(1000, "/raw", "raw", "", 1).data(1000, 2, &payload).data(1000, 3, &payload));
+        let log =
+            long_log(5, |log| log.start(1000, "/raw", "raw", "", 1).data(1000, 2, &payload).data(1000, 3, &payload));
         check(&log, "payloads of fake records");
         // Most of the log: the place where it is to be split lies within.
-        let log = Build::new().start(1, "/raw", "raw", "", 1).data(1, 2, &payload.repeat(8)).double(2, 3, 1.0).start(2, "/two", "double", "", 4);
+        let log = Build::new()
+            .start(1, "/raw", "raw", "", 1)
+            .data(1, 2, &payload.repeat(8))
+            .double(2, 3, 1.0)
+            .start(2, "/two", "double", "", 4);
         check(&log.0, "one payload");
         assert_eq!(channels(&index_with(&log.0, &Read::default()).0).len(), 2);
     }

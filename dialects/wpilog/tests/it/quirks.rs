@@ -4,7 +4,9 @@ use logpose_core::{Confidence, Dialect, Limits, Problems, Read, Time};
 use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Reader, Record, Start, Wpilog};
 
 use crate::fixtures::drive;
-use crate::support::{Build, Event, channels, hex, index, index_with, places, replay, replayed, rewritten, salvage, streamed, us};
+use crate::support::{
+    Build, Event, channels, hex, index, index_with, places, replay, replayed, rewritten, salvage, streamed, us,
+};
 
 fn key(name: &str, type_name: &str) -> (String, String) {
     (name.into(), type_name.into())
@@ -17,7 +19,10 @@ fn negative_timestamps_are_signed_numbers() {
     assert_eq!(problems, []);
     assert_eq!(index.range(), Some((Time::from_micros(-33_226_000_000), Time::from_micros(7))));
     assert!(index.sorted);
-    assert_eq!(replayed(&log)[&key("a", "int64")].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [us(-33_226_000_000), us(-1), us(7)]);
+    assert_eq!(
+        replayed(&log)[&key("a", "int64")].iter().map(|(time, _)| *time).collect::<Vec<_>>(),
+        [us(-33_226_000_000), us(-1), us(7)]
+    );
 }
 
 #[test]
@@ -29,19 +34,32 @@ fn short_timestamp_fields_are_never_negative() {
 
 #[test]
 fn times_may_step_back() {
-    let log = Build::new().start(1, "a", "int64", "", 50).start(2, "b", "int64", "", 50).int(1, 10, 1).int(2, 9, 1).int(1, 11, 2).int(2, 8, 2).0;
+    let log = Build::new()
+        .start(1, "a", "int64", "", 50)
+        .start(2, "b", "int64", "", 50)
+        .int(1, 10, 1)
+        .int(2, 9, 1)
+        .int(1, 11, 2)
+        .int(2, 8, 2)
+        .0;
     let (index, problems) = index(&log);
     assert_eq!(problems, []);
     assert!(!index.sorted);
-    assert_eq!(index.channels.iter().map(|c| (c.sorted, c.first, c.last)).collect::<Vec<_>>(), [
-        (true, Time::from_micros(10), Time::from_micros(11)),
-        (false, Time::from_micros(8), Time::from_micros(9)),
-    ]);
+    assert_eq!(
+        index.channels.iter().map(|c| (c.sorted, c.first, c.last)).collect::<Vec<_>>(),
+        [(true, Time::from_micros(10), Time::from_micros(11)), (false, Time::from_micros(8), Time::from_micros(9)),]
+    );
 }
 
 #[test]
 fn data_before_their_start_belong_to_it() {
-    let log = Build::new().int(1, 10, 1).int(2, 11, 2).int(1, 12, 3).start(2, "b", "int64", "", 20).start(1, "a", "int64", "m", 21).int(1, 22, 4);
+    let log = Build::new()
+        .int(1, 10, 1)
+        .int(2, 11, 2)
+        .int(1, 12, 3)
+        .start(2, "b", "int64", "", 20)
+        .start(1, "a", "int64", "m", 21)
+        .int(1, 22, 4);
     let (index, problems) = index(&log.0);
     assert_eq!(problems, [("late-start", 12), ("late-start", 24)]);
     assert_eq!(channels(&index), [("b", "int64", 1, ""), ("a", "int64", 3, "m")]);
@@ -50,14 +68,24 @@ fn data_before_their_start_belong_to_it() {
 
 #[test]
 fn data_before_several_starts_belong_to_the_first() {
-    let log = Build::new().int(1, 10, 1).start(1, "a", "int64", "", 20).finish(1, 21).start(1, "b", "int64", "", 22).int(1, 23, 2);
+    let log = Build::new()
+        .int(1, 10, 1)
+        .start(1, "a", "int64", "", 20)
+        .finish(1, 21)
+        .start(1, "b", "int64", "", 22)
+        .int(1, 23, 2);
     let (index, _) = index(&log.0);
     assert_eq!(channels(&index), [("a", "int64", 1, ""), ("b", "int64", 1, "")]);
 }
 
 #[test]
 fn a_name_that_is_started_again_is_one_channel() {
-    let log = Build::new().start(1, "a", "int64", "old", 1).int(1, 2, 1).finish(1, 3).start(1, "a", "int64", "new", 4).int(1, 5, 2);
+    let log = Build::new()
+        .start(1, "a", "int64", "old", 1)
+        .int(1, 2, 1)
+        .finish(1, 3)
+        .start(1, "a", "int64", "new", 4)
+        .int(1, 5, 2);
     let (index, problems) = index(&log.0);
     assert_eq!(problems, []);
     assert_eq!(channels(&index), [("a", "int64", 2, "new")]);
@@ -65,7 +93,12 @@ fn a_name_that_is_started_again_is_one_channel() {
 
 #[test]
 fn a_name_with_another_type_is_another_channel() {
-    let log = Build::new().start(1, "a", "double", "", 1).double(1, 2, 1.0).finish(1, 3).start(1, "a", "string", "", 4).data(1, 5, b"text!!!!");
+    let log = Build::new()
+        .start(1, "a", "double", "", 1)
+        .double(1, 2, 1.0)
+        .finish(1, 3)
+        .start(1, "a", "string", "", 4)
+        .data(1, 5, b"text!!!!");
     let (index, problems) = index(&log.0);
     assert_eq!(problems, []);
     assert_eq!(channels(&index), [("a", "double", 1, ""), ("a", "string", 1, "")]);
@@ -83,12 +116,19 @@ fn the_last_start_of_a_live_id_counts() {
 
 #[test]
 fn metadata_are_replaced() {
-    let log = Build::new().start(1, "a", "int64", "one", 1).int(1, 2, 1).metadata(1, "two", 3).int(1, 4, 2).metadata(1, "", 5);
+    let log = Build::new()
+        .start(1, "a", "int64", "one", 1)
+        .int(1, 2, 1)
+        .metadata(1, "two", 3)
+        .int(1, 4, 2)
+        .metadata(1, "", 5);
     let (index, problems) = index(&log.0);
     assert_eq!(problems, []);
     assert_eq!(channels(&index), [("a", "int64", 2, "")]);
-    let told: Vec<Event> = replay(&log.0, &index).events.into_iter().filter(|event| !matches!(event, Event::Sample { .. })).collect();
-    let metadata = |time, metadata: &str| Event::Metadata { key: key("a", "int64"), time: us(time), metadata: metadata.into() };
+    let told: Vec<Event> =
+        replay(&log.0, &index).events.into_iter().filter(|event| !matches!(event, Event::Sample { .. })).collect();
+    let metadata =
+        |time, metadata: &str| Event::Metadata { key: key("a", "int64"), time: us(time), metadata: metadata.into() };
     let channel = Event::Channel { name: "a".into(), type_name: "int64".into(), metadata: "one".into() };
     assert_eq!(told, [channel, metadata(3, "two"), metadata(5, "")]);
 }
@@ -110,7 +150,8 @@ fn metadata_in_a_data_record_of_2022_are_metadata() {
     let (index, problems) = index(&log.0);
     assert_eq!(problems, [("metadata-2022", at)]);
     assert_eq!(channels(&index), [("a", "double", 2, "meta")]);
-    let told: Vec<Event> = replay(&log.0, &index).events.into_iter().filter(|event| matches!(event, Event::Metadata { .. })).collect();
+    let told: Vec<Event> =
+        replay(&log.0, &index).events.into_iter().filter(|event| matches!(event, Event::Metadata { .. })).collect();
     assert_eq!(told, [Event::Metadata { key: key("a", "double"), time: us(3), metadata: "meta".into() }]);
     let written = rewritten(&log.0);
     assert_eq!(channels(&crate::support::index(&written).0), [("a", "double", 2, "meta")], "a conversion keeps them");
@@ -175,7 +216,13 @@ fn records_behind_a_zero_hole_on_a_record_boundary_are_read() {
 
 #[test]
 fn two_live_ids_with_one_name_are_one_channel_in_the_order_of_the_file() {
-    let log = Build::new().start(1, "a", "int64", "", 1).start(2, "a", "int64", "", 2).int(1, 3, 10).int(2, 4, 20).int(1, 5, 30).int(2, 6, 40);
+    let log = Build::new()
+        .start(1, "a", "int64", "", 1)
+        .start(2, "a", "int64", "", 2)
+        .int(1, 3, 10)
+        .int(2, 4, 20)
+        .int(1, 5, 30)
+        .int(2, 6, 40);
     let (index, problems) = index(&log.0);
     assert_eq!(problems, []);
     assert_eq!(channels(&index), [("a", "int64", 4, "")]);
@@ -218,7 +265,12 @@ fn a_second_header_with_a_long_text_is_one_also_in_pieces() {
 
 #[test]
 fn a_time_range_comes_from_data_only() {
-    let log = Build::new().start(1, "a", "int64", "", 1_739_210_000_000_000).int(1, 10, 1).int(1, 20, 2).metadata(1, "m", 2_000_000_000_000_000).finish(1, -5);
+    let log = Build::new()
+        .start(1, "a", "int64", "", 1_739_210_000_000_000)
+        .int(1, 10, 1)
+        .int(1, 20, 2)
+        .metadata(1, "m", 2_000_000_000_000_000)
+        .finish(1, -5);
     assert_eq!(index(&log.0).0.range(), Some((Time::from_micros(10), Time::from_micros(20))));
 }
 
@@ -236,7 +288,8 @@ fn claims_of_4_gib_cost_nothing() {
     // The extra header.
     let mut log = Build::new().0;
     log[8..12].fill(0xff);
-    let error = Error { at: 12, kind: ErrorKind::Truncated { what: "extra header", needed: u64::from(u32::MAX), left: 0 } };
+    let error =
+        Error { at: 12, kind: ErrorKind::Truncated { what: "extra header", needed: u64::from(u32::MAX), left: 0 } };
     assert_eq!(Reader::new(&log).unwrap_err(), error);
     assert_eq!(Wpilog.index(&log, &Read::default(), &mut Problems::default()).unwrap_err().code, "truncated");
     let mut decoder = Decoder::new(1 << 20);
@@ -249,7 +302,13 @@ fn claims_of_4_gib_cost_nothing() {
     let (found, problems) = index(&log.0);
     assert_eq!((found.records, problems), (1, vec![("truncated", start.at())]));
     let error = Reader::new(&log.0).unwrap().find_map(Result::err).unwrap();
-    assert_eq!(error, Error { at: start.at() + 7, kind: ErrorKind::Truncated { what: "payload", needed: u64::from(u32::MAX), left: 6 } });
+    assert_eq!(
+        error,
+        Error {
+            at: start.at() + 7,
+            kind: ErrorKind::Truncated { what: "payload", needed: u64::from(u32::MAX), left: 6 }
+        }
+    );
     let mut decoder = Decoder::new(1 << 20);
     decoder.push(&log.0);
     assert!(matches!(decoder.next_record(), Ok(Some(_))));
@@ -266,7 +325,8 @@ fn claims_of_4_gib_cost_nothing() {
     // The lengths of a Start.
     for field in [5, 9 + 1, 9 + 1 + 4 + 6] {
         let mut payload = Vec::new();
-        Control::Start(Start { entry: 1, name: b"a", type_name: b"double", metadata: b"", exact: true }).emit(&mut payload);
+        Control::Start(Start { entry: 1, name: b"a", type_name: b"double", metadata: b"", exact: true })
+            .emit(&mut payload);
         payload[field..field + 4].fill(0xff);
         let log = Build::new().data(0, 1, &payload);
         let (found, problems) = index(&log.0);
@@ -276,7 +336,12 @@ fn claims_of_4_gib_cost_nothing() {
 
 #[test]
 fn huge_ids_are_ids_like_any_other() {
-    let log = Build::new().start(u32::MAX, "a", "int64", "", 1).int(u32::MAX, 2, 1).start(1 << 31, "b", "int64", "", 3).int(1 << 31, 4, 2).finish(u32::MAX, 5);
+    let log = Build::new()
+        .start(u32::MAX, "a", "int64", "", 1)
+        .int(u32::MAX, 2, 1)
+        .start(1 << 31, "b", "int64", "", 3)
+        .int(1 << 31, 4, 2)
+        .finish(u32::MAX, 5);
     let (index, problems) = index(&log.0);
     assert_eq!((channels(&index), problems), (vec![("a", "int64", 1, ""), ("b", "int64", 1, "")], vec![]));
 }
@@ -355,7 +420,11 @@ fn anything_but_zero_is_true() {
     let log = Build::new().start(1, "a", "boolean", "", 1).data(1, 2, &[0]).data(1, 3, &[2]);
     let (found, problems) = index(&log.0);
     assert_eq!((found.samples(), problems), (2, vec![]));
-    assert_eq!(replayed(&log.0)[&key("a", "boolean")], [(us(2), vec![0]), (us(3), vec![1])], "written again it is 1, as writers write it");
+    assert_eq!(
+        replayed(&log.0)[&key("a", "boolean")],
+        [(us(2), vec![0]), (us(3), vec![1])],
+        "written again it is 1, as writers write it"
+    );
 }
 
 #[test]

@@ -5,7 +5,9 @@ use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Header, Reader, Record,
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{Build, Collect, Event, Series, channels, in_columns, index, logs_in, replay, replayed, rewritten, streamed};
+use crate::support::{
+    Build, Collect, Event, Series, channels, in_columns, index, logs_in, replay, replayed, rewritten, streamed,
+};
 
 fn check(record: Record<'_>) {
     let mut bytes = Vec::new();
@@ -116,7 +118,9 @@ fn streams_in_pieces_are_the_samples_of_the_whole() {
 
 /// The same events and the same problems. Problems need not wait for the samples before them.
 fn same(a: &Collect, b: &Collect, what: &str) {
-    let events = |all: &Collect| all.events.iter().filter(|event| !matches!(event, Event::Problem { .. })).cloned().collect::<Vec<_>>();
+    let events = |all: &Collect| {
+        all.events.iter().filter(|event| !matches!(event, Event::Problem { .. })).cloned().collect::<Vec<_>>()
+    };
     assert_eq!(events(a), events(b), "{what}");
     assert_eq!(a.problems(), b.problems(), "{what}");
 }
@@ -132,13 +136,17 @@ fn keeps_everything(log: &[u8]) {
     let (before, _) = index(log);
     let written = rewritten(log);
     let (after, problems) = index(&written);
-    let worse: Vec<_> = problems.iter().filter(|(code, _)| *code != "time-out-of-range" && *code != "after-finish").collect();
+    let worse: Vec<_> =
+        problems.iter().filter(|(code, _)| *code != "time-out-of-range" && *code != "after-finish").collect();
     assert!(worse.is_empty(), "a log of ours has no problems: {worse:?}");
     assert_eq!(told(&replay(&written, &after)), told(&replay(log, &before)));
     let sorted = |index| {
         let mut channels = channels(index);
         channels.sort_unstable();
-        channels.into_iter().map(|(name, ty, samples, metadata)| (name.to_owned(), ty.to_owned(), samples, metadata.to_owned())).collect::<Vec<_>>()
+        channels
+            .into_iter()
+            .map(|(name, ty, samples, metadata)| (name.to_owned(), ty.to_owned(), samples, metadata.to_owned()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(sorted(&after), sorted(&before));
     assert_eq!(rewritten(&written), written, "and a second time nothing changes");

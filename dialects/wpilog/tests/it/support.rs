@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, Encode, EncodeOptions, Index, Layout, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Columns, Dialect, Encode, EncodeOptions, Index, Layout, Lookup, Problem, Problems, Read,
+    Sample, Sink, SinkError, Time,
 };
 use logpose_wpilog::{Control, Header, Record, Start, VERSION, Wpilog};
 
@@ -99,8 +100,12 @@ impl Collect {
         let mut series = Series::new();
         for event in &self.events {
             match event {
-                Event::Channel { name, type_name, .. } => drop(series.entry((name.clone(), type_name.clone())).or_default()),
-                Event::Sample { key, time, payload } => series.entry(key.clone()).or_default().push((*time, payload.clone())),
+                Event::Channel { name, type_name, .. } => {
+                    drop(series.entry((name.clone(), type_name.clone())).or_default())
+                }
+                Event::Sample { key, time, payload } => {
+                    series.entry(key.clone()).or_default().push((*time, payload.clone()))
+                }
                 _ => {}
             }
         }
@@ -108,7 +113,10 @@ impl Collect {
     }
 
     pub(crate) fn problems(&self) -> Vec<(&'static str, u64)> {
-        self.events.iter().filter_map(|event| if let Event::Problem { code, at } = event { Some((*code, *at)) } else { None }).collect()
+        self.events
+            .iter()
+            .filter_map(|event| if let Event::Problem { code, at } = event { Some((*code, *at)) } else { None })
+            .collect()
     }
 
     fn key(&self, id: ChannelId) -> Key {
@@ -220,7 +228,9 @@ pub(crate) fn rewritten(log: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = Wpilog.encoder(&EncodeOptions::default()).expect("WPILOG can be written");
     encoder.begin(&mut out);
-    Wpilog.replay(log, &index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut out }).expect("WPILOG holds what WPILOG held");
+    Wpilog
+        .replay(log, &index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut out })
+        .expect("WPILOG holds what WPILOG held");
     encoder.finish(&mut out);
     out
 }

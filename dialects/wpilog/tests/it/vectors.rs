@@ -2,8 +2,8 @@
 
 use logpose_core::{Channel, ChannelId, Cursor, Dialect, Encode, EncodeOptions, Layout, Sample, Time, Type, Value};
 use logpose_wpilog::{
-    Control, FIXED_HEADER, Header, Opaque, Reader, Record, VERSION, Wpilog, Writer, boolean, boolean_array, double, double_array, float, float_array, int64,
-    int64_array, raw, string, string_array,
+    Control, FIXED_HEADER, Header, Opaque, Reader, Record, VERSION, Wpilog, Writer, boolean, boolean_array, double,
+    double_array, float, float_array, int64, int64_array, raw, string, string_array,
 };
 
 use crate::support::{Build, hex, index, replay};
@@ -30,7 +30,8 @@ fn empty_logs_are_their_header() {
     }
 }
 
-const TEST_START: &str = "20 00 1a 40 42 0f 00 01 00 00 00 04 00 00 00 74 65 73 74 05 00 00 00 69 6e 74 36 34 00 00 00 00";
+const TEST_START: &str =
+    "20 00 1a 40 42 0f 00 01 00 00 00 04 00 00 00 74 65 73 74 05 00 00 00 69 6e 74 36 34 00 00 00 00";
 const TEST_DATA: &str = "20 01 08 40 42 0f 03 00 00 00 00 00 00 00";
 const TEST_METADATA: &str = "20 00 18 40 42 0f 02 01 00 00 00 0f 00 00 00 7b 22 73 6f 75 72 63 65 22 3a 22 4e 54 22 7d";
 const TEST_FINISH: &str = "20 00 05 40 42 0f 01 01 00 00 00";
@@ -59,7 +60,11 @@ fn the_example_of_the_format_document_is_written_byte_for_byte() {
     assert!(encoder.finish(&mut out).is_empty());
     assert_eq!(out, expected);
 
-    let made = Build::new().start(1, "test", "int64", "", 1_000_000).int(1, 1_000_000, 3).metadata(1, metadata, 1_000_000).finish(1, 1_000_000);
+    let made = Build::new()
+        .start(1, "test", "int64", "", 1_000_000)
+        .int(1, 1_000_000, 3)
+        .metadata(1, metadata, 1_000_000)
+        .finish(1, 1_000_000);
     assert_eq!(made.0, expected);
 
     let shown: Vec<String> = Reader::new(&expected).unwrap().map(|record| record.unwrap().to_string()).collect();
@@ -73,7 +78,10 @@ fn the_example_of_the_format_document_is_written_byte_for_byte() {
     let (index, problems) = index(&expected);
     assert_eq!(problems, []);
     let channel = &index.channels[0];
-    assert_eq!((&*channel.channel.name, &*channel.channel.type_name, &*channel.channel.metadata), ("test", "int64", metadata));
+    assert_eq!(
+        (&*channel.channel.name, &*channel.channel.type_name, &*channel.channel.metadata),
+        ("test", "int64", metadata)
+    );
     assert_eq!((channel.samples, channel.first, channel.last), (1, second, second));
 }
 
@@ -132,7 +140,13 @@ fn ids_have_the_fewest_bytes() {
 
 #[test]
 fn sizes_have_the_fewest_bytes() {
-    let cases = [(0, "00 01 00 01"), (255, "00 01 ff 01"), (256, "04 01 00 01 01"), (65_535, "04 01 ff ff 01"), (65_536, "08 01 00 00 01 01")];
+    let cases = [
+        (0, "00 01 00 01"),
+        (255, "00 01 ff 01"),
+        (256, "04 01 00 01 01"),
+        (65_535, "04 01 ff ff 01"),
+        (65_536, "08 01 00 00 01 01"),
+    ];
     for (size, header) in cases {
         let payload = vec![0xa5; size];
         let mut expected = hex(header);
@@ -160,8 +174,15 @@ fn values_of_every_standard_type_are_written_byte_for_byte() {
             log.start(&names[$i - 1], $kind, "", 1).unwrap()
         };
     }
-    let (a, b, c, d, e, f) = (start!(1, raw), start!(2, boolean), start!(3, int64), start!(4, float), start!(5, double), start!(6, string));
-    let (g, h, i, j, k) = (start!(7, boolean_array), start!(8, int64_array), start!(9, float_array), start!(10, double_array), start!(11, string_array));
+    let (a, b, c, d, e, f) =
+        (start!(1, raw), start!(2, boolean), start!(3, int64), start!(4, float), start!(5, double), start!(6, string));
+    let (g, h, i, j, k) = (
+        start!(7, boolean_array),
+        start!(8, int64_array),
+        start!(9, float_array),
+        start!(10, double_array),
+        start!(11, string_array),
+    );
     log.flush().unwrap();
     log.append(a, 1000, &[0, 1, 0xfe, 0xff]).unwrap();
     log.append(b, 1000, false).unwrap();
@@ -204,7 +225,19 @@ fn values_of_every_standard_type_are_written_byte_for_byte() {
     assert!(log.ends_with(&expected));
 
     // The same out of the model: each payload is parsed as its type and encoded again.
-    let types = ["raw", "boolean", "int64", "float", "double", "string", "boolean[]", "int64[]", "float[]", "double[]", "string[]"];
+    let types = [
+        "raw",
+        "boolean",
+        "int64",
+        "float",
+        "double",
+        "string",
+        "boolean[]",
+        "int64[]",
+        "float[]",
+        "double[]",
+        "string[]",
+    ];
     let (mut encoder, mut out) = (encoder(""), Vec::new());
     for (id, type_name) in types.iter().enumerate() {
         encoder.channel(ChannelId::try_from(id).unwrap(), &Channel::new(&*names[id], *type_name), &mut out).unwrap();
@@ -285,7 +318,10 @@ fn records_that_only_readers_meet_are_read() {
     check("00 00 06 01 01 01 00 00 00 00", 0, 1, &hex("01 01 00 00 00 00"));
     assert_eq!(Control::parse(&hex("01 01 00 00 00 00")), Control::Unknown { bytes: &hex("01 01 00 00 00 00") });
 
-    let log = Build::new().start(1, "x", "int64", "", 1).raw(&hex(&format!("7f {wide} ff {wide} 00 00 06 01 01 01 00 00 00 00"))).int(1, 5, 6);
+    let log = Build::new()
+        .start(1, "x", "int64", "", 1)
+        .raw(&hex(&format!("7f {wide} ff {wide} 00 00 06 01 01 01 00 00 00 00")))
+        .int(1, 5, 6);
     let (index, problems) = index(&log.0);
     assert_eq!(problems, [("unknown-control", log.at() - 12 - 10)]);
     let values: Vec<(i64, Vec<u8>)> = replay(&log.0, &index).series().into_values().flatten().collect();

@@ -1,0 +1,603 @@
+#!/usr/bin/env python3
+"""Times logpose beside what users have today and prints one table. `make bench` calls it.
+
+    bench/run.py [--quick] [--only REGEX] [-n N] [--json FILE] [--instructions]
+
+Standard library only. It writes only into target/bench: inputs, a virtual environment, built peers. See README.md
+beside this file for what is measured and how to read the table. Exit code: 0 done, 1 something of ours was wrong.
+"""
+import argparse, csv, hashlib, json, math, os, re, shutil, struct, subprocess, sys, tempfile, threading, time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
+WORK = TARGET / "bench"
+DATA, OUT, BIN, VENV = WORK / "data", WORK / "out", WORK / "bin", WORK / "venv"
+RELEASE = TARGET / "release"
+ROBOTPY = "robotpy-wpiutil==2026.2.2"
+
+# Input: how the sha256 of its bytes begins.
+INPUTS = {
+    "wpilog-tiny": "f1e6d5e2f86ebf5e",
+    "wpilog-match": "6b90b7fe879e5ff7",
+    "rlog-match": "bc4ad39d527753a4",
+    "wpilog-big": "8681f9fbaec27afc",
+    "rlog-big": "e20ddef4364baff1",
+}
+
+# Measured once on another machine, where WPILib's C++ reader made the columns of wpilog-match in so many seconds.
+# Here all of these are multiplied by how much longer or shorter that takes on this machine.
+CPP_ELSEWHERE = 0.155
+SCOPE, KIT, PYTHON = "AdvantageScope", "AdvantageKit", "WPILib Python"
+
+failures = []
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+# ---------------------------------------------------------------- one run
+
+
+class Run:
+    """What one process did: its keys, its wall time, the most memory it held."""
+
+    def __init__(self, keys, wall, rss, error=None):
+        self.keys, self.wall, self.rss, self.error = keys, wall, rss, error
+
+
+def run(cmd, limit=600):
+    """Runs a command. Lines that begin with @ hold key=value pairs."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begun = time.perf_counter()
+        try:
+            process = subprocess.Popen([str(c) for c in cmd], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        except OSError as error:
+            return Run({}, 0, 0, str(error))
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begun
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0), err.seek(0)
+        keys = {}
+        for line in out.read().decode(errors="replace").splitlines():
+            if line.startswith("@"):
+                keys.update(pair.split("=", 1) for pair in line[1:].split() if "=" in pair)
+        error = None
+        if process.returncode:
+            last = err.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
+            error = f"exit {process.returncode}: {last[0]}"
+        # Linux counts in KiB. A child starts with what this program holds, some 20 MB, as its least.
+        return Run(keys, wall, usage.ru_maxrss * 1024, error)
+
+
+def memory_of(cmd):
+    """The most memory that is no mapped file, sampled while a command runs once, untimed."""
+    process = subprocess.Popen([str(c) for c in cmd], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            break
+        found = re.search(r"RssAnon:\s+(\d+)", status)
+        peak = max(peak, int(found[1]) * 1024 if found else 0)
+        time.sleep(0.002)
+    process.wait()
+    return peak
+
+
+# ---------------------------------------------------------------- what is needed
+
+
+def build():
+    for package in ("logpose-bench", "logpose-cli"):
+        done = subprocess.run(["cargo", "build", "--release", "--quiet", "-p", package], cwd=ROOT)
+        if done.returncode:
+            failures.append(f"{package} does not build")
+            if package == "logpose-bench":
+                sys.exit("bench: logpose-bench does not build")
+
+
+def make_input(kind, name=None, size=None):
+    """Makes an input unless it is there; returns its path and what a correct reader must find in it."""
+    path = DATA / f"{name or kind}.{kind.split('-')[0]}"
+    about = path.with_suffix(".json")
+    if path.exists() and about.exists():
+        totals = json.loads(about.read_text())
+        if totals["bytes"] == path.stat().st_size:
+            return path, totals
+    say(f"bench: making {path.name}")
+    cmd = [RELEASE / "generate", kind, path] + ([str(size)] if size else [])
+    totals = json.loads(subprocess.run(cmd, check=True, capture_output=True, text=True).stdout)
+    if not size:
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if not digest.startswith(INPUTS[kind]):
+            sys.exit(f"bench: {path} is not the input that the goals were set with: sha256 {digest}")
+    about.write_text(json.dumps(totals))
+    return path, totals
+
+
+def peers():
+    """Installs and compiles the peers; returns which there are, with their commands."""
+    found = {}
+    python = VENV / "bin" / "python"
+    ready = lambda: python.exists() and not subprocess.run([python, "-c", "import wpiutil.log"], capture_output=True).returncode
+    if not ready():
+        made = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True)
+        if made.returncode == 0:
+            made = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROBOTPY], capture_output=True, text=True)
+        if made.returncode or not ready():
+            why = (made.stderr.strip() or made.stdout.strip() or "it cannot be imported").splitlines()[-1]
+            say(f"bench: without WPILib's reader and writer: {ROBOTPY} cannot be installed ({why[:160]})")
+            return found
+    found["python"] = python
+    compiler = shutil.which("g++")
+    if not compiler:
+        say("bench: without WPILib's C++ reader and writer: there is no g++")
+        return found
+    where = subprocess.run([python, "-c", "import native.wpiutil as m; print(list(m.__path__)[0])"], capture_output=True, text=True)
+    native = Path(where.stdout.strip() or "/nonexistent")
+    for name in ("wpilib_read", "wpilib_write"):
+        source, program = HERE / "peers" / f"{name}.cpp", BIN / name
+        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+            cmd = [compiler, "-std=c++20", "-O3", "-march=native", f"-I{native}/include", "-o", program, source, f"-L{native}/lib", "-lwpiutil", f"-Wl,-rpath,{native}/lib"]
+            done = subprocess.run(cmd, capture_output=True, text=True)
+            if done.returncode:
+                why = [line for line in done.stderr.splitlines() if "error" in line][:1] or ["it failed"]
+                say(f"bench: without WPILib's C++ {name}: {why[0][:200]}")
+                continue
+        found[name] = program
+    return found
+
+
+# ---------------------------------------------------------------- right or wrong
+
+EXACT = ("records", "control", "schema", "int_sum", "true", "string_bytes", "struct_bytes", "tsum")
+agreed = {}  # sums of times, which `generate` does not tell: all readers of an input must agree
+
+
+def wrong(keys, totals, only=None):
+    """What of the counts and sums a run printed is not as it must be; None if all is."""
+    for key in EXACT:
+        if key not in keys or (only and key not in only):
+            continue
+        expected = totals.get(key)
+        if key == "tsum":
+            expected = agreed.setdefault(totals["kind"], int(keys[key]))
+        if expected is not None and int(keys[key]) != expected:
+            return f"{key} {keys[key]}, not {expected}"
+    if "double_sum" in keys and not (only and "double_sum" not in only):
+        # Not in every reader's order are the numbers added up.
+        if not math.isclose(float(keys["double_sum"]), totals["double_sum"], rel_tol=1e-9, abs_tol=1e-6):
+            return f"double_sum {keys['double_sum']}, not {totals['double_sum']}"
+    return None if "records" in keys else "it printed no count"
+
+
+def append_totals(n):
+    """What `ours wpilog-append` writes: n records of each of four kinds."""
+    return {"kind": f"append-{n}", "records": 4 * n, "control": 400, "schema": 0, "double_sum": 0.25 * n * (n - 1) + 36.0 * n, "int_sum": 0, "true": n // 2, "string_bytes": 23 * n, "struct_bytes": 0}
+
+
+def types_of(path):
+    """The type of every entry, from the Start records of a WPILOG."""
+    with open(path, "rb") as file:
+        log = file.read(1 << 20)
+    at, types = 12 + struct.unpack_from("<I", log, 8)[0], {}
+    while at + 16 < len(log):
+        widths = log[at]
+        fields, place = [], at + 1
+        for width in (1 + (widths & 3), 1 + (widths >> 2 & 3), 1 + (widths >> 4 & 7)):
+            fields.append(int.from_bytes(log[place:place + width], "little"))
+            place += width
+        entry, size, _ = fields
+        payload = log[place:place + size]
+        if entry == 0 and payload[:1] == b"\0" and len(payload) == size:
+            texts, p = [], 5
+            for _ in range(3):
+                n = struct.unpack_from("<I", payload, p)[0]
+                texts.append(payload[p + 4:p + 4 + n].decode())
+                p += 4 + n
+            types[texts[0]] = texts[1]
+        at = place + size
+    return types
+
+
+def text_sums(rows, types):
+    """Counts and sums over rows of channel and value as CSV or NDJSON show them. Structs are only counted."""
+    keys = {"records": 0, "schema": 0, "double_sum": 0.0, "int_sum": 0, "true": 0, "string_bytes": 0}
+    single = lambda x: struct.unpack("f", struct.pack("f", float(x)))[0]
+    for name, value in rows:
+        kind = types[name]
+        if kind == "structschema":
+            keys["schema"] += 1
+            continue
+        keys["records"] += 1
+        if kind.startswith("struct:"):
+            continue
+        if kind.endswith("[]"):
+            values, kind = json.loads(value) if isinstance(value, str) else value, kind[:-2]
+        else:
+            values = (value,)
+        for x in values:
+            if kind == "double":
+                keys["double_sum"] += float(x)
+            elif kind == "float":
+                keys["double_sum"] += single(x)
+            elif kind == "int64":
+                keys["int_sum"] += int(x)
+            elif kind == "boolean":
+                keys["true"] += x is True or x == "true"
+            else:
+                # JSON texts are values in NDJSON: their length is that of the text they came from.
+                keys["string_bytes"] += len(x if isinstance(x, str) else json.dumps(x, separators=(",", ":")))
+    return keys
+
+
+def check_csv(path, source, totals):
+    with open(path, newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return wrong(text_sums(((row[1], row[2]) for row in rows), types_of(source)), totals)
+
+
+def check_ndjson(path, source, totals):
+    with open(path) as file:
+        rows = map(json.loads, file)
+        return wrong(text_sums(((row["channel"], row["value"]) for row in rows), types_of(source)), totals)
+
+
+def check_rlog(path, source, totals):
+    done = run([RELEASE / "ours", "rlog-columns", path, "1"])
+    # Keys take the place of Start records, and times are doubles.
+    return done.error or wrong({k: v for k, v in done.keys.items() if k not in ("control", "tsum")}, totals)
+
+
+# ---------------------------------------------------------------- jobs
+
+
+class Side:
+    """One program of a job, and its best figure over all runs."""
+
+    def __init__(self, name, cmd, figure, runs=None, only=None):
+        self.name, self.cmd, self.figure, self.runs, self.only = name, cmd, figure, runs, only
+        self.best, self.rss, self.keys, self.all, self.error = None, 0, {}, [], None
+
+    def take(self, done, totals, limit):
+        if len(self.all) >= (self.runs or limit) or self.error:
+            return
+        if done.error is None and totals:
+            done.error = wrong(done.keys, totals, self.only)
+        if done.error:
+            self.error = done.error
+            return
+        value = self.figure(done, totals)
+        self.all.append(value)
+        self.rss = max(self.rss, int(done.keys.get("peak_bytes") or done.rss))
+        if self.best is None or value < self.best:
+            self.best, self.keys = value, done.keys
+
+
+class Job:
+    """A row: ours, the peers beside it, what others measured elsewhere, and the goals."""
+
+    def __init__(self, name, ours, peers=(), kind=None, unit="ns/record", threads=0, elsewhere=None, goals=(), extra=None, check=None, output=None):
+        self.name, self.ours, self.peers = name, ours, [p for p in peers if p]
+        self.kind, self.unit, self.threads, self.elsewhere = kind, unit, threads, elsewhere
+        self.goals, self.extra, self.check, self.output = goals, extra, check, output
+        self.note = ""
+
+
+def per_record(done, totals):
+    return int(done.keys["work_ns"]) / totals["records"]
+
+
+def key(name):
+    return lambda done, _: float(done.keys[name])
+
+
+def wall(done, _):
+    return done.wall
+
+
+def jobs(inputs, have, quick):
+    """All jobs for the inputs and peers that there are."""
+    ours = lambda *args: [RELEASE / "ours", *args]
+    reader = have.get("wpilib_read")
+    writer = have.get("wpilib_write")
+    python = have.get("python")
+    cpp = lambda mode, kind, only=None: reader and Side("WPILib C++", [reader, mode, inputs[kind][0]], per_record, only=only)
+    slow = lambda mode, kind: python and Side(PYTHON, [python, HERE / "peers/robotpy_read.py", mode, inputs[kind][0]], per_record, runs=1 if quick else 3)
+    here = [kind for kind in INPUTS if kind in inputs]
+    list_ = []
+
+    def reading(job, kind, threads, peers=(), elsewhere=None, goals=(), extra=None):
+        path, totals = inputs[kind]
+        if elsewhere:
+            who, seconds, rss = elsewhere
+            elsewhere = (who, seconds * 1e9 / totals["records"] if seconds > 1e-5 else seconds * 1e9, rss)
+        name = f"{job.replace('-', ' ')}, {kind.split('-')[1]}, {threads} thread{'s' if threads > 1 else ''}"
+        side = Side("logpose", ours(job, path, str(threads)), per_record)
+        list_.append(Job(name, side, peers, kind, threads=threads, elsewhere=elsewhere, goals=goals, extra=extra))
+
+    index_bytes = ("B/record of index", lambda keys, totals: int(keys["index_bytes"]) / totals["records"])
+    ratio_held = ("× the decoded bytes held", lambda keys, _: int(keys["anonymous_bytes"]) / int(keys["decoded_bytes"]))
+    for kind in here:
+        size = kind.split("-")[1]
+        for threads in (1, 2) if size != "tiny" else (1,):
+            least = 4.5 if threads == 1 else 8
+            if kind.startswith("wpilog"):
+                peers = [cpp("sum", kind)] + ([slow("sum", kind)] if size == "match" and threads == 1 else [])
+                reading("wpilog-sum", kind, threads, peers, (SCOPE, 1570e-9, 0) if size == "match" else None, [("peer", least)] if size == "big" else [])
+                if size == "tiny":
+                    continue
+                # C++ only walks; it makes no index. In a walk it counts the schemas as records.
+                reading("wpilog-index", kind, threads, [cpp("walk", kind, ("control", "tsum_"))], (SCOPE, 95e-9, 4.7e9) if size == "big" else None,
+                        [("elsewhere", 12), ("extra", 8)] if size == "big" else [("extra", 8)], index_bytes)
+                seconds, rss = (165, 6.9e9) if size == "big" else (10.2, 679e6)
+                goals = [("peer", least), ("extra", 1.15)] if size == "big" else [("peer", 4), ("elsewhere", 250)]
+                reading("wpilog-columns", kind, threads, [cpp("columns", kind)], (SCOPE, seconds, rss), goals, ratio_held)
+            else:
+                reading("rlog-index", kind, threads, extra=index_bytes)
+                reading("rlog-columns", kind, threads, (), (SCOPE, 9.4, 695e6) if size == "match" else None, [("elsewhere", 300)] if size == "match" else [], ratio_held)
+
+    n = 400_000 if quick else 2_000_000
+    allocations = ("allocations", lambda keys, _: int(keys["double_allocations"]) + int(keys["bool_allocations"]))
+    cpp_append = lambda mode, count, name: writer and Side(name, [writer, mode, OUT / f"{mode}.wpilog", str(count)], key("double_median_ns"))
+    list_.append(Job("wpilog append double, bytes dropped", Side("logpose", ours("wpilog-append", "-", str(n)), key("double_median_ns")),
+                     [cpp_append("null", n, "WPILib C++")], unit="ns", goals=[("extra", 0)], extra=allocations, check=append_totals(n)))
+    list_.append(Job("wpilog append double, to a file", Side("logpose", ours("wpilog-append", OUT / "append.wpilog", str(n)), key("double_mean_ns")),
+                     [cpp_append("writer", n, "WPILib C++, writes not in it"), cpp_append("background", 100_000, "WPILib C++ background, writes not in it")], unit="ns",
+                     elsewhere=(PYTHON, 366, 0), goals=[("most", 8), ("extra", 0)], extra=allocations, check=append_totals(n)))
+    list_.append(Job("rlog encode, a cycle of 279 fields", Side("logpose", ours("rlog-encode", "2000" if quick else "20000"), key("cycle_median_us")), unit="µs",
+                     elsewhere=(KIT, 33, 0), goals=[("most", 5), ("extra", 0)], extra=("allocations", lambda keys, _: int(keys["allocations"]))))
+
+    source, totals = inputs["wpilog-match"]
+    for to, check in (("csv", check_csv), ("ndjson", check_ndjson), ("rlog", check_rlog)):
+        out = OUT / f"ours.{to}"
+        cmd = [RELEASE / "logpose", "--quiet", "convert", source, "-o", out, "--force"]
+        beside = [python and Side(f"{PYTHON} + csv", [python, HERE / "peers/robotpy_convert.py", "csv", source, OUT / "peer.csv"], wall, runs=1 if quick else 2, only=())] if to == "csv" else []
+        job = Job(f"wpilog to {to}, match", Side("logpose", cmd, wall), beside, unit="s", output=out,
+                  elsewhere=(SCOPE, 20.9, 0) if to == "csv" else None, goals=[("most", 0.5), ("extra", 32)] if to == "csv" else [],
+                  extra=("MB of memory", lambda keys, _: keys["anonymous"] / 1e6))
+        job.check = (lambda check: lambda path: check(path, source, totals))(check)
+        list_.append(job)
+    return list_
+
+
+def perform(job, inputs, n):
+    """Runs a job: ours, peer, ours, peer …"""
+    totals = inputs[job.kind][1] if job.kind else None
+    digest = None
+    for turn in range(n):
+        for side in [job.ours] + job.peers:
+            if len(side.all) >= (side.runs or n) or side.error:
+                continue
+            done = run(side.cmd)
+            if side is job.ours and job.output and done.error is None:
+                # The first output is read back value by value, the others must be the same bytes.
+                with open(job.output, "rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+                if digest is None:
+                    digest, done.error = found, job.check(job.output)
+                elif found != digest:
+                    done.error = "another output than the first time"
+            expected = totals
+            if isinstance(job.check, dict) and side is job.ours:
+                expected = job.check
+                done.keys.pop("bytes", None)
+            side.take(done, expected, n)
+        if job.ours.error:
+            failures.append(f"{job.name}: {job.ours.error}")
+            return
+    if job.output:
+        job.ours.keys["anonymous"] = memory_of(job.ours.cmd)
+    # Growing a vector now and then is no allocation for each record; one in a hundred would be.
+    many = int(job.ours.keys.get("allocations", 0))
+    if totals and many * 100 > totals["records"]:
+        failures.append(f"{job.name}: {many} allocations for {totals['records']} records")
+        job.note = "ALLOCATES"
+    for path in OUT.iterdir():
+        path.unlink()
+
+
+# ---------------------------------------------------------------- the table
+
+
+def short(value, unit):
+    if unit == "s":
+        return f"{value:.3f} s"
+    return f"{value:.2f} {unit}" if value < 100 else f"{value:,.0f} {unit}"
+
+
+def size(n):
+    return f"{n / 1e9:.2f} GB" if n >= 1e9 else f"{n / 1e6:.0f} MB"
+
+
+def speed(job, inputs):
+    if not job.kind or job.ours.best is None:
+        return None
+    totals = inputs[job.kind][1]
+    return totals["bytes"] / (job.ours.best * totals["records"])
+
+
+def judge(job, peer, scale, totals):
+    """The goals in words, and whether they are reached."""
+    words, reached = [], []
+    ours = job.ours.best
+    for goal, value in job.goals:
+        if goal == "peer":
+            words.append(f"≥ {value:g} × C++")
+            reached.append(None if peer is None or peer.best is None or not peer.name.startswith("WPILib C++") else peer.best / ours >= value)
+        elif goal == "elsewhere":
+            words.append(f"≥ {value:g} × {job.elsewhere[0]}")
+            reached.append(job.elsewhere[1] * (scale or 1) / ours >= value if scale else None)
+        elif goal == "most":
+            words.append(f"≤ {value:g} {job.unit}")
+            reached.append(ours <= value)
+        else:
+            name, figure = job.extra
+            words.append(f"≤ {value:g} {name}" if value else f"no {name}")
+            reached.append(figure(job.ours.keys, totals) <= value)
+    if not words:
+        return "", ""
+    text = "no" if False in reached else "?" if None in reached else "yes"
+    return ", ".join(words), text
+
+
+def rows(list_, inputs, scale):
+    for job in list_:
+        totals = inputs[job.kind][1] if job.kind else None
+        if job.ours.error:
+            yield [job.name, f"WRONG: {job.ours.error}", "", "", "", "", "", "no"]
+            continue
+        if job.ours.best is None:
+            continue
+        ours = [short(job.ours.best, job.unit)]
+        if job.kind:
+            ours.append(f"{speed(job, inputs):.2f} GB/s")
+        if job.kind or job.output:
+            ours.append(size(job.ours.rss))
+        if job.extra:
+            value = job.extra[1](job.ours.keys, totals)
+            ours.append(f"{value:.2f} {job.extra[0]}" if value else f"no {job.extra[0]}")
+        elsewhere = versus = ""
+        if job.elsewhere:
+            who, value, rss = job.elsewhere
+            scaled = value * (scale or 1)
+            elsewhere = f"{who} {short(scaled, job.unit)}" + ("" if scale else " (not scaled)") + (f" {size(rss)}" if rss else "")
+            versus = f"{scaled / job.ours.best:.1f} ×"
+        goal, reached = judge(job, job.peers[0] if job.peers else None, scale, totals)
+        for at, peer in enumerate(job.peers or [None]):
+            beside = ratio = ""
+            if peer and peer.error:
+                beside = f"{peer.name}: {peer.error}"
+            elif peer and peer.best is not None:
+                beside = f"{peer.name} {short(peer.best, job.unit)}" + (f" {size(peer.rss)}" if job.unit != "ns" else "")
+                ratio = f"{peer.best / job.ours.best:.1f} ×"
+            if at == 0:
+                yield [job.name, "  ".join(ours), beside, ratio, elsewhere, versus, goal, job.note or reached]
+            else:
+                yield ["", "", beside, ratio, "", "", "", ""]
+
+
+def table(head, body):
+    body = [head] + list(body)
+    widths = [max(len(row[i]) for row in body) for i in range(len(head))]
+    line = lambda row: "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+    print(line(head))
+    print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    for row in body[1:]:
+        print(line(row))
+
+
+LIMITS = [
+    ("memory_read_1", "memory read, 1 thread, 1 GiB"),
+    ("memory_read_2", "memory read, 2 threads, 1 GiB"),
+    ("first_touch", "first touch of fresh pages, 4 KiB"),
+    ("first_touch_huge", "first touch of fresh pages, huge"),
+    ("cache_read", "page cache, read(2) and sum"),
+    ("cache_map", "page cache, mapped and sum"),
+    ("write", "write 512 MiB"),
+    ("write_fdatasync", "write 512 MiB and fdatasync"),
+]
+
+
+def limits(list_, inputs, quick):
+    done = run([RELEASE / "limits", OUT, inputs["wpilog-match" if quick else "wpilog-big"][0]])
+    if done.error:
+        failures.append(f"limits: {done.error}")
+        return {}
+    found = {name: float(value) for name, value in done.keys.items()}
+    print("\nLimits of this machine\n")
+    table(["what", "GB/s"], [[text, f"{found[name]:.2f}"] for name, text in LIMITS if name in found])
+    shares = []
+    for job in list_:
+        memory = found.get(f"memory_read_{min(job.threads, 2)}")
+        gbs = speed(job, inputs)
+        if memory and gbs:
+            shares.append([job.name, f"{gbs:.2f}", f"{100 * gbs / memory:.0f} %"])
+    print("\nOurs as a share of what memory gives to as many threads\n")
+    table(["job", "GB/s", "share"], shares)
+    return found
+
+
+def instructions(have):
+    """Instructions a record, counted by callgrind: repeatable, for comparing commits."""
+    if not shutil.which("valgrind"):
+        say("bench: no instructions: there is no valgrind")
+        return {}
+    found = {}
+    for kind, name, bytes_ in (("wpilog-match", None, None), ("wpilog-big", "wpilog-big-20MB", 20_000_000)):
+        path, totals = make_input(kind, name, bytes_)
+        sides = [("logpose", [RELEASE / "ours", "wpilog-sum", path, "1"])]
+        if "wpilib_read" in have:
+            sides.append(("WPILib C++", [have["wpilib_read"], "sum", path]))
+        for who, cmd in sides:
+            done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={OUT / 'callgrind.out'}", *cmd], capture_output=True, text=True)
+            count = re.search(r"Collected : (\d+)", done.stderr)
+            if done.returncode or not count:
+                say(f"bench: no instructions of {who}: {(done.stderr.strip().splitlines() or ['?'])[-1][:160]}")
+                continue
+            found[f"{who}, {path.stem}"] = int(count[1]) / totals["records"]
+    print("\nInstructions a record, wpilog sum, one thread, start of the process included (goal on big: at most 90)\n")
+    table(["who and what", "instructions"], [[name, f"{value:.1f}"] for name, value in found.items()])
+    (OUT / "callgrind.out").unlink(missing_ok=True)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", default=bool(os.environ.get("QUICK")), help="without the inputs of 1 GB and 500 MB")
+    parser.add_argument("--only", metavar="REGEX", help="only jobs whose name matches")
+    parser.add_argument("-n", type=int, metavar="N", help="runs of each job [default: 7, on the large inputs 5]")
+    parser.add_argument("--json", metavar="FILE", help="write all figures of all runs there")
+    parser.add_argument("--instructions", action="store_true", help="also count instructions with valgrind")
+    parser.add_argument("--no-limits", action="store_true", help="do not measure the machine")
+    options = parser.parse_args()
+    for folder in (DATA, OUT, BIN):
+        folder.mkdir(parents=True, exist_ok=True)
+
+    build()
+    inputs = {kind: make_input(kind) for kind in INPUTS if not (options.quick and kind.endswith("big"))}
+    have = peers()
+    list_ = jobs(inputs, have, options.quick)
+    chosen = [job for job in list_ if not options.only or re.search(options.only, job.name)]
+    for job in chosen:
+        say(f"bench: {job.name}")
+        perform(job, inputs, options.n or (5 if job.kind and job.kind.endswith("big") else 7))
+
+    yardstick = next((job for job in chosen if job.name == "wpilog columns, match, 1 thread"), None)
+    cpp = next((peer.best for peer in yardstick.peers if peer.name == "WPILib C++"), None) if yardstick else None
+    scale = cpp * inputs["wpilog-match"][1]["records"] / 1e9 / CPP_ELSEWHERE if cpp else None
+    head = ["job", "ours", "peer", "ratio", "elsewhere", "ratio", "goal", "reached?"]
+    table(head, rows(chosen, inputs, scale))
+    print("\nBest of several runs, ours and the peer in turns. GB/s is bytes of the log over time; GB and MB are the most memory held, mapped files in it.")
+    if scale:
+        print(f"Elsewhere: measured on another machine, and scaled by {scale:.2f}: WPILib C++ makes the columns of wpilog-match in {CPP_ELSEWHERE * scale:.3f} s here, in {CPP_ELSEWHERE:.3f} s there. Memory is not scaled.")
+    else:
+        print("Elsewhere: measured on another machine, and not scaled: WPILib's C++ reader did not run here to compare the machines by.")
+    found = {} if options.no_limits else limits(chosen, inputs, options.quick)
+    counted = instructions(have) if options.instructions else {}
+    for failure in failures:
+        say(f"bench: WRONG: {failure}")
+    if options.json:
+        side = lambda s: {"name": s.name, "best": s.best, "runs": s.all, "rss": s.rss, "keys": s.keys, "error": s.error}
+        report = {
+            "scale": scale,
+            "jobs": [{"name": j.name, "unit": j.unit, "gb_per_s": speed(j, inputs), "ours": side(j.ours), "peers": [side(p) for p in j.peers], "elsewhere": j.elsewhere} for j in chosen],
+            "limits": found,
+            "instructions": counted,
+            "failures": failures,
+        }
+        Path(options.json).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
