@@ -96,7 +96,14 @@ impl Bindings {
     /// No binding yet, and at most `limit` slots ever.
     #[must_use]
     pub fn new(limit: u32) -> Self {
-        Self { near: Vec::new(), far: HashMap::new(), ended: HashMap::new(), fresh: Vec::new(), slots: Vec::new(), limit }
+        Self {
+            near: Vec::new(),
+            far: HashMap::new(),
+            ended: HashMap::new(),
+            fresh: Vec::new(),
+            slots: Vec::new(),
+            limit,
+        }
     }
 
     /// The slot of a live id.

@@ -3,6 +3,7 @@
 mod bindings;
 mod bytes;
 mod channel;
+mod column_builder;
 mod columns;
 mod cursor;
 mod dialect;
@@ -17,7 +18,8 @@ mod value;
 pub use bindings::{Bindings, Declaration, Fate, Slot, SlotId};
 pub use bytes::{array_at, first_word, word_at};
 pub use channel::{Channel, ChannelId, Type};
-pub use columns::{Chunk, Column, ColumnBuilder, Columns, Widths};
+pub use column_builder::ColumnBuilder;
+pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
 pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, RecordLine, Support};
 pub use index::{ChannelIndex, Index, IndexBuilder, Mark, Positions, Row, SlotIndex, Span};

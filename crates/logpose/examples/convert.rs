@@ -1,4 +1,5 @@
-//! Converts a log to whatever the second name says: `.csv`, `.ndjson`, `.wpilog`, `.rlog`, also `.gz` and others.
+//! Converts logs, merged by time, to whatever the last name says: `.csv`, `.ndjson`, `.wpilog`, `.rlog`, also
+//! with `.gz` and others behind it. With `VERIFY=1` the result is read back and compared with the input.
 //!
 //! ```text
 //! cargo run --release --example convert -- match.wpilog match.csv
@@ -10,15 +11,13 @@ use std::path::Path;
 use logpose::{ConvertOptions, Format, Log, OpenOptions, Output, Quiet, convert};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let (Some(from), Some(to)) = (arguments.next(), arguments.next()) else {
-        return Err("give a log and the name of a file to write".into());
-    };
-    let path = Path::new(&to);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [inputs @ .., to] = &*arguments else { return Err("give logs and the name of a file to write".into()) };
+    let path = Path::new(to);
     let (format, wrapper) = Format::from_path(path).ok_or("this name tells no format")?;
-    let options =
-        ConvertOptions { verify: arguments.next().as_deref() == Some("--verify"), ..ConvertOptions::default() };
-    let logs = [Log::open(Path::new(&from), &OpenOptions::default(), &Quiet)?];
+    let open = |input: &String| Log::open(Path::new(input), &OpenOptions::default(), &Quiet);
+    let logs: Vec<Log> = inputs.iter().map(open).collect::<Result<_, _>>()?;
+    let options = ConvertOptions { verify: std::env::var_os("VERIFY").is_some(), ..ConvertOptions::default() };
     let report = convert(&logs, Vec::new(), &format, Output::File { path, force: true, wrapper }, &options, &Quiet)?;
     println!("{} samples of {} channels, {} bytes", report.samples, report.channels, report.bytes);
     for problem in report.problems.list() {

@@ -95,10 +95,10 @@ impl<W: Write> Sink for Rows<'_, W> {
                 Shape::Csv => {
                     seconds(sample.time, out);
                     out.extend_from_slice(&lane.middle);
-                    self.cell.clear();
-                    if lane.painter.cell(&sample.value, &mut self.cell) {
-                        out.extend_from_slice(&self.cell);
-                    } else {
+                    let start = out.len();
+                    if !lane.painter.cell(&sample.value, out) && needs_quotes(out.get(start..).unwrap_or_default()) {
+                        self.cell.clear();
+                        self.cell.extend(out.drain(start..));
                         quote(&self.cell, out);
                     }
                     out.extend_from_slice(b"\r\n");
@@ -127,7 +127,7 @@ impl<W: Write> Sink for Rows<'_, W> {
 
 /// Appends a CSV cell, in quotes if it needs them.
 pub(crate) fn quote(cell: &[u8], out: &mut Vec<u8>) {
-    if !cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n')) {
+    if !needs_quotes(cell) {
         out.extend_from_slice(cell);
         return;
     }
@@ -139,6 +139,10 @@ pub(crate) fn quote(cell: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.push(b'"');
+}
+
+fn needs_quotes(cell: &[u8]) -> bool {
+    cell.iter().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'))
 }
 
 /// Appends seconds, exactly, with three, six or nine decimals.

@@ -76,7 +76,10 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         Problem::new(Severity::Damage, "lost-bytes", at as u64, (end - at) as u64, format!("{} bytes {what}", end - at))
     };
     let headless = is_headless(log);
-    let (revision, start) = if let Some(revision) = named.filter(|r| Scan::new(log, *r).begins(1)) {
+    // RLOG 7: the revision byte of AdvantageKit 2.2.0 to 3.1.1 that comes twice.
+    let again = 1 + TIMESTAMP_LEN;
+    let begins = |r: &Revision| Scan::new(log, *r).begins(1) || is_repeated_revision(log, again, *r);
+    let (revision, start) = if let Some(revision) = named.filter(begins) {
         (revision, 1)
     } else if headless {
         let revision = given.unwrap_or_else(|| guess_revision(log, 0));
@@ -105,8 +108,6 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
     scan.keys_lost = start != 1;
     let mut spans = Vec::new();
     let mut from = start;
-    // RLOG 7: the revision byte of AdvantageKit 2.2.0 to 3.1.1 that comes twice.
-    let again = start + TIMESTAMP_LEN;
     if start == 1 && is_repeated_revision(log, again, revision) {
         spans.push((from, again));
         from = again + 1;

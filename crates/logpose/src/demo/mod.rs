@@ -90,7 +90,7 @@ fn says(course: &Course, t: f64) -> Option<&'static str> {
         _ if at(course.auto) => Some("Auto: three pieces, left side"),
         _ if at(course.auto + 9.0) => Some("Warning at Intake.java:88: piece lost"),
         _ if at(course.teleop) => Some("Teleop enabled"),
-        _ if at(course.teleop + 20.2) => Some("Error at PowerMonitor.java:41: brownout"),
+        _ if at(course.push + 0.2) => Some("Error at PowerMonitor.java:41: brownout"),
         _ if at(course.end) => Some("Disabled"),
         _ => None,
     }

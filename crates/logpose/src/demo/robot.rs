@@ -27,6 +27,8 @@ pub(super) struct Course {
     pub(super) auto: f64,
     pub(super) pause: f64,
     pub(super) teleop: f64,
+    /// When it pushes against another robot, until the lights go out.
+    pub(super) push: f64,
     pub(super) end: f64,
 }
 
@@ -35,7 +37,8 @@ impl Course {
         let auto = BOOT + 5.0;
         let (pause, teleop) = (auto + 15.0, auto + 18.0);
         let end = teleop + f64::from(teleop_s);
-        Self { auto, pause, teleop, end }
+        let push = teleop + 20.0_f64.min(0.8 * f64::from(teleop_s));
+        Self { auto, pause, teleop, push, end }
     }
 
     pub(super) fn mode(&self, t: f64) -> Mode {
@@ -73,8 +76,7 @@ impl Course {
             [wx.hypot(wy), wy.atan2(wx)]
         });
         let speed = vx.hypot(vy);
-        // Twenty seconds into the driven part the robot pushes against another one, until the lights go out.
-        let push = mode == Mode::Teleop && (t - self.teleop - 20.0).abs() < 0.4;
+        let push = mode == Mode::Teleop && (t - self.push).abs() < 0.4;
         let working = mode.is_enabled();
         let shooting = working && (t * 0.25).sin() > 0.55;
         let amperes = 4.0

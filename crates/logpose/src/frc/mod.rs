@@ -109,11 +109,14 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
 fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
     let mut found = Vec::new();
     for port in 0..6 {
+        // The last spelling is that of AdvantageKit 2021.
         let axes = [
-            format!("DS:joystick{port}/axes"),
-            format!("/DriverStation/Joystick{port}/AxisValues"),
-            format!("DriverStation/Joystick{port}/AxisValues"),
+            "DS:joystick#/axes",
+            "/DriverStation/Joystick#/AxisValues",
+            "DriverStation/Joystick#/AxisValues",
+            "/DriverStation/Joystick#/Axes",
         ];
+        let axes = axes.map(|name| name.replace('#', &port.to_string()));
         let plugged = |value: &Value<'_>| match value {
             Value::FloatArray(axes) => !axes.is_empty(),
             Value::DoubleArray(axes) => !axes.is_empty(),

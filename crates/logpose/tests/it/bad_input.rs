@@ -1,9 +1,9 @@
 use std::path::Path;
 
-use logpose::{Error, Log, OpenOptions, Quiet};
+use logpose::{ConvertOptions, Error, Format, Log, OpenOptions, Output, Quiet, convert};
 use tempfile::TempDir;
 
-use crate::support::{DATALOG, demo_dir};
+use crate::support::{AKIT, DATALOG, R1, R2, demo_dir};
 
 fn error(path: &Path) -> Error {
     Log::open(path, &OpenOptions::default(), &Quiet).unwrap_err()
@@ -92,4 +92,35 @@ fn a_pipe_is_read_like_a_file() {
     let log = crate::support::open(&path);
     writer.join().unwrap();
     assert!(log.index.samples() > 1000);
+}
+
+#[test]
+fn no_flipped_byte_makes_anything_panic() {
+    let mut x = 7_u64;
+    let mut random = move |below: usize| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) as usize % below
+    };
+    let mut opened = 0;
+    for name in [DATALOG, AKIT, R2, R1] {
+        let whole = std::fs::read(demo_dir().join(name)).unwrap();
+        for round in 0..60 {
+            let mut bytes = whole[..6000].to_vec();
+            for _ in 0..=round % 7 {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            let salvage = round % 2 == 0;
+            let options = OpenOptions { salvage, ..OpenOptions::default() };
+            let Ok(log) = Log::from_bytes(name, bytes, &options) else { continue };
+            opened += 1;
+            let _ = (log.frc(), log.robust_range(), log.schemas().problems());
+            for format in [Format::Csv, Format::Ndjson, Format::from_name("wpilog").unwrap()] {
+                let to = Output::Stream(&mut Vec::new());
+                let logs = std::slice::from_ref(&log);
+                convert(logs, Vec::new(), &format, to, &ConvertOptions::default(), &Quiet).unwrap();
+            }
+        }
+    }
+    assert!(opened > 100, "{opened}");
 }

@@ -1,10 +1,16 @@
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use logpose::core::{EncodeOptions, Severity, Time, Value};
-use logpose::{ConvertOptions, Feed, Filter, Format, Log, Moment, Order, Output, Quiet, Wide, convert};
+use logpose::{
+    ConvertOptions, Feed, Filter, Format, Log, Moment, OpenOptions, Order, Output, Progress, Quiet, Wide, convert,
+};
 use tempfile::TempDir;
 
-use crate::support::{AKIT, DATALOG, R1, R2, Row, by_channel, convert_to, encode, log_of, open, open_demo, rows};
+use crate::support::{
+    AKIT, DATALOG, R1, R2, Row, by_channel, convert_to, demo_dir, encode, log_of, open, open_demo, rows,
+};
 
 fn text(logs: &[Log], format: &str, options: &ConvertOptions) -> String {
     let mut out = Vec::new();
@@ -313,4 +319,38 @@ fn only_tables_are_wide() {
     let options = ConvertOptions { wide: Some(Wide::default()), ..ConvertOptions::default() };
     let error = convert_to(&[open_demo(AKIT)], Vec::new(), Path::new("/nowhere/x.ndjson"), &options).unwrap_err();
     assert_eq!(error.code(), "usage");
+}
+
+#[test]
+fn progress_begins_rises_and_ends() {
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<String>>, AtomicU64);
+    impl Progress for Seen {
+        fn begin(&self, what: &str, bytes: u64) {
+            assert!(bytes > 0);
+            self.0.lock().unwrap().push(what.to_owned());
+            self.1.store(0, Ordering::Relaxed);
+        }
+        fn at(&self, bytes: u64) {
+            assert!(self.1.swap(bytes, Ordering::Relaxed) <= bytes);
+        }
+        fn end(&self) {
+            self.0.lock().unwrap().push("end".to_owned());
+        }
+    }
+    let seen = Seen::default();
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("x.csv");
+    let logs = [Log::open(&demo_dir().join(AKIT), &OpenOptions::default(), &seen).unwrap()];
+    let options = ConvertOptions { verify: true, ..ConvertOptions::default() };
+    convert(
+        &logs,
+        Vec::new(),
+        &Format::Csv,
+        Output::File { path: &path, force: false, wrapper: None },
+        &options,
+        &seen,
+    )
+    .unwrap();
+    assert_eq!(*seen.0.lock().unwrap(), ["reading", "end", "converting", "end", "verifying", "end"]);
 }

@@ -18,6 +18,7 @@ mod frc;
 mod order;
 mod output;
 mod select;
+mod show;
 mod support;
 mod verify;
 mod wrappers;

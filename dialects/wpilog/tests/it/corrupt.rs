@@ -29,15 +29,27 @@ const CASES: &[Case] = &[
     ("time-out-of-range.wpilog", &[("time-out-of-range", 39)], &[("time-out-of-range", 39)]),
     ("version-0.wpilog", &[("bad-version", 6)], &[("no-header", 0)]),
     ("version-2.wpilog", &[("version", 6)], &[]),
-    ("zero-hole.wpilog", &[("zero-fill", 1276), ("unknown-control", 1780), ("truncated", 1820)], &[("lost-bytes", 1276)]),
+    (
+        "zero-hole.wpilog",
+        &[("zero-fill", 1276), ("unknown-control", 1780), ("truncated", 1820)],
+        &[("lost-bytes", 1276)],
+    ),
     ("zero-tail.wpilog", &[("zero-fill", 1262)], &[("zero-fill", 1262)]),
     ("bad-controls.wpilog", CONTROLS, CONTROLS),
     ("two-logs.wpilog", TWO_LOGS, TWO_LOGS),
     ("wrong-sizes.wpilog", SIZES, SIZES),
 ];
-const CONTROLS: &[(&str, u64)] = &[("unknown-control", 53), ("unknown-control", 63), ("unknown-control", 84), ("unknown-control", 101), ("unknown-control", 110), ("unknown-control", 114)];
+const CONTROLS: &[(&str, u64)] = &[
+    ("unknown-control", 53),
+    ("unknown-control", 63),
+    ("unknown-control", 84),
+    ("unknown-control", 101),
+    ("unknown-control", 110),
+    ("unknown-control", 114),
+];
 const TWO_LOGS: &[(&str, u64)] = &[("second-header", 2502), ("started-twice", 2526), ("started-twice", 2603)];
-const SIZES: &[(&str, u64)] = &[("bad-value", 46), ("bad-value", 66), ("bad-value", 116), ("bad-value", 142), ("bad-value", 191)];
+const SIZES: &[(&str, u64)] =
+    &[("bad-value", 46), ("bad-value", 66), ("bad-value", 116), ("bad-value", 142), ("bad-value", 191)];
 
 #[test]
 fn every_damaged_log_has_its_problem_at_its_byte() {

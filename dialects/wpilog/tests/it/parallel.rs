@@ -118,6 +118,9 @@ fn long_log(megabytes: usize, middle: impl Fn(Build) -> Build) -> Vec<u8> {
     log.0
 }
 
+/// What happens in a log.
+type Step = fn(Build) -> Build;
+
 #[test]
 fn a_long_log_is_the_same_with_any_number_of_threads() {
     let log = long_log(12, |log| log);
@@ -129,7 +132,7 @@ fn a_long_log_is_the_same_with_any_number_of_threads() {
 
 #[test]
 fn ends_and_starts_around_the_middle_are_the_same_with_any_number_of_threads() {
-    let steps: [(&str, fn(Build) -> Build); 13] = [
+    let steps: [(&str, Step); 13] = [
         ("Finish", |log| log.finish(10, 7)),
         ("Finish, then data", |log| log.finish(10, 7).double(10, 8, 1.0)),
         ("Finish and Start", |log| log.finish(10, 7).start(10, "/other", "double", "", 8)),

@@ -101,7 +101,7 @@ impl Collect {
         for event in &self.events {
             match event {
                 Event::Channel { name, type_name, .. } => {
-                    drop(series.entry((name.clone(), type_name.clone())).or_default())
+                    series.entry((name.clone(), type_name.clone())).or_default();
                 }
                 Event::Sample { key, time, payload } => {
                     series.entry(key.clone()).or_default().push((*time, payload.clone()))

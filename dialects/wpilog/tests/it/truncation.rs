@@ -84,9 +84,9 @@ fn every_single_byte_corruption_reads_without_panic() {
 #[test]
 fn every_fixture_with_some_bytes_changed_reads_without_panic() {
     for (name, log) in valid().into_iter().chain(corrupt()) {
-        let step = 1 + log.len() / 60;
+        let step = 1 + log.len() / 30;
         for at in (0..log.len()).step_by(step) {
-            for value in [0, 0xff, log[at] ^ 1, log[at] ^ 0x10] {
+            for value in [0xff, log[at] ^ 1, log[at] ^ 0x10] {
                 let mut log = log.clone();
                 log[at] = value;
                 everything(&log, &format!("{name} with byte {at} as {value:#04x}"));

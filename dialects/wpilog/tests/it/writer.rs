@@ -36,7 +36,8 @@ impl Write for Shared {
 }
 
 fn records(log: &[u8]) -> usize {
-    Reader::new(log).unwrap().map(|record| record.unwrap()).count()
+    let records: Result<Vec<_>, _> = Reader::new(log).unwrap().collect();
+    records.unwrap().len()
 }
 
 #[test]
