@@ -106,7 +106,6 @@ impl Rng {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product of 128 bits is less than n")]
     fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }

@@ -65,6 +65,7 @@ impl fmt::Display for Problem {
 pub struct Problems {
     list: Vec<Problem>,
     kinds: Vec<(&'static str, Severity, u64)>,
+    lost_bytes: u64,
 }
 
 impl Problems {
@@ -73,6 +74,9 @@ impl Problems {
 
     /// Notes a problem.
     pub fn push(&mut self, problem: Problem) {
+        if problem.severity == Severity::Damage && problem.at.is_some() {
+            self.lost_bytes += problem.length;
+        }
         let count = match self.kinds.iter_mut().find(|(code, ..)| *code == problem.code) {
             Some((_, severity, count)) => {
                 *severity = problem.severity.max(*severity);
@@ -94,9 +98,11 @@ impl Problems {
 
     /// Takes over all problems of another list, in their order.
     pub fn append(&mut self, other: Self) {
+        let lost_bytes = self.lost_bytes + other.lost_bytes;
         for problem in other.list {
             self.push(problem);
         }
+        self.lost_bytes = lost_bytes;
         for (code, severity, count) in other.kinds {
             let extra = count.saturating_sub(Self::KEPT_PER_KIND);
             if let Some((_, s, c)) = self.kinds.iter_mut().find(|(k, ..)| *k == code) {
@@ -122,6 +128,12 @@ impl Problems {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.kinds.iter().map(|(.., count)| count.saturating_sub(Self::KEPT_PER_KIND)).sum()
+    }
+
+    /// Bytes that damage cost, also of problems that were not kept.
+    #[must_use]
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
     }
 
     /// The worst severity met.
@@ -150,7 +162,7 @@ mod tests {
     fn keeps_the_first_of_each_kind_and_counts_the_rest() {
         let mut problems = Problems::default();
         for at in 0..1000 {
-            problems.push(Problem::new(Severity::Note, "again", at, 1, "again"));
+            problems.push(Problem::new(Severity::Damage, "again", at, 1, "again"));
         }
         problems.push(Problem::general(Severity::Damage, "once", "once"));
         assert_eq!(problems.list().len() as u64, Problems::KEPT_PER_KIND + 1);
@@ -159,6 +171,6 @@ mod tests {
 
         let mut joined = Problems::default();
         joined.append(problems);
-        assert_eq!(joined.dropped(), 1000 - Problems::KEPT_PER_KIND);
+        assert_eq!((joined.dropped(), joined.lost_bytes()), (1000 - Problems::KEPT_PER_KIND, 1000));
     }
 }

@@ -108,4 +108,6 @@ pub struct EncodeOptions {
     pub revision: Option<u8>,
     /// Free text for the header, where the format has room for it.
     pub extra_header: Option<String>,
+    /// Whether values may be longer than every known reader of the format can take.
+    pub long_values: bool,
 }

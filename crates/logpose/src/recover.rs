@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use logpose_core::{EncodeOptions, Severity, SinkError};
+use logpose_core::{EncodeOptions, SinkError};
 
 use crate::convert::{Encoding, encoder, sink_error};
 use crate::{Error, Feed, Finding, Log, OpenOptions, Order, Output, Progress, Report};
@@ -31,8 +31,7 @@ pub fn recover(
     let log = Log::open(path, &options, progress)?;
     let mut findings: Vec<Finding> = log.problems.list().iter().cloned().map(Finding::from).collect();
     findings.sort_by_key(|finding| finding.at);
-    let lost_bytes =
-        findings.iter().filter(|f| f.severity == Severity::Damage && f.at.is_some()).map(|f| f.length).sum();
+    let lost_bytes = log.problems.lost_bytes();
     let records = log.index.records;
     let revision = log
         .index
@@ -40,7 +39,7 @@ pub fn recover(
         .and_then(|revision| revision.trim_start_matches('R').parse().ok())
         .or(options.revision);
     let extra_header = log.index.fact("extra_header").map(str::to_owned);
-    let encode = EncodeOptions { revision, extra_header };
+    let encode = EncodeOptions { revision, extra_header, long_values: true };
     let logs = [log];
     let feed = Feed::new(&logs, Vec::new());
     let [log] = &logs;

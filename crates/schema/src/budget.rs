@@ -33,20 +33,13 @@ impl Budget {
 
 /// Checks a cost that is known before decoding starts.
 pub(crate) fn check(cost: u64) -> Result<(), SchemaError> {
-    if cost > TREE_BYTES {
-        Err(too_large())
-    } else {
-        Ok(())
-    }
+    if cost > TREE_BYTES { Err(too_large()) } else { Ok(()) }
 }
 
 /// Checks the length of a payload whose parser builds a tree of its own first.
 pub(crate) fn check_payload(payload: &[u8]) -> Result<(), SchemaError> {
     if bytes(payload.len()) > PAYLOAD_BYTES {
-        return Err(SchemaError::TooLarge {
-            what: "bytes of payload",
-            limit: PAYLOAD_BYTES,
-        });
+        return Err(SchemaError::TooLarge { what: "bytes of payload", limit: PAYLOAD_BYTES });
     }
     Ok(())
 }
@@ -57,10 +50,7 @@ pub(crate) fn bytes(len: usize) -> u64 {
 }
 
 fn too_large() -> SchemaError {
-    SchemaError::TooLarge {
-        what: "bytes of decoded value",
-        limit: TREE_BYTES,
-    }
+    SchemaError::TooLarge { what: "bytes of decoded value", limit: TREE_BYTES }
 }
 
 /// A name and a `Tree` side by side in a map, rounded up.

@@ -14,24 +14,12 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    pub(crate) fn find_or(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> Result<T, SchemaError>,
-    ) -> Result<T, SchemaError> {
-        if let Some(found) = self
-            .0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(name)
-        {
+    pub(crate) fn find_or(&self, name: &str, make: impl FnOnce() -> Result<T, SchemaError>) -> Result<T, SchemaError> {
+        if let Some(found) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             return found.clone();
         }
         let made = make();
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.to_owned(), made.clone());
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), made.clone());
         made
     }
 
@@ -42,9 +30,6 @@ impl<T: Clone> Cache<T> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

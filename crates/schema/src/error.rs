@@ -1,7 +1,4 @@
-#![expect(
-    missing_docs,
-    reason = "the message above each variant says what its fields are"
-)]
+#![expect(missing_docs, reason = "the message above each variant says what its fields are")]
 
 /// Why a schema was not taken, or a payload not decoded.
 ///
@@ -18,10 +15,7 @@ pub enum SchemaError {
     Unsupported { type_name: String },
     /// A schema has not arrived, or not yet.
     #[error("no schema for {what}{}", needed(.needed_by.as_deref()))]
-    Missing {
-        what: String,
-        needed_by: Option<String>,
-    },
+    Missing { what: String, needed_by: Option<String> },
     /// The schema text breaks the grammar.
     #[error("schema of {name}: {error}")]
     Parse { name: String, error: ParseError },
@@ -45,25 +39,13 @@ pub enum SchemaError {
     Descriptor { file: String, reason: String },
     /// The payload ends before the value does.
     #[error("{name} needs {needed} bytes, payload has {len}")]
-    Short {
-        name: String,
-        needed: usize,
-        len: usize,
-    },
+    Short { name: String, needed: usize, len: usize },
     /// A photonstruct flag or count has a value that cannot be.
     #[error("{name}: {what} at byte {at} is {value}")]
-    Photon {
-        name: String,
-        what: &'static str,
-        at: usize,
-        value: i8,
-    },
+    Photon { name: String, what: &'static str, at: usize, value: i8 },
     /// A protobuf, msgpack or JSON payload is broken.
     #[error("{format}: {reason}")]
-    Payload {
-        format: &'static str,
-        reason: String,
-    },
+    Payload { format: &'static str, reason: String },
 }
 
 impl SchemaError {
@@ -115,11 +97,7 @@ pub enum ParseErrorKind {
     BitFieldType { type_name: String },
     /// The bit-field is wider than its type; `bool` is 1 wide.
     #[error("bit-field is {width} wide, {type_name} has {limit}")]
-    BitFieldWidth {
-        type_name: String,
-        width: u64,
-        limit: u64,
-    },
+    BitFieldWidth { type_name: String, width: u64, limit: u64 },
     /// Two fields of one struct have the same name.
     #[error("field {name} is declared twice")]
     Duplicate { name: String },
@@ -134,11 +112,7 @@ pub enum Note {
     Longer { used: usize, left: usize },
     /// The payload of an array does not end on an element.
     #[error("{left} bytes left over after {count} elements of {size} bytes")]
-    Remainder {
-        count: usize,
-        size: usize,
-        left: usize,
-    },
+    Remainder { count: usize, size: usize, left: usize },
     /// The log holds no schema, the built-in table does, and the size agrees.
     #[error("schema missing; WPILib's usual layout assumed")]
     Guessed,

@@ -12,10 +12,7 @@ pub fn schema(data: &[u8]) {
         return;
     };
     let mut parts = data.splitn(2, |&byte| byte == 0xff);
-    let (schemas, payload) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
+    let (schemas, payload) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let (prefix, suffix, schema_type) = match kind % 5 {
         0 => ("struct", "", "structschema"),
         1 => ("photonstruct", ":0", "photonstructschema"),
@@ -26,11 +23,7 @@ pub fn schema(data: &[u8]) {
     let mut registry = Registry::new();
     let names: Vec<char> = ('A'..='Z').collect();
     for (name, text) in names.iter().zip(schemas.split(|&byte| byte == 0)) {
-        _ = registry.add(
-            &format!("/.schema/{prefix}:{name}{suffix}"),
-            schema_type,
-            text,
-        );
+        _ = registry.add(&format!("/.schema/{prefix}:{name}{suffix}"), schema_type, text);
         // A photonstruct may hold plain structs; let the same text serve as both.
         _ = registry.add(&format!("/.schema/struct:{name}"), "structschema", text);
         _ = str::from_utf8(text).map(Schema::parse);

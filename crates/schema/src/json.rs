@@ -38,9 +38,7 @@ pub fn bool(out: &mut Vec<u8>, value: bool) {
 
 /// A number, or a string of digits where doubles have gaps.
 pub fn i64(out: &mut Vec<u8>, value: i64) {
-    quoted_if(out, value.unsigned_abs() > EXACT, |out| {
-        i64_text(out, value)
-    });
+    quoted_if(out, value.unsigned_abs() > EXACT, |out| i64_text(out, value));
 }
 
 /// A number, or a string of digits where doubles have gaps.
@@ -122,10 +120,8 @@ pub fn base64_text(out: &mut Vec<u8>, bytes: &[u8]) {
 pub(crate) fn decode(payload: &[u8]) -> Result<Tree, SchemaError> {
     budget::check_payload(payload)?;
     // serde_json refuses more than 128 levels by itself.
-    let value = serde_json::from_slice(payload).map_err(|error| SchemaError::Payload {
-        format: "json",
-        reason: error.to_string(),
-    })?;
+    let value = serde_json::from_slice(payload)
+        .map_err(|error| SchemaError::Payload { format: "json", reason: error.to_string() })?;
     tree(value, &mut Budget::new())
 }
 
@@ -140,18 +136,10 @@ fn tree(value: Value, budget: &mut Budget) -> Result<Tree, SchemaError> {
             (_, _, value) => Tree::Double(value.unwrap_or(f64::NAN)),
         },
         Value::String(text) => Tree::Text(text),
-        Value::Array(items) => Tree::List(
-            items
-                .into_iter()
-                .map(|item| tree(item, budget))
-                .collect::<Result<_, _>>()?,
-        ),
-        Value::Object(items) => Tree::Map(
-            items
-                .into_iter()
-                .map(|(name, item)| Ok((name, tree(item, budget)?)))
-                .collect::<Result<_, _>>()?,
-        ),
+        Value::Array(items) => Tree::List(items.into_iter().map(|item| tree(item, budget)).collect::<Result<_, _>>()?),
+        Value::Object(items) => {
+            Tree::Map(items.into_iter().map(|(name, item)| Ok((name, tree(item, budget)?))).collect::<Result<_, _>>()?)
+        }
     })
 }
 
@@ -171,14 +159,8 @@ fn first_special(bytes: &[u8]) -> Option<usize> {
     let mut start = 0;
     for chunk in bytes.chunks(32) {
         // Without an early exit the compiler tests many bytes at once; most strings have none to find.
-        if chunk
-            .iter()
-            .fold(false, |found, &byte| found | special(byte))
-        {
-            return chunk
-                .iter()
-                .position(|&byte| special(byte))
-                .map(|at| start + at);
+        if chunk.iter().fold(false, |found, &byte| found | special(byte)) {
+            return chunk.iter().position(|&byte| special(byte)).map(|at| start + at);
         }
         start += chunk.len();
     }
@@ -205,11 +187,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
 }
 
 pub(crate) fn hex_digit(nibble: u8) -> u8 {
-    if nibble < 10 {
-        b'0' + nibble
-    } else {
-        b'a' + nibble - 10
-    }
+    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
 }
 
 fn not_finite(nan: bool, negative: bool) -> &'static [u8] {

@@ -8,11 +8,7 @@ use crate::{SchemaError, Tree};
 
 /// The object at the start of `payload`, and how many bytes are left after it.
 pub(crate) fn decode(payload: &[u8]) -> Result<(Tree, usize), SchemaError> {
-    let mut reader = Reader {
-        rest: payload,
-        len: payload.len(),
-        budget: Budget::new(),
-    };
+    let mut reader = Reader { rest: payload, len: payload.len(), budget: Budget::new() };
     let tree = reader.object(MAX_DEPTH)?;
     Ok((tree, reader.rest.len()))
 }
@@ -106,19 +102,13 @@ impl<'a> Reader<'a> {
     /// A string that is not UTF-8 is legal on the wire; its bytes are what is certain.
     fn text(&mut self, len: usize) -> Result<Tree, SchemaError> {
         let bytes = self.take(len)?;
-        Ok(str::from_utf8(bytes).map_or_else(
-            |_| Tree::Bytes(bytes.to_vec()),
-            |text| Tree::Text(text.to_owned()),
-        ))
+        Ok(str::from_utf8(bytes).map_or_else(|_| Tree::Bytes(bytes.to_vec()), |text| Tree::Text(text.to_owned())))
     }
 
     fn ext(&mut self, len: usize) -> Result<Tree, SchemaError> {
         let kind = i8::from_be_bytes(self.array()?);
         let data = Tree::Bytes(self.take(len)?.to_vec());
-        Ok(Tree::Map(vec![
-            ("ext".to_owned(), Tree::Int(kind.into())),
-            ("data".to_owned(), data),
-        ]))
+        Ok(Tree::Map(vec![("ext".to_owned(), Tree::Int(kind.into())), ("data".to_owned(), data)]))
     }
 
     /// A length of 1, 2 or 4 bytes.
@@ -152,17 +142,12 @@ impl<'a> Reader<'a> {
     }
 
     fn descend(&self, depth: usize) -> Result<usize, SchemaError> {
-        depth
-            .checked_sub(1)
-            .ok_or_else(|| self.broken("too many levels"))
+        depth.checked_sub(1).ok_or_else(|| self.broken("too many levels"))
     }
 
     fn broken(&self, what: &str) -> SchemaError {
         let at = self.len - self.rest.len();
-        SchemaError::Payload {
-            format: "msgpack",
-            reason: format!("byte {at}: {what}"),
-        }
+        SchemaError::Payload { format: "msgpack", reason: format!("byte {at}: {what}") }
     }
 }
 

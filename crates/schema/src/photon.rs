@@ -37,10 +37,7 @@ impl Schema {
             if !part.trim_ascii().is_empty() {
                 let field = declaration(part).map_err(|kind| ParseError { at, kind })?;
                 if !names.insert(field.name.clone()) {
-                    return Err(ParseError {
-                        at,
-                        kind: ParseErrorKind::Duplicate { name: field.name },
-                    });
+                    return Err(ParseError { at, kind: ParseErrorKind::Duplicate { name: field.name } });
                 }
                 fields.push(field);
             }
@@ -65,26 +62,15 @@ fn declaration(text: &str) -> Result<Declaration, ParseErrorKind> {
     if name.is_empty() || !name.bytes().all(word) {
         return Err(unexpected("a field name", name));
     }
-    if !type_name
-        .bytes()
-        .all(|byte| word(byte) || byte == b':' || byte == b'.')
-    {
+    if !type_name.bytes().all(|byte| word(byte) || byte == b':' || byte == b'.') {
         return Err(unexpected("a type", type_name));
     }
-    Ok(Declaration {
-        name: name.to_owned(),
-        type_name: type_name.to_owned(),
-        optional,
-        many,
-    })
+    Ok(Declaration { name: name.to_owned(), type_name: type_name.to_owned(), optional, many })
 }
 
 fn unexpected(wanted: &'static str, found: &str) -> ParseErrorKind {
     let found: String = found.trim_ascii().chars().take(40).collect();
-    ParseErrorKind::Unexpected {
-        wanted,
-        found: format!("`{found}`"),
-    }
+    ParseErrorKind::Unexpected { wanted, found: format!("`{found}`") }
 }
 
 /// A photonstruct with all its parts known.
@@ -132,9 +118,7 @@ impl Resolver<'_> {
         done: &mut HashMap<String, Arc<Photon>>,
     ) -> Result<Arc<Photon>, SchemaError> {
         if open.iter().any(|open| open == name) {
-            return Err(SchemaError::Recursive {
-                name: type_string(name),
-            });
+            return Err(SchemaError::Recursive { name: type_string(name) });
         }
         let known = done.get(name);
         check_depth(open, known.map_or(1, |known| known.height), name)?;
@@ -142,10 +126,8 @@ impl Resolver<'_> {
             return Ok(Arc::clone(known));
         }
         let needed_by = || open.last().map(|name| type_string(name));
-        let schema = (self.photon)(name).ok_or_else(|| SchemaError::Missing {
-            what: type_string(name),
-            needed_by: needed_by(),
-        })??;
+        let schema = (self.photon)(name)
+            .ok_or_else(|| SchemaError::Missing { what: type_string(name), needed_by: needed_by() })??;
         open.push(name.to_owned());
         let mut fields = Vec::with_capacity(schema.fields.len());
         let mut height = 1;
@@ -153,19 +135,10 @@ impl Resolver<'_> {
             let kind = self.kind(&field.type_name, open, done)?;
             height = height.max(1 + kind.height());
             let (name, optional, many) = (field.name.clone(), field.optional, field.many);
-            fields.push(Field {
-                name,
-                optional,
-                many,
-                kind,
-            });
+            fields.push(Field { name, optional, many, kind });
         }
         open.pop();
-        let photon = Arc::new(Photon {
-            name: name.to_owned(),
-            fields,
-            height,
-        });
+        let photon = Arc::new(Photon { name: name.to_owned(), fields, height });
         done.insert(name.to_owned(), Arc::clone(&photon));
         Ok(photon)
     }
@@ -184,13 +157,9 @@ impl Resolver<'_> {
             return self.photon(name, open, done).map(Kind::Photon);
         }
         let layout = (self.layout)(name).map_err(|error| match error {
-            SchemaError::Missing {
-                what,
-                needed_by: None,
-            } => SchemaError::Missing {
-                what,
-                needed_by: open.last().map(|name| type_string(name)),
-            },
+            SchemaError::Missing { what, needed_by: None } => {
+                SchemaError::Missing { what, needed_by: open.last().map(|name| type_string(name)) }
+            }
             other => other,
         })?;
         check_depth(open, layout.height(), name)?;
@@ -211,22 +180,14 @@ impl Kind {
 fn check_depth(open: &[String], height: usize, name: &str) -> Result<(), SchemaError> {
     if open.len() + height > MAX_DEPTH {
         let name = open.first().map_or(name, String::as_str);
-        return Err(SchemaError::TooDeep {
-            name: type_string(name),
-            limit: MAX_DEPTH,
-        });
+        return Err(SchemaError::TooDeep { name: type_string(name), limit: MAX_DEPTH });
     }
     Ok(())
 }
 
 /// The value at the start of `payload`, and how many bytes are left after it.
 pub(crate) fn decode(photon: &Photon, payload: &[u8]) -> Result<(Tree, usize), SchemaError> {
-    let mut walk = Walk {
-        name: &photon.name,
-        payload,
-        at: 0,
-        budget: Budget::new(),
-    };
+    let mut walk = Walk { name: &photon.name, payload, at: 0, budget: Budget::new() };
     let tree = walk.photon(photon)?;
     Ok((tree, payload.len() - walk.at))
 }
@@ -264,10 +225,7 @@ impl Walk<'_> {
         if let Kind::Scalar(Scalar::Char) = field.kind {
             return Ok(Tree::Text(wpistruct::text(self.take(count)?)));
         }
-        (0..count)
-            .map(|_| self.value(&field.kind))
-            .collect::<Result<_, _>>()
-            .map(Tree::List)
+        (0..count).map(|_| self.value(&field.kind)).collect::<Result<_, _>>().map(Tree::List)
     }
 
     fn value(&mut self, kind: &Kind) -> Result<Tree, SchemaError> {
@@ -292,26 +250,18 @@ impl Walk<'_> {
 
     fn take(&mut self, size: usize) -> Result<&[u8], SchemaError> {
         let end = self.at.saturating_add(size);
-        let bytes = self
-            .payload
-            .get(self.at..end)
-            .ok_or_else(|| SchemaError::Short {
-                name: type_string(self.name),
-                needed: end,
-                len: self.payload.len(),
-            })?;
+        let bytes = self.payload.get(self.at..end).ok_or_else(|| SchemaError::Short {
+            name: type_string(self.name),
+            needed: end,
+            len: self.payload.len(),
+        })?;
         self.at = end;
         Ok(bytes)
     }
 
     /// An error about the byte just taken.
     fn broken(&self, what: &'static str, value: i8) -> SchemaError {
-        SchemaError::Photon {
-            name: type_string(self.name),
-            what,
-            at: self.at.saturating_sub(1),
-            value,
-        }
+        SchemaError::Photon { name: type_string(self.name), what, at: self.at.saturating_sub(1), value }
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{
-    DescriptorProto, EnumDescriptorProto, EnumOptions, FieldDescriptorProto, FieldOptions,
-    FileDescriptorProto, MessageOptions,
+    DescriptorProto, EnumDescriptorProto, EnumOptions, FieldDescriptorProto, FieldOptions, FileDescriptorProto,
+    MessageOptions,
 };
 use prost_reflect::{
-    DescriptorPool, DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey,
-    MessageDescriptor, ReflectMessage as _, Value,
+    DescriptorPool, DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor,
+    ReflectMessage as _, Value,
 };
 
 use crate::budget::{self, Budget};
@@ -35,20 +35,14 @@ struct Arrived {
 impl Proto {
     /// The verdict on this very descriptor, if it came before.
     pub(crate) fn known(&self, name: &str, payload: &[u8]) -> Option<Result<(), SchemaError>> {
-        let arrived = self
-            .arrived
-            .get(name)
-            .filter(|arrived| arrived.payload == payload)?;
+        let arrived = self.arrived.get(name).filter(|arrived| arrived.payload == payload)?;
         Some(arrived.file.as_ref().map(|_| ()).map_err(Clone::clone))
     }
 
     /// Takes a descriptor. Drop message descriptors first: the pool is copied while any is alive.
     pub(crate) fn add(&mut self, name: &str, payload: &[u8]) -> Result<(), SchemaError> {
         let file = read(name, payload);
-        let before = self
-            .arrived
-            .get(name)
-            .and_then(|arrived| arrived.file.as_ref().ok());
+        let before = self.arrived.get(name).and_then(|arrived| arrived.file.as_ref().ok());
         match (&file, before) {
             // What was whole stays in force.
             (Err(error), Some(_)) => return Err(error.clone()),
@@ -56,57 +50,36 @@ impl Proto {
             _ => {}
         }
         let replaced = before.is_some();
-        self.arrived.insert(
-            name.to_owned(),
-            Arrived {
-                payload: payload.to_vec(),
-                file: file.clone(),
-            },
-        );
+        self.arrived.insert(name.to_owned(), Arrived { payload: payload.to_vec(), file: file.clone() });
         if !replaced {
             return self.place(file?);
         }
         // A pool does not forget, so a changed file means a new pool.
         self.pool = DescriptorPool::new();
         self.waiting.clear();
-        let files: Vec<_> = self
-            .arrived
-            .values()
-            .filter_map(|arrived| arrived.file.as_ref().ok())
-            .cloned()
-            .collect();
+        let files: Vec<_> = self.arrived.values().filter_map(|arrived| arrived.file.as_ref().ok()).cloned().collect();
         files.into_iter().try_for_each(|file| self.place(file))?;
-        Err(SchemaError::Replaced {
-            name: format!("proto:{name}"),
-        })
+        Err(SchemaError::Replaced { name: format!("proto:{name}") })
     }
 
     /// The message of that full name, once its file and all files under it are there.
     pub(crate) fn message(&self, full_name: &str) -> Result<MessageDescriptor, SchemaError> {
         self.pool.get_message_by_name(full_name).ok_or_else(|| {
-            let mut waiting = self
-                .waiting
-                .iter()
-                .flat_map(|(missing, files)| files.iter().map(move |file| (missing, file)));
+            let mut waiting =
+                self.waiting.iter().flat_map(|(missing, files)| files.iter().map(move |file| (missing, file)));
             match waiting.find(|(_, file)| defines(file, full_name)) {
                 Some((missing, file)) => SchemaError::Missing {
                     what: format!("proto:{missing}"),
                     needed_by: Some(format!("proto:{}", file.name())),
                 },
-                None => SchemaError::Missing {
-                    what: format!("proto:{full_name}"),
-                    needed_by: None,
-                },
+                None => SchemaError::Missing { what: format!("proto:{full_name}"), needed_by: None },
             }
         })
     }
 
     /// The full names of all messages in the pool.
     pub(crate) fn message_names(&self) -> Vec<String> {
-        self.pool
-            .all_messages()
-            .map(|message| message.full_name().to_owned())
-            .collect()
+        self.pool.all_messages().map(|message| message.full_name().to_owned()).collect()
     }
 
     /// Adds a file and those that waited for it to the pool, or lets it wait.
@@ -121,12 +94,7 @@ impl Proto {
             let name = file.name().to_owned();
             match self.pool.add_file_descriptor_proto(file) {
                 Ok(()) => ready.extend(self.waiting.remove(&name).unwrap_or_default()),
-                Err(error) => {
-                    result = Err(SchemaError::Descriptor {
-                        file: name,
-                        reason: error.to_string(),
-                    })
-                }
+                Err(error) => result = Err(SchemaError::Descriptor { file: name, reason: error.to_string() }),
             }
         }
         result
@@ -149,38 +117,24 @@ impl Proto {
             return false;
         };
         let file = file.file_descriptor_proto().clone();
-        file.dependency.iter().all(|name| self.has(name))
-            && self.pool.add_file_descriptor_proto(file).is_ok()
+        file.dependency.iter().all(|name| self.has(name)) && self.pool.add_file_descriptor_proto(file).is_ok()
     }
 }
 
 fn read(name: &str, payload: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
     budget::check_payload(payload)?;
-    let broken = |reason: String| SchemaError::Descriptor {
-        file: name.to_owned(),
-        reason,
-    };
-    let mut file =
-        FileDescriptorProto::decode(payload).map_err(|error| broken(error.to_string()))?;
+    let broken = |reason: String| SchemaError::Descriptor { file: name.to_owned(), reason };
+    let mut file = FileDescriptorProto::decode(payload).map_err(|error| broken(error.to_string()))?;
     strip(&mut file).map_err(|reason| broken(reason.to_owned()))?;
     Ok(file)
 }
 
 /// The message in `payload`, and how many fields its descriptor does not know.
-pub(crate) fn decode(
-    message: &MessageDescriptor,
-    payload: &[u8],
-) -> Result<(Tree, usize), SchemaError> {
+pub(crate) fn decode(message: &MessageDescriptor, payload: &[u8]) -> Result<(Tree, usize), SchemaError> {
     budget::check_payload(payload)?;
-    let message =
-        DynamicMessage::decode(message.clone(), payload).map_err(|error| SchemaError::Payload {
-            format: "protobuf",
-            reason: error.to_string(),
-        })?;
-    let mut walk = Walk {
-        budget: Budget::new(),
-        unknown: 0,
-    };
+    let message = DynamicMessage::decode(message.clone(), payload)
+        .map_err(|error| SchemaError::Payload { format: "protobuf", reason: error.to_string() })?;
+    let mut walk = Walk { budget: Budget::new(), unknown: 0 };
     Ok((walk.message(message)?, walk.unknown))
 }
 
@@ -197,10 +151,7 @@ impl Walk {
         let declared = &descriptor.descriptor_proto().field;
         let mut fields = Vec::with_capacity(declared.len().min(64));
         // The pool sorts fields by number; people expect the order of the file.
-        for field in declared
-            .iter()
-            .filter_map(|field| descriptor.get_field(field.number().cast_unsigned()))
-        {
+        for field in declared.iter().filter_map(|field| descriptor.get_field(field.number().cast_unsigned())) {
             self.budget.node(field.name().len())?;
             let value = match message.take_field(&field) {
                 Some(value) => self.field(&field, value)?,
@@ -225,11 +176,7 @@ impl Walk {
                     self.budget.node(key.len())?;
                     Ok((key, self.value(&kind, item)?))
                 };
-                items
-                    .into_iter()
-                    .map(pair)
-                    .collect::<Result<_, _>>()
-                    .map(Tree::Map)
+                items.into_iter().map(pair).collect::<Result<_, _>>().map(Tree::Map)
             }
             (value, kind) => self.value(kind, value),
         }
@@ -250,18 +197,12 @@ impl Walk {
             Value::EnumNumber(number) => {
                 let name = kind.as_enum().and_then(|names| enum_name(names, number));
                 self.budget.node(name.as_ref().map_or(0, String::len))?;
-                Tree::Enum {
-                    number: number.into(),
-                    name,
-                }
+                Tree::Enum { number: number.into(), name }
             }
             Value::Message(message) => self.message(message)?,
-            Value::List(items) => Tree::List(
-                items
-                    .into_iter()
-                    .map(|item| self.value(kind, item))
-                    .collect::<Result<_, _>>()?,
-            ),
+            Value::List(items) => {
+                Tree::List(items.into_iter().map(|item| self.value(kind, item)).collect::<Result<_, _>>()?)
+            }
             // `field` has taken the only place where maps occur.
             Value::Map(_) => Tree::Null,
         })
@@ -287,16 +228,10 @@ fn key_text(key: MapKey) -> String {
 fn defines(file: &FileDescriptorProto, full_name: &str) -> bool {
     let local = match file.package() {
         "" => Some(full_name),
-        package => full_name
-            .strip_prefix(package)
-            .and_then(|name| name.strip_prefix('.')),
+        package => full_name.strip_prefix(package).and_then(|name| name.strip_prefix('.')),
     };
     let outer = local.and_then(|name| name.split('.').next());
-    outer.is_some_and(|outer| {
-        file.message_type
-            .iter()
-            .any(|message| message.name() == outer)
-    })
+    outer.is_some_and(|outer| file.message_type.iter().any(|message| message.name() == outer))
 }
 
 /// Leaves in a descriptor only what decoding needs.
@@ -320,14 +255,8 @@ fn strip(file: &mut FileDescriptorProto) -> Result<(), &'static str> {
 }
 
 fn strip_message(message: &mut DescriptorProto) -> Result<(), &'static str> {
-    let is_map_entry = message
-        .options
-        .as_ref()
-        .is_some_and(MessageOptions::map_entry);
-    message.options = is_map_entry.then(|| MessageOptions {
-        map_entry: Some(true),
-        ..MessageOptions::default()
-    });
+    let is_map_entry = message.options.as_ref().is_some_and(MessageOptions::map_entry);
+    message.options = is_map_entry.then(|| MessageOptions { map_entry: Some(true), ..MessageOptions::default() });
     message.extension.clear();
     message.extension_range.clear();
     for oneof in &mut message.oneof_decl {
@@ -335,10 +264,7 @@ fn strip_message(message: &mut DescriptorProto) -> Result<(), &'static str> {
     }
     for field in &mut message.field {
         let packed = field.options.as_ref().and_then(|options| options.packed);
-        field.options = packed.map(|packed| FieldOptions {
-            packed: Some(packed),
-            ..FieldOptions::default()
-        });
+        field.options = packed.map(|packed| FieldOptions { packed: Some(packed), ..FieldOptions::default() });
     }
     if is_map_entry && !is_proper_map_entry(&message.field) {
         return Err("a map entry without a proper key and value");
@@ -348,33 +274,19 @@ fn strip_message(message: &mut DescriptorProto) -> Result<(), &'static str> {
 }
 
 fn strip_enum(names: &mut EnumDescriptorProto) -> Result<(), &'static str> {
-    let alias = names
-        .options
-        .as_ref()
-        .and_then(|options| options.allow_alias);
-    names.options = alias.map(|alias| EnumOptions {
-        allow_alias: Some(alias),
-        ..EnumOptions::default()
-    });
+    let alias = names.options.as_ref().and_then(|options| options.allow_alias);
+    names.options = alias.map(|alias| EnumOptions { allow_alias: Some(alias), ..EnumOptions::default() });
     for value in &mut names.value {
         value.options = None;
     }
-    if names.value.is_empty() {
-        Err("an enum without values")
-    } else {
-        Ok(())
-    }
+    if names.value.is_empty() { Err("an enum without values") } else { Ok(()) }
 }
 
 fn is_proper_map_entry(fields: &[FieldDescriptorProto]) -> bool {
     let [key, value] = fields else { return false };
-    let is_plain = |field: &FieldDescriptorProto| {
-        field.oneof_index.is_none() && field.label() != Label::Repeated
-    };
-    let key_type_ok = !matches!(
-        key.r#type(),
-        Type::Double | Type::Float | Type::Bytes | Type::Message | Type::Group | Type::Enum
-    );
+    let is_plain = |field: &FieldDescriptorProto| field.oneof_index.is_none() && field.label() != Label::Repeated;
+    let key_type_ok =
+        !matches!(key.r#type(), Type::Double | Type::Float | Type::Bytes | Type::Message | Type::Group | Type::Enum);
     (key.name(), key.number()) == ("key", 1)
         && (value.name(), value.number()) == ("value", 2)
         && is_plain(key)

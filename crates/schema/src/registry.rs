@@ -94,23 +94,12 @@ impl Registry {
     ///
     /// The same schema again costs one comparison. Another one under the same name replaces the
     /// first, and the error says so; a broken one does not.
-    pub fn add(
-        &mut self,
-        channel_name: &str,
-        type_name: &str,
-        payload: &[u8],
-    ) -> Result<(), SchemaError> {
+    pub fn add(&mut self, channel_name: &str, type_name: &str, payload: &[u8]) -> Result<(), SchemaError> {
         let change = match SchemaOf::parse(channel_name, type_name) {
-            Some(SchemaOf::Struct(name)) => {
-                put(&mut self.structs, "struct", name, payload, Schema::parse)?
+            Some(SchemaOf::Struct(name)) => put(&mut self.structs, "struct", name, payload, Schema::parse)?,
+            Some(SchemaOf::Photon(name)) => {
+                put(&mut self.photons, "photonstruct", name, payload, photon::Schema::parse)?
             }
-            Some(SchemaOf::Photon(name)) => put(
-                &mut self.photons,
-                "photonstruct",
-                name,
-                payload,
-                photon::Schema::parse,
-            )?,
             Some(SchemaOf::Proto(name)) => {
                 if let Some(verdict) = self.proto.known(name, payload) {
                     return verdict;
@@ -128,8 +117,7 @@ impl Registry {
             Change::New(result) => {
                 // What is resolved stays so; what was missing may not be any more.
                 self.layouts.retain(|_| true);
-                self.decoders
-                    .retain(|decoder| !matches!(decoder.0, Kind::Guess { .. }));
+                self.decoders.retain(|decoder| !matches!(decoder.0, Kind::Guess { .. }));
                 result
             }
             Change::Replaced(name) => {
@@ -147,14 +135,12 @@ impl Registry {
 
     /// The decoder of a type, for callers with many payloads of it.
     pub fn decoder(&self, type_name: &str) -> Result<Decoder, SchemaError> {
-        self.decoders
-            .find_or(type_name, || self.make_decoder(type_name))
+        self.decoders.find_or(type_name, || self.make_decoder(type_name))
     }
 
     /// The layout of a struct, by name without `struct:`; for readers of columns.
     pub fn layout(&self, name: &str) -> Result<Arc<Layout>, SchemaError> {
-        self.layouts
-            .find_or(name, || wpistruct::resolve(name, &|name| self.schema(name)))
+        self.layouts.find_or(name, || wpistruct::resolve(name, &|name| self.schema(name)))
     }
 
     /// The layout of a struct whose schema the log lacks, if WPILib has one of that size.
@@ -163,9 +149,7 @@ impl Registry {
     /// [`Note::Guessed`].
     pub fn guess_layout(&self, type_name: &str, size: usize) -> Option<Arc<Layout>> {
         match self.decoder(type_name).ok()?.0 {
-            Kind::Guess { layouts, shape, .. } => layouts
-                .into_iter()
-                .find(|layout| shape.fits(layout.size, size)),
+            Kind::Guess { layouts, shape, .. } => layouts.into_iter().find(|layout| shape.fits(layout.size, size)),
             _ => None,
         }
     }
@@ -181,40 +165,20 @@ impl Registry {
                 Ok(layout) => Kind::Struct { layout, shape },
                 Err(missing @ SchemaError::Missing { .. }) => match self.guesses(name) {
                     layouts if layouts.is_empty() => return Err(missing),
-                    layouts => Kind::Guess {
-                        layouts,
-                        shape,
-                        missing: Box::new(missing),
-                    },
+                    layouts => Kind::Guess { layouts, shape, missing: Box::new(missing) },
                 },
                 Err(error) => return Err(error),
             },
             Some(TypeString::Photon(name)) => {
-                let find = |name: &str| {
-                    Some(
-                        self.photons
-                            .get(name)?
-                            .schema
-                            .as_ref()
-                            .map_err(Clone::clone),
-                    )
-                };
+                let find = |name: &str| Some(self.photons.get(name)?.schema.as_ref().map_err(Clone::clone));
                 let layout = |name: &str| self.layout(name);
-                Kind::Photon(
-                    photon::Resolver {
-                        photon: &find,
-                        layout: &layout,
-                    }
-                    .resolve(name)?,
-                )
+                Kind::Photon(photon::Resolver { photon: &find, layout: &layout }.resolve(name)?)
             }
             Some(TypeString::Proto(name)) => Kind::Proto(self.proto.message(name)?),
             Some(TypeString::Msgpack) => Kind::Msgpack,
             Some(TypeString::Json) => Kind::Json,
             None => {
-                return Err(SchemaError::Unsupported {
-                    type_name: type_name.to_owned(),
-                });
+                return Err(SchemaError::Unsupported { type_name: type_name.to_owned() });
             }
         };
         Ok(Decoder(kind))
@@ -235,14 +199,7 @@ impl Registry {
     }
 
     fn schema(&self, name: &str) -> Option<Result<Cow<'_, Schema>, SchemaError>> {
-        Some(
-            self.structs
-                .get(name)?
-                .schema
-                .as_ref()
-                .map(Cow::Borrowed)
-                .map_err(Clone::clone),
-        )
+        Some(self.structs.get(name)?.schema.as_ref().map(Cow::Borrowed).map_err(Clone::clone))
     }
 }
 
@@ -251,25 +208,13 @@ impl Decoder {
     pub fn decode(&self, payload: &[u8]) -> Result<Decoded, SchemaError> {
         match &self.0 {
             Kind::Struct { layout, shape } => decode_struct(layout, *shape, payload),
-            Kind::Guess {
-                layouts,
-                shape,
-                missing,
-            } => {
+            Kind::Guess { layouts, shape, missing } => {
                 let fits = |layout: &&Arc<Layout>| shape.fits(layout.size, payload.len());
-                let layout = layouts
-                    .iter()
-                    .find(fits)
-                    .ok_or_else(|| SchemaError::clone(missing))?;
+                let layout = layouts.iter().find(fits).ok_or_else(|| SchemaError::clone(missing))?;
                 let decoded = decode_struct(layout, *shape, payload)?;
-                Ok(Decoded {
-                    note: Some(Note::Guessed),
-                    ..decoded
-                })
+                Ok(Decoded { note: Some(Note::Guessed), ..decoded })
             }
-            Kind::Photon(photon) => {
-                photon::decode(photon, payload).map(|found| with_rest(found, payload))
-            }
+            Kind::Photon(photon) => photon::decode(photon, payload).map(|found| with_rest(found, payload)),
             Kind::Msgpack => msgpack::decode(payload).map(|found| with_rest(found, payload)),
             Kind::Json => json::decode(payload).map(|tree| Decoded { tree, note: None }),
             Kind::Proto(message) => {
@@ -298,36 +243,25 @@ fn decode_struct(layout: &Layout, shape: Shape, payload: &[u8]) -> Result<Decode
         }
         Shape::Exactly(count) => {
             let tree = wpistruct::many(layout, count, payload)?;
-            Ok(with_rest(
-                (tree, len.saturating_sub(size.saturating_mul(count))),
-                payload,
-            ))
+            Ok(with_rest((tree, len.saturating_sub(size.saturating_mul(count))), payload))
         }
         Shape::Many => {
             let count = len.checked_div(size).unwrap_or(0);
             let tree = wpistruct::many(layout, count, payload)?;
             let left = len - count * size;
-            Ok(Decoded {
-                tree,
-                note: (left > 0).then_some(Note::Remainder { count, size, left }),
-            })
+            Ok(Decoded { tree, note: (left > 0).then_some(Note::Remainder { count, size, left }) })
         }
     }
 }
 
 fn with_rest((tree, left): (Tree, usize), payload: &[u8]) -> Decoded {
     let used = payload.len().saturating_sub(left);
-    Decoded {
-        tree,
-        note: (left > 0).then_some(Note::Longer { used, left }),
-    }
+    Decoded { tree, note: (left > 0).then_some(Note::Longer { used, left }) }
 }
 
 fn built_in(name: &str, edition: Edition) -> Option<Result<Cow<'static, Schema>, SchemaError>> {
     let text = common::schema(name, edition)?;
-    Schema::parse(&text)
-        .ok()
-        .map(|schema| Ok(Cow::Owned(schema)))
+    Schema::parse(&text).ok().map(|schema| Ok(Cow::Owned(schema)))
 }
 
 /// A schema text as it came, and what it means.
@@ -355,22 +289,12 @@ fn put<S: PartialEq>(
     if let Some(known) = &known
         && known.text == text
     {
-        return known
-            .schema
-            .as_ref()
-            .map(|_| Change::None)
-            .map_err(Clone::clone);
+        return known.schema.as_ref().map(|_| Change::None).map_err(Clone::clone);
     }
     let full_name = format!("{prefix}:{name}");
     let schema = match str::from_utf8(text) {
-        Ok(text) => parse(text).map_err(|error| SchemaError::Parse {
-            name: full_name.clone(),
-            error,
-        }),
-        Err(error) => Err(SchemaError::NotUtf8 {
-            name: full_name.clone(),
-            at: error.valid_up_to(),
-        }),
+        Ok(text) => parse(text).map_err(|error| SchemaError::Parse { name: full_name.clone(), error }),
+        Err(error) => Err(SchemaError::NotUtf8 { name: full_name.clone(), at: error.valid_up_to() }),
     };
     if let Some(known) = known
         && let Ok(before) = &known.schema
@@ -378,23 +302,10 @@ fn put<S: PartialEq>(
         let schema = schema?;
         // Java and C++ set blanks differently; that is no change.
         let same = schema == *before;
-        *known = Entry {
-            text: text.to_vec(),
-            schema: Ok(schema),
-        };
-        return Ok(if same {
-            Change::None
-        } else {
-            Change::Replaced(full_name)
-        });
+        *known = Entry { text: text.to_vec(), schema: Ok(schema) };
+        return Ok(if same { Change::None } else { Change::Replaced(full_name) });
     }
     let result = schema.as_ref().map(|_| ()).map_err(Clone::clone);
-    entries.insert(
-        name.to_owned(),
-        Entry {
-            text: text.to_vec(),
-            schema,
-        },
-    );
+    entries.insert(name.to_owned(), Entry { text: text.to_vec(), schema });
     Ok(Change::New(result))
 }

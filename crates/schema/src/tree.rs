@@ -51,10 +51,7 @@ impl Tree {
     /// The value of that name, if this is a map that has it.
     pub fn field(&self, name: &str) -> Option<&Self> {
         match self {
-            Self::Map(fields) => fields
-                .iter()
-                .find(|(field, _)| field == name)
-                .map(|(_, value)| value),
+            Self::Map(fields) => fields.iter().find(|(field, _)| field == name).map(|(_, value)| value),
             _ => None,
         }
     }
@@ -112,10 +109,7 @@ impl Display for Tree {
             Self::Text(text) => write!(f, "{text:?}"),
             Self::Bytes(bytes) => hex(f, bytes),
             Self::Enum { number, name: None } => write!(f, "{number}"),
-            Self::Enum {
-                number,
-                name: Some(name),
-            } => write!(f, "{name}({number})"),
+            Self::Enum { number, name: Some(name) } => write!(f, "{name}({number})"),
             Self::List(items) => {
                 f.write_char('[')?;
                 for (at, item) in items.iter().enumerate() {
@@ -137,12 +131,7 @@ impl Display for Tree {
     }
 }
 
-fn joined<T>(
-    out: &mut Vec<u8>,
-    brackets: [u8; 2],
-    items: &[T],
-    mut write: impl FnMut(&mut Vec<u8>, &T),
-) {
+fn joined<T>(out: &mut Vec<u8>, brackets: [u8; 2], items: &[T], mut write: impl FnMut(&mut Vec<u8>, &T)) {
     let [open, close] = brackets;
     out.push(open);
     for (at, item) in items.iter().enumerate() {

@@ -17,9 +17,7 @@ impl<'a> SchemaOf<'a> {
             _ => return None,
         };
         let (_, rest) = channel_name.split_once("/.schema/")?;
-        rest.strip_prefix(prefix)
-            .filter(|name| !name.is_empty())
-            .map(make)
+        rest.strip_prefix(prefix).filter(|name| !name.is_empty()).map(make)
     }
 }
 
@@ -60,10 +58,7 @@ impl<'a> TypeString<'a> {
 impl Shape {
     /// The shape at the end of a name. Brackets around anything else belong to the name.
     fn split(text: &str) -> (&str, Self) {
-        let Some((name, count)) = text
-            .strip_suffix(']')
-            .and_then(|text| text.rsplit_once('['))
-        else {
+        let Some((name, count)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) else {
             return (text, Self::One);
         };
         match count.parse() {

@@ -151,7 +151,7 @@ impl Dialect for Rlog {
             None => Revision::R2,
             Some(byte) => Revision::of(byte)?,
         };
-        Some(Box::new(Encoder::new(Options { revision, ..Options::default() })))
+        Some(Box::new(Encoder::new(Options { revision, long_values: options.long_values })))
     }
 
     fn session(&self, role: Role) -> Option<Box<dyn Session>> {

@@ -225,7 +225,7 @@ impl<'a> Scan<'a> {
         }
         let rest = self.log.get(at..).unwrap_or_default();
         rest.first() == Some(&TIMESTAMP)
-            && (rest.len() < TIMESTAMP_LEN || timestamp_at(self.log, at).is_some_and(is_time))
+            && (rest.len() < TIMESTAMP_LEN || timestamp_at(self.log, at).is_some_and(is_first_time))
             && (self.plausible(at, 3) >= 2 || rest.len() < 64)
     }
 
@@ -428,6 +428,11 @@ fn is_time(seconds: f64) -> bool {
     (0.0..=LONGEST).contains(&seconds) && !seconds.is_subnormal() && (seconds == 0.0 || seconds > 1e-9)
 }
 
+/// A log's first times may be negative: values from before the clock's zero, converted from WPILOG.
+fn is_first_time(seconds: f64) -> bool {
+    is_time(seconds.abs())
+}
+
 fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control))
 }
@@ -447,7 +452,7 @@ pub(crate) fn follows(head: &[u8], at: usize, revision: Revision, first: f64) ->
                 Err(error) => error.is_truncation() && head.len() - at < (1 << 16) + 8,
             }
         }
-        Some(&TIMESTAMP) => timestamp_at(head, at).map_or(first > 0.0, |next| next > first && is_time(next)),
+        Some(&TIMESTAMP) => timestamp_at(head, at).map_or(first != 0.0, |next| next > first && is_first_time(next)),
         Some(byte) => *byte == revision.byte() && is_repeated_revision(head, at, revision),
     }
 }
@@ -455,5 +460,5 @@ pub(crate) fn follows(head: &[u8], at: usize, revision: Revision, first: f64) ->
 /// Whether `head` begins with a revision byte and a timestamp, and which time that is.
 pub(crate) fn header(head: &[u8]) -> Option<(Revision, f64)> {
     let revision = Revision::of(*head.first()?)?;
-    timestamp_at(head, 1).filter(|s| is_time(*s)).map(|seconds| (revision, seconds))
+    timestamp_at(head, 1).filter(|s| is_first_time(*s)).map(|seconds| (revision, seconds))
 }

@@ -1,7 +1,7 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Read, Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problems, Read, Sample, Sink, SinkError, Time,
     serially,
 };
 

@@ -24,7 +24,7 @@ pub(super) fn log(course: &Course, kind: Kind) -> Result<Vec<u8>, Error> {
     };
     let dialect = dialect(name).ok_or_else(|| Error::usage(format!("there is no {name} dialect")))?;
     let extra_header = (kind == Kind::Wpilog).then(|| "AdvantageKit".to_owned());
-    let mut pen = Pen::new(dialect, &EncodeOptions { revision, extra_header }, true)?;
+    let mut pen = Pen::new(dialect, &EncodeOptions { revision, extra_header, ..EncodeOptions::default() }, true)?;
     let mut noise = Noise::new(2026);
     for (cycle, (t, time)) in cycles(course).enumerate() {
         let state = course.state(t, noise.next());

@@ -4,10 +4,7 @@ use crate::{SchemaError, Tree, budget};
 /// The struct at the start of `bytes`.
 pub(crate) fn tree(layout: &Layout, bytes: &[u8]) -> Result<Tree, SchemaError> {
     budget::check(layout.weight())?;
-    bytes
-        .get(..layout.size)
-        .and_then(|bytes| map(layout, bytes))
-        .ok_or_else(|| short(layout, 1, bytes))
+    bytes.get(..layout.size).and_then(|bytes| map(layout, bytes)).ok_or_else(|| short(layout, 1, bytes))
 }
 
 /// As many structs as given, from the start of `bytes`.
@@ -20,20 +17,14 @@ pub(crate) fn many(layout: &Layout, count: usize, bytes: &[u8]) -> Result<Tree, 
 ///
 /// Writers fill up with zeros and may cut a character in half when the text is too long.
 pub(crate) fn text(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .rposition(|&byte| byte != 0)
-        .map_or(0, |last| last + 1);
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     let bytes = bytes.get(..end).unwrap_or_default();
     let whole = bytes.get(..end - half_character(bytes)).unwrap_or_default();
     String::from_utf8_lossy(whole).into_owned()
 }
 
 fn map(layout: &Layout, bytes: &[u8]) -> Option<Tree> {
-    let fields = layout
-        .fields
-        .iter()
-        .map(|field| Some((field.name.clone(), value(field, bytes)?)));
+    let fields = layout.fields.iter().map(|field| Some((field.name.clone(), value(field, bytes)?)));
     fields.collect::<Option<_>>().map(Tree::Map)
 }
 
@@ -42,29 +33,19 @@ fn list(layout: &Layout, count: usize, bytes: &[u8]) -> Option<Tree> {
         let start = at.checked_mul(layout.size)?;
         map(layout, bytes.get(start..start.checked_add(layout.size)?)?)
     };
-    (0..count)
-        .map(element)
-        .collect::<Option<_>>()
-        .map(Tree::List)
+    (0..count).map(element).collect::<Option<_>>().map(Tree::List)
 }
 
 fn value(field: &Field, bytes: &[u8]) -> Option<Tree> {
     let bytes = bytes.get(field.offset..)?;
     match (&field.kind, field.bits, field.count) {
-        (Kind::Scalar(scalar), Some(bits), _) => {
-            Some(named(bit_field(*scalar, bits, bytes)?, &field.names))
-        }
+        (Kind::Scalar(scalar), Some(bits), _) => Some(named(bit_field(*scalar, bits, bytes)?, &field.names)),
         (Kind::Scalar(scalar), None, None) => Some(named(scalar.read(bytes)?, &field.names)),
-        (Kind::Scalar(Scalar::Char), None, Some(count)) => {
-            Some(Tree::Text(text(bytes.get(..count)?)))
-        }
+        (Kind::Scalar(Scalar::Char), None, Some(count)) => Some(Tree::Text(text(bytes.get(..count)?))),
         (Kind::Scalar(scalar), None, Some(count)) => {
             let packed = bytes.get(..count.checked_mul(scalar.size())?)?;
             let items = packed.chunks_exact(scalar.size());
-            items
-                .map(|item| Some(named(scalar.read(item)?, &field.names)))
-                .collect::<Option<_>>()
-                .map(Tree::List)
+            items.map(|item| Some(named(scalar.read(item)?, &field.names))).collect::<Option<_>>().map(Tree::List)
         }
         (Kind::Struct(inner), _, None) => map(inner, bytes.get(..inner.size)?),
         (Kind::Struct(inner), _, Some(count)) => list(inner, count, bytes),
@@ -90,21 +71,14 @@ fn named(value: Tree, names: &EnumNames) -> Tree {
         _ => None,
     };
     match number {
-        Some(number) => Tree::Enum {
-            number,
-            name: names.name(number).map(str::to_owned),
-        },
+        Some(number) => Tree::Enum { number, name: names.name(number).map(str::to_owned) },
         None => value,
     }
 }
 
 /// How many bytes at the end start a UTF-8 character without finishing it.
 fn half_character(bytes: &[u8]) -> usize {
-    let tail = bytes
-        .iter()
-        .rev()
-        .take(3)
-        .position(|&byte| byte & 0b1100_0000 != 0b1000_0000);
+    let tail = bytes.iter().rev().take(3).position(|&byte| byte & 0b1100_0000 != 0b1000_0000);
     let Some(tail) = tail.map(|at| at + 1) else {
         return 0;
     };

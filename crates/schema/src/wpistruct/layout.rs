@@ -76,11 +76,7 @@ impl Layout {
     ///
     /// Fails if there are more than `limit`: a few nested arrays of structs can stand for millions.
     pub fn columns(&self, limit: usize) -> Result<Vec<Column>, SchemaError> {
-        let mut columns = Columns {
-            limit,
-            path_bytes: 0,
-            done: Vec::new(),
-        };
+        let mut columns = Columns { limit, path_bytes: 0, done: Vec::new() };
         columns.add(self, "", 0)?;
         Ok(columns.done)
     }
@@ -99,28 +95,20 @@ impl Layout {
 impl Debug for Layout {
     /// The parts are left out: a struct used twice on each of many levels would print without end.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layout")
-            .field("name", &self.name)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
+        f.debug_struct("Layout").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
     }
 }
 
 impl EnumNames {
     /// The name of `number`; the first one if the schema lists two.
     pub fn name(&self, number: i64) -> Option<&str> {
-        let at = self
-            .pairs
-            .binary_search_by_key(&number, |&(number, _)| number)
-            .ok()?;
+        let at = self.pairs.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         self.pairs.get(at).map(|(_, name)| name.as_str())
     }
 
     /// Numbers with their names, lowest number first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (i64, &str)> {
-        self.pairs
-            .iter()
-            .map(|(number, name)| (*number, name.as_str()))
+        self.pairs.iter().map(|(number, name)| (*number, name.as_str()))
     }
 
     /// True if no number has a name.
@@ -129,10 +117,7 @@ impl EnumNames {
     }
 
     fn new(names: &[(String, i64)]) -> Self {
-        let mut pairs: Vec<_> = names
-            .iter()
-            .map(|(name, number)| (*number, name.clone()))
-            .collect();
+        let mut pairs: Vec<_> = names.iter().map(|(name, number)| (*number, name.clone())).collect();
         // Both steps keep the first of equals, and the first name wins.
         pairs.sort_by_key(|&(number, _)| number);
         pairs.dedup_by_key(|&mut (number, _)| number);
@@ -140,11 +125,7 @@ impl EnumNames {
     }
 
     fn longest(&self) -> usize {
-        self.pairs
-            .iter()
-            .map(|(_, name)| name.len())
-            .max()
-            .unwrap_or(0)
+        self.pairs.iter().map(|(_, name)| name.len()).max().unwrap_or(0)
     }
 }
 
@@ -153,12 +134,7 @@ pub(crate) type Lookup<'a> = dyn Fn(&str) -> Option<Result<Cow<'a, Schema>, Sche
 
 /// Computes the layout of `name` and of all structs in it.
 pub(crate) fn resolve<'a>(name: &str, lookup: &Lookup<'a>) -> Result<Arc<Layout>, SchemaError> {
-    Resolver {
-        lookup,
-        done: HashMap::new(),
-        open: Vec::new(),
-    }
-    .layout(name)
+    Resolver { lookup, done: HashMap::new(), open: Vec::new() }.layout(name)
 }
 
 struct Resolver<'l, 'a> {
@@ -171,17 +147,12 @@ struct Resolver<'l, 'a> {
 impl Resolver<'_, '_> {
     fn layout(&mut self, name: &str) -> Result<Arc<Layout>, SchemaError> {
         if self.open.iter().any(|open| open == name) {
-            return Err(SchemaError::Recursive {
-                name: type_string(name),
-            });
+            return Err(SchemaError::Recursive { name: type_string(name) });
         }
         let known = self.done.get(name);
         if self.open.len() + known.map_or(1, |known| known.height) > MAX_DEPTH {
             let name = self.open.first().map_or(name, String::as_str);
-            return Err(SchemaError::TooDeep {
-                name: type_string(name),
-                limit: MAX_DEPTH,
-            });
+            return Err(SchemaError::TooDeep { name: type_string(name), limit: MAX_DEPTH });
         }
         if let Some(known) = known {
             return Ok(Arc::clone(known));
@@ -214,13 +185,7 @@ impl Resolver<'_, '_> {
             weight = weight.saturating_add(cost(&field));
             fields.push(field);
         }
-        Ok(Layout {
-            name: name.to_owned(),
-            size: packer.size,
-            fields,
-            height,
-            weight,
-        })
+        Ok(Layout { name: name.to_owned(), size: packer.size, fields, height, weight })
     }
 }
 
@@ -247,35 +212,17 @@ impl Packer {
             && width < unit_bits(scalar.size())
         {
             let (offset, bits) = self.bit_field(*scalar, width)?;
-            return Ok(Field {
-                name,
-                offset,
-                kind,
-                count: None,
-                bits: Some(bits),
-                names,
-            });
+            return Ok(Field { name, offset, kind, count: None, bits: Some(bits), names });
         }
         self.open = None;
         let size = match &kind {
             Kind::Scalar(scalar) => scalar.size(),
             Kind::Struct(inner) => inner.size,
         };
-        let count = declaration
-            .array
-            .map(usize::try_from)
-            .transpose()
-            .map_err(|_| too_large())?;
+        let count = declaration.array.map(usize::try_from).transpose().map_err(|_| too_large())?;
         let size = size.checked_mul(count.unwrap_or(1)).ok_or_else(too_large)?;
         let offset = self.grow(size)?;
-        Ok(Field {
-            name,
-            offset,
-            kind,
-            count,
-            bits: None,
-            names,
-        })
+        Ok(Field { name, offset, kind, count, bits: None, names })
     }
 
     fn bit_field(&mut self, scalar: Scalar, width: u32) -> Result<(usize, Bits), SchemaError> {
@@ -287,32 +234,18 @@ impl Packer {
             {
                 unit
             }
-            _ => Unit {
-                offset: self.grow(scalar.size())?,
-                size: scalar.size(),
-                used: 0,
-            },
+            _ => Unit { offset: self.grow(scalar.size())?, size: scalar.size(), used: 0 },
         };
-        let bits = Bits {
-            unit: unit.size,
-            shift: unit.used,
-            width,
-        };
+        let bits = Bits { unit: unit.size, shift: unit.used, width };
         let offset = unit.offset;
-        self.open = Some(Unit {
-            used: unit.used + width,
-            ..unit
-        });
+        self.open = Some(Unit { used: unit.used + width, ..unit });
         Ok((offset, bits))
     }
 
     /// Takes `size` more bytes; returns where they start.
     fn grow(&mut self, size: usize) -> Result<usize, SchemaError> {
         let offset = self.size;
-        self.size = offset
-            .checked_add(size)
-            .filter(|&size| size <= MAX_SIZE)
-            .ok_or_else(too_large)?;
+        self.size = offset.checked_add(size).filter(|&size| size <= MAX_SIZE).ok_or_else(too_large)?;
         Ok(offset)
     }
 }
@@ -336,21 +269,11 @@ impl Columns {
                     self.path_bytes = self.path_bytes.saturating_add(path.len());
                     let paths = self.limit.saturating_mul(MEAN_PATH_BYTES);
                     if self.done.len() >= self.limit || self.path_bytes > paths {
-                        return Err(SchemaError::TooLarge {
-                            what: "columns",
-                            limit: budget::bytes(self.limit),
-                        });
+                        return Err(SchemaError::TooLarge { what: "columns", limit: budget::bytes(self.limit) });
                     }
                     let names = Arc::clone(&field.names);
                     let (scalar, count, bits) = (*scalar, field.count, field.bits);
-                    self.done.push(Column {
-                        path,
-                        offset,
-                        scalar,
-                        count,
-                        bits,
-                        names,
-                    });
+                    self.done.push(Column { path, offset, scalar, count, bits, names });
                 }
                 Kind::Struct(inner) => {
                     let path = join(prefix, &field.name);
@@ -359,11 +282,7 @@ impl Columns {
                         continue;
                     };
                     for at in 0..count {
-                        self.add(
-                            inner,
-                            &join(&path, &at.to_string()),
-                            offset + at * inner.size,
-                        )?;
+                        self.add(inner, &join(&path, &at.to_string()), offset + at * inner.size)?;
                     }
                 }
             }
@@ -373,11 +292,7 @@ impl Columns {
 }
 
 fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{prefix}/{name}")
-    }
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
 /// What the `Tree` of one field costs.
@@ -385,14 +300,10 @@ fn cost(field: &Field) -> u64 {
     let count = field.count.map_or(1, budget::bytes);
     let elements = match &field.kind {
         Kind::Scalar(Scalar::Char) => count,
-        Kind::Scalar(_) => {
-            (NODE_BYTES + budget::bytes(field.names.longest())).saturating_mul(count)
-        }
+        Kind::Scalar(_) => (NODE_BYTES + budget::bytes(field.names.longest())).saturating_mul(count),
         Kind::Struct(inner) => inner.weight.saturating_mul(count),
     };
-    NODE_BYTES
-        .saturating_add(budget::bytes(field.name.len()))
-        .saturating_add(elements)
+    NODE_BYTES.saturating_add(budget::bytes(field.name.len())).saturating_add(elements)
 }
 
 fn unit_bits(size: usize) -> u32 {
@@ -405,10 +316,7 @@ fn unit_bits(size: usize) -> u32 {
 }
 
 fn too_large() -> SchemaError {
-    SchemaError::TooLarge {
-        what: "bytes of struct",
-        limit: budget::bytes(MAX_SIZE),
-    }
+    SchemaError::TooLarge { what: "bytes of struct", limit: budget::bytes(MAX_SIZE) }
 }
 
 fn type_string(name: &str) -> String {

@@ -51,18 +51,12 @@ impl Schema {
         let mut names = HashSet::new();
         loop {
             match parser.token() {
-                Token {
-                    kind: TokenKind::End,
-                    ..
-                } => return Ok(Self { fields }),
+                Token { kind: TokenKind::End, .. } => return Ok(Self { fields }),
                 token if token.is(";") => {}
                 token => {
                     let (at, field, last) = parser.declaration(token)?;
                     if !names.insert(field.name.clone()) {
-                        return Err(ParseError {
-                            at,
-                            kind: ParseErrorKind::Duplicate { name: field.name },
-                        });
+                        return Err(ParseError { at, kind: ParseErrorKind::Duplicate { name: field.name } });
                     }
                     fields.push(field);
                     if last {
@@ -81,10 +75,7 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// A declaration that starts with `token`: where its name is, itself, and whether the text ends with it.
-    fn declaration(
-        &mut self,
-        mut token: Token<'a>,
-    ) -> Result<(usize, Declaration, bool), ParseError> {
+    fn declaration(&mut self, mut token: Token<'a>) -> Result<(usize, Declaration, bool), ParseError> {
         let mut names = Vec::new();
         if token.is("enum") {
             token = self.token();
@@ -100,8 +91,8 @@ impl<'a> Parser<'a> {
         let type_text = token.word("a type")?;
         let name_token = self.token();
         let name = name_token.word("a field name")?.to_owned();
-        let type_name = Scalar::from_name(type_text)
-            .map_or_else(|| TypeName::Struct(type_text.to_owned()), TypeName::Scalar);
+        let type_name =
+            Scalar::from_name(type_text).map_or_else(|| TypeName::Struct(type_text.to_owned()), TypeName::Scalar);
 
         let mut array = None;
         let mut bits = None;
@@ -116,33 +107,17 @@ impl<'a> Parser<'a> {
         } else if end.is(":") {
             let token = self.token();
             let width = token.positive("bit width")?;
-            bits = Some(
-                bit_width(type_text, &type_name, width).map_err(|kind| ParseError {
-                    at: if matches!(kind, ParseErrorKind::BitFieldType { .. }) {
-                        type_token.at
-                    } else {
-                        token.at
-                    },
-                    kind,
-                })?,
-            );
+            bits = Some(bit_width(type_text, &type_name, width).map_err(|kind| ParseError {
+                at: if matches!(kind, ParseErrorKind::BitFieldType { .. }) { type_token.at } else { token.at },
+                kind,
+            })?);
             end = self.token();
         }
         let last = end.kind == TokenKind::End;
         if !last && !end.is(";") {
             return Err(end.unexpected("`;`"));
         }
-        Ok((
-            name_token.at,
-            Declaration {
-                name,
-                type_name,
-                array,
-                bits,
-                names,
-            },
-            last,
-        ))
+        Ok((name_token.at, Declaration { name, type_name, array, bits, names }, last))
     }
 
     /// The pairs of an enum after its `{`, and its `}`.
@@ -174,33 +149,16 @@ impl<'a> Parser<'a> {
         let rest = rest.get(blank..).unwrap_or_default();
         let Some(&first) = rest.as_bytes().first() else {
             self.at = at;
-            return Token {
-                at,
-                text: "",
-                kind: TokenKind::End,
-            };
+            return Token { at, text: "", kind: TokenKind::End };
         };
         let (kind, len) = match first {
-            b'-' => (
-                TokenKind::Number,
-                1 + run(rest.get(1..), |byte| byte.is_ascii_digit()),
-            ),
-            _ if first.is_ascii_digit() => (
-                TokenKind::Number,
-                run(Some(rest), |byte| byte.is_ascii_digit()),
-            ),
-            _ if is_word(first) => (
-                TokenKind::Word,
-                run(Some(rest), |byte| is_word(byte) || byte.is_ascii_digit()),
-            ),
+            b'-' => (TokenKind::Number, 1 + run(rest.get(1..), |byte| byte.is_ascii_digit())),
+            _ if first.is_ascii_digit() => (TokenKind::Number, run(Some(rest), |byte| byte.is_ascii_digit())),
+            _ if is_word(first) => (TokenKind::Word, run(Some(rest), |byte| is_word(byte) || byte.is_ascii_digit())),
             _ => (TokenKind::Mark, 1),
         };
         self.at = at + len;
-        Token {
-            at,
-            text: rest.get(..len).unwrap_or_default(),
-            kind,
-        }
+        Token { at, text: rest.get(..len).unwrap_or_default(), kind }
     }
 }
 
@@ -225,32 +183,21 @@ impl<'a> Token<'a> {
     }
 
     fn word(self, wanted: &'static str) -> Result<&'a str, ParseError> {
-        if self.kind == TokenKind::Word {
-            Ok(self.text)
-        } else {
-            Err(self.unexpected(wanted))
-        }
+        if self.kind == TokenKind::Word { Ok(self.text) } else { Err(self.unexpected(wanted)) }
     }
 
     fn number(self, wanted: &'static str) -> Result<i64, ParseError> {
         if self.kind != TokenKind::Number || self.text == "-" {
             return Err(self.unexpected(wanted));
         }
-        self.text.parse().map_err(|_| {
-            self.error(ParseErrorKind::OutOfRange {
-                number: clip(self.text),
-            })
-        })
+        self.text.parse().map_err(|_| self.error(ParseErrorKind::OutOfRange { number: clip(self.text) }))
     }
 
     fn positive(self, what: &'static str) -> Result<u64, ParseError> {
         let number = self.number(what)?;
         match u64::try_from(number) {
             Ok(number) if number > 0 => Ok(number),
-            _ => Err(self.error(ParseErrorKind::NotPositive {
-                what,
-                number: clip(self.text),
-            })),
+            _ => Err(self.error(ParseErrorKind::NotPositive { what, number: clip(self.text) })),
         }
     }
 
@@ -277,18 +224,12 @@ fn bit_width(type_text: &str, type_name: &TypeName, width: u64) -> Result<u32, P
             _ => 64,
         },
         _ => {
-            return Err(ParseErrorKind::BitFieldType {
-                type_name: clip(type_text),
-            });
+            return Err(ParseErrorKind::BitFieldType { type_name: clip(type_text) });
         }
     };
     match u32::try_from(width) {
         Ok(width) if width <= limit => Ok(width),
-        _ => Err(ParseErrorKind::BitFieldWidth {
-            type_name: clip(type_text),
-            width,
-            limit: limit.into(),
-        }),
+        _ => Err(ParseErrorKind::BitFieldWidth { type_name: clip(type_text), width, limit: limit.into() }),
     }
 }
 
@@ -299,10 +240,7 @@ fn is_word(byte: u8) -> bool {
 
 /// How many bytes at the start of `text` pass.
 fn run(text: Option<&str>, pass: impl Fn(u8) -> bool) -> usize {
-    text.unwrap_or_default()
-        .bytes()
-        .take_while(|&byte| pass(byte))
-        .count()
+    text.unwrap_or_default().bytes().take_while(|&byte| pass(byte)).count()
 }
 
 /// Text for a message: hostile schemas can hold tokens of any length.

@@ -127,10 +127,7 @@ impl Bits {
             4 => u32::from_le_bytes(*bytes.first_chunk()?).into(),
             _ => u64::from_le_bytes(*bytes.first_chunk()?),
         };
-        Some(
-            unit.checked_shr(self.shift)?
-                & u64::MAX.checked_shr(64_u32.checked_sub(self.width)?)?,
-        )
+        Some(unit.checked_shr(self.shift)? & u64::MAX.checked_shr(64_u32.checked_sub(self.width)?)?)
     }
 
     /// The field of the unit at the start of `bytes`, sign-extended from its own width.

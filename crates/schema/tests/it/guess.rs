@@ -7,104 +7,46 @@ use crate::support::{add_struct, doubles};
 #[test]
 fn a_missing_schema_of_wpilib_is_guessed_and_said_so() {
     let registry = Registry::new();
-    let decoded = registry
-        .decode(
-            "struct:SwerveModuleState[]",
-            &doubles(&[1.5, 0.5, -1.0, 0.0]),
-        )
-        .unwrap();
-    assert_eq!(
-        decoded.tree.to_string(),
-        "[{speed: 1.5, angle: {value: 0.5}}, {speed: -1, angle: {value: 0}}]"
-    );
+    let decoded = registry.decode("struct:SwerveModuleState[]", &doubles(&[1.5, 0.5, -1.0, 0.0])).unwrap();
+    assert_eq!(decoded.tree.to_string(), "[{speed: 1.5, angle: {value: 0.5}}, {speed: -1, angle: {value: 0}}]");
     assert_eq!(decoded.note, Some(Note::Guessed));
-    assert_eq!(
-        decoded.note.unwrap().to_string(),
-        "schema missing; WPILib's usual layout assumed"
-    );
-    assert_eq!(
-        registry
-            .guess_layout("struct:SwerveModuleState[]", 32)
-            .unwrap()
-            .size,
-        16
-    );
-    assert!(
-        registry
-            .guess_layout("struct:SwerveModuleState[]", 33)
-            .is_none()
-    );
+    assert_eq!(decoded.note.unwrap().to_string(), "schema missing; WPILib's usual layout assumed");
+    assert_eq!(registry.guess_layout("struct:SwerveModuleState[]", 32).unwrap().size, 16);
+    assert!(registry.guess_layout("struct:SwerveModuleState[]", 33).is_none());
 }
 
 #[test]
 fn a_guess_needs_the_right_size() {
     let registry = Registry::new();
-    for (type_name, len) in [
-        ("struct:Pose2d", 23),
-        ("struct:Pose2d", 25),
-        ("struct:Pose2d[]", 25),
-        ("struct:Pose2d[2]", 24),
-    ] {
+    for (type_name, len) in
+        [("struct:Pose2d", 23), ("struct:Pose2d", 25), ("struct:Pose2d[]", 25), ("struct:Pose2d[2]", 24)]
+    {
         let error = registry.decode(type_name, &vec![0; len]).unwrap_err();
-        assert_eq!(
-            error,
-            SchemaError::Missing {
-                what: "struct:Pose2d".into(),
-                needed_by: None
-            }
-        );
+        assert_eq!(error, SchemaError::Missing { what: "struct:Pose2d".into(), needed_by: None });
     }
     assert!(registry.decode("struct:Pose2d[2]", &[0; 48]).is_ok());
-    assert_eq!(
-        registry
-            .decode("struct:Pose2d[]", &[])
-            .unwrap()
-            .tree
-            .to_string(),
-        "[]"
-    );
+    assert_eq!(registry.decode("struct:Pose2d[]", &[]).unwrap().tree.to_string(), "[]");
 }
 
 #[test]
 fn two_sizes_of_one_name_are_told_apart() {
     let registry = Registry::new();
-    let shown = |values: &[f64]| {
-        registry
-            .decode("struct:ArmFeedforward", &doubles(values))
-            .unwrap()
-            .tree
-            .to_string()
-    };
+    let shown = |values: &[f64]| registry.decode("struct:ArmFeedforward", &doubles(values)).unwrap().tree.to_string();
     assert_eq!(shown(&[1.0, 2.0, 3.0, 4.0]), "{ks: 1, kg: 2, kv: 3, ka: 4}");
-    assert_eq!(
-        shown(&[1.0, 2.0, 3.0, 4.0, 5.0]),
-        "{ks: 1, kg: 2, kv: 3, ka: 4, dt: 5}"
-    );
+    assert_eq!(shown(&[1.0, 2.0, 3.0, 4.0, 5.0]), "{ks: 1, kg: 2, kv: 3, ka: 4, dt: 5}");
 }
 
 #[test]
 fn the_schema_of_the_log_wins() {
     let mut registry = Registry::new();
-    assert_eq!(
-        registry.decode("struct:Rotation2d", &[0; 8]).unwrap().note,
-        Some(Note::Guessed)
-    );
+    assert_eq!(registry.decode("struct:Rotation2d", &[0; 8]).unwrap().note, Some(Note::Guessed));
     add_struct(&mut registry, "Rotation2d", "float cos;float sin").unwrap();
     let decoded = registry.decode("struct:Rotation2d", &[0; 8]).unwrap();
-    assert_eq!(
-        (decoded.tree.to_string().as_str(), decoded.note),
-        ("{cos: 0, sin: 0}", None)
-    );
+    assert_eq!((decoded.tree.to_string().as_str(), decoded.note), ("{cos: 0, sin: 0}", None));
     // The outer struct is still a guess, made with what the log says of its parts.
-    assert_eq!(
-        registry.decode("struct:Pose2d", &[0; 24]).unwrap().note,
-        Some(Note::Guessed)
-    );
+    assert_eq!(registry.decode("struct:Pose2d", &[0; 24]).unwrap().note, Some(Note::Guessed));
     add_struct(&mut registry, "Mine", "Translation2d at;int8 x").unwrap();
-    assert_eq!(
-        registry.decode("struct:Mine", &[0; 17]).unwrap().note,
-        Some(Note::Guessed)
-    );
+    assert_eq!(registry.decode("struct:Mine", &[0; 17]).unwrap().note, Some(Note::Guessed));
     assert!(registry.decode("struct:Mine", &[0; 18]).is_err());
 }
 
@@ -154,35 +96,18 @@ fn the_table_has_the_sizes_of_the_specification() {
         ("ExponentialProfileState", 16),
         ("ControlWord", 8),
     ] {
-        assert!(
-            Registry::guess(&format!("struct:{name}"), size).is_some(),
-            "{name}"
-        );
-        assert!(
-            Registry::guess(&format!("struct:{name}"), size + 1).is_none(),
-            "{name}"
-        );
+        assert!(Registry::guess(&format!("struct:{name}"), size).is_some(), "{name}");
+        assert!(Registry::guess(&format!("struct:{name}"), size + 1).is_none(), "{name}");
     }
 }
 
 #[test]
 fn guesses_are_texts() {
-    assert_eq!(
-        Registry::guess("struct:Matrix__3_2", 48).as_deref(),
-        Some("double data[6]")
-    );
-    assert_eq!(
-        Registry::guess("struct:Vector__2[]", 64).as_deref(),
-        Some("double data[2]")
-    );
-    for name in [
-        "struct:Unknown",
-        "struct:Matrix__3",
-        "struct:Matrix__0_1",
-        "struct:Matrix__3_2_1",
-        "struct:Vector__x",
-        "json",
-    ] {
+    assert_eq!(Registry::guess("struct:Matrix__3_2", 48).as_deref(), Some("double data[6]"));
+    assert_eq!(Registry::guess("struct:Vector__2[]", 64).as_deref(), Some("double data[2]"));
+    for name in
+        ["struct:Unknown", "struct:Matrix__3", "struct:Matrix__0_1", "struct:Matrix__3_2_1", "struct:Vector__x", "json"]
+    {
         assert_eq!(Registry::guess(name, 0), None, "{name}");
     }
 }

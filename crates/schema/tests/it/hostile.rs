@@ -60,21 +60,11 @@ fn schema_text() -> impl Strategy<Value = String> {
 
 /// Text that is a schema, if perhaps one that cannot be resolved.
 fn good_schema() -> impl Strategy<Value = String> {
-    let scalar = prop::sample::select(vec![
-        "int8", "uint16", "bool", "char", "double", "A", "B", "C", "D",
-    ]);
-    let count = prop_oneof![
-        Just(String::new()),
-        (1..3000_u32).prop_map(|count| format!("[{count}]"))
-    ];
+    let scalar = prop::sample::select(vec!["int8", "uint16", "bool", "char", "double", "A", "B", "C", "D"]);
+    let count = prop_oneof![Just(String::new()), (1..3000_u32).prop_map(|count| format!("[{count}]"))];
     vec((scalar, count), 0..6).prop_map(|fields| {
         let field = |(at, (scalar, count))| format!("{scalar} f{at}{count}");
-        fields
-            .into_iter()
-            .enumerate()
-            .map(field)
-            .collect::<Vec<_>>()
-            .join(";")
+        fields.into_iter().enumerate().map(field).collect::<Vec<_>>().join(";")
     })
 }
 

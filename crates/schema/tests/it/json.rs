@@ -25,9 +25,7 @@ fn numbers_are_shortest_and_keep_their_sign() {
 fn every_double_reads_back() {
     let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..2000 {
-        bits = bits
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let value = f64::from_bits(bits);
         if value.is_finite() {
             let text = Tree::Double(value).to_json();
@@ -59,10 +57,7 @@ fn integers_beyond_2_to_53_are_strings() {
 
 #[test]
 fn strings_are_escaped_as_json_demands() {
-    check(
-        &Tree::Text("a\"b\\c\n\r\t\u{8}\u{c}\0\u{1f}é😀".into()),
-        r#""a\"b\\c\n\r\t\b\f\u0000\u001fé😀""#,
-    );
+    check(&Tree::Text("a\"b\\c\n\r\t\u{8}\u{c}\0\u{1f}é😀".into()), r#""a\"b\\c\n\r\t\b\f\u0000\u001fé😀""#);
     let mut all = String::new();
     all.extend((0..0x250_u32).filter_map(char::from_u32));
     let read: String = serde_json::from_str(&Tree::Text(all.clone()).to_json()).unwrap();
@@ -72,31 +67,13 @@ fn strings_are_escaped_as_json_demands() {
 #[test]
 fn structures_nest() {
     let tree = map(&[
-        (
-            "a",
-            Tree::List(vec![Tree::Null, Tree::Bool(true), Tree::Bool(false)]),
-        ),
+        ("a", Tree::List(vec![Tree::Null, Tree::Bool(true), Tree::Bool(false)])),
         ("", Tree::Map(vec![])),
-        (
-            "e",
-            Tree::Enum {
-                number: 2,
-                name: Some("x".into()),
-            },
-        ),
+        ("e", Tree::Enum { number: 2, name: Some("x".into()) }),
     ]);
     check(&tree, r#"{"a":[null,true,false],"":{},"e":2}"#);
-    assert_eq!(
-        tree.field("e"),
-        Some(&Tree::Enum {
-            number: 2,
-            name: Some("x".into())
-        })
-    );
-    assert_eq!(
-        tree.field("a").and_then(Tree::items).map(<[Tree]>::len),
-        Some(3)
-    );
+    assert_eq!(tree.field("e"), Some(&Tree::Enum { number: 2, name: Some("x".into()) }));
+    assert_eq!(tree.field("a").and_then(Tree::items).map(<[Tree]>::len), Some(3));
     assert_eq!(tree.field("b"), None);
 }
 
@@ -121,20 +98,8 @@ fn the_line_for_people_is_short() {
     check(Tree::Double(f64::NAN), "NaN");
     check(Tree::Double(f64::NEG_INFINITY), "-Infinity");
     check(Tree::Bytes(vec![0, 0xab]), "0x00ab");
-    check(
-        Tree::Bytes(vec![1; 40]),
-        &format!("0x{}… (40 bytes)", "01".repeat(32)),
-    );
-    check(
-        Tree::Enum {
-            number: 2,
-            name: None,
-        },
-        "2",
-    );
-    check(
-        map(&[("a\nb", Tree::Text("c\n".into()))]),
-        r#"{a\nb: "c\n"}"#,
-    );
+    check(Tree::Bytes(vec![1; 40]), &format!("0x{}… (40 bytes)", "01".repeat(32)));
+    check(Tree::Enum { number: 2, name: None }, "2");
+    check(map(&[("a\nb", Tree::Text("c\n".into()))]), r#"{a\nb: "c\n"}"#);
     check(Tree::List(vec![Tree::Null, Tree::Int(1)]), "[null, 1]");
 }

@@ -20,38 +20,22 @@ const GEOMETRY: &[(&str, &str)] = &[
 fn packed_values_of_wpilib_decode() {
     let registry = structs(GEOMETRY);
     let check = |type_name: &str, bytes: &str, expected: &str| {
-        assert_eq!(
-            shown(&registry, type_name, &hex(bytes)),
-            expected,
-            "{type_name}"
-        );
+        assert_eq!(shown(&registry, type_name, &hex(bytes)), expected, "{type_name}");
     };
     let translation = "00 00 00 00 00 00 f0 3f 00 00 00 00 00 00 00 40";
     let pose = "00 00 00 00 00 00 f0 3f 00 00 00 00 00 00 00 40 00 00 00 00 00 00 e0 3f";
     let state = "00 00 00 00 00 00 f8 3f 00 00 00 00 00 00 e0 3f";
     check("struct:Translation2d", translation, "{x: 1, y: 2}");
-    check(
-        "struct:Pose2d",
-        pose,
-        "{translation: {x: 1, y: 2}, rotation: {value: 0.5}}",
-    );
+    check("struct:Pose2d", pose, "{translation: {x: 1, y: 2}, rotation: {value: 0.5}}");
     check("struct:ChassisSpeeds", pose, "{vx: 1, vy: 2, omega: 0.5}");
-    check(
-        "struct:SwerveModuleState",
-        state,
-        "{speed: 1.5, angle: {value: 0.5}}",
-    );
+    check("struct:SwerveModuleState", state, "{speed: 1.5, angle: {value: 0.5}}");
     check(
         "struct:SwerveModuleState[]",
         &format!("{state} 00 00 00 00 00 00 f0 bf 00 00 00 00 00 00 00 00"),
         "[{speed: 1.5, angle: {value: 0.5}}, {speed: -1, angle: {value: 0}}]",
     );
     assert_eq!(
-        shown(
-            &registry,
-            "struct:Pose3d",
-            &doubles(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0])
-        ),
+        shown(&registry, "struct:Pose3d", &doubles(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0])),
         "{translation: {x: 1, y: 2, z: 3}, rotation: {q: {w: 1, x: 0, y: 0, z: 0}}}",
     );
 }
@@ -60,26 +44,14 @@ fn packed_values_of_wpilib_decode() {
 fn check(schema: &str, size: usize, bytes: &str, expected: &str) {
     let registry = structs(&[("S", schema)]);
     assert_eq!(registry.layout("S").unwrap().size, size, "{schema}");
-    assert_eq!(
-        shown(&registry, "struct:S", &hex(bytes)),
-        expected,
-        "{schema}"
-    );
+    assert_eq!(shown(&registry, "struct:S", &hex(bytes)), expected, "{schema}");
 }
 
 /// Checks where the fields are: offset, and shift and width of bit-fields.
 fn check_places(schema: &str, expected: &[(usize, Option<(u32, u32)>)]) {
     let layout = structs(&[("S", schema)]).layout("S").unwrap();
-    let places: Vec<_> = layout
-        .fields
-        .iter()
-        .map(|field| {
-            (
-                field.offset,
-                field.bits.map(|bits| (bits.shift, bits.width)),
-            )
-        })
-        .collect();
+    let places: Vec<_> =
+        layout.fields.iter().map(|field| (field.offset, field.bits.map(|bits| (bits.shift, bits.width)))).collect();
     assert_eq!(places, expected, "{schema}");
 }
 
@@ -95,94 +67,35 @@ fn ordinary_fields_are_packed() {
 #[test]
 fn bit_fields_share_units_as_in_java() {
     check("int8 a:4; int16 b:4;", 3, "0f 0f 00", "{a: -1, b: -1}");
-    check_places(
-        "int8 a:4; int16 b:4;",
-        &[(0, Some((0, 4))), (1, Some((0, 4)))],
-    );
-    check(
-        "int16 a:4;uint16 b:5;bool c:1;int16 d:7;",
-        4,
-        "ff 03 7f 00",
-        "{a: -1, b: 31, c: true, d: -1}",
-    );
+    check_places("int8 a:4; int16 b:4;", &[(0, Some((0, 4))), (1, Some((0, 4)))]);
+    check("int16 a:4;uint16 b:5;bool c:1;int16 d:7;", 4, "ff 03 7f 00", "{a: -1, b: 31, c: true, d: -1}");
     check_places(
         "int16 a:4;uint16 b:5;bool c:1;int16 d:7;",
-        &[
-            (0, Some((0, 4))),
-            (0, Some((4, 5))),
-            (0, Some((9, 1))),
-            (2, Some((0, 7))),
-        ],
+        &[(0, Some((0, 4))), (0, Some((4, 5))), (0, Some((9, 1))), (2, Some((0, 7)))],
     );
-    check(
-        "uint8 a:4;int8 b:2;bool c:1;int16 d:1;",
-        3,
-        "7f 01 00",
-        "{a: 15, b: -1, c: true, d: -1}",
-    );
+    check("uint8 a:4;int8 b:2;bool c:1;int16 d:1;", 3, "7f 01 00", "{a: 15, b: -1, c: true, d: -1}");
     check_places(
         "uint8 a:4;int8 b:2;bool c:1;int16 d:1;",
-        &[
-            (0, Some((0, 4))),
-            (0, Some((4, 2))),
-            (0, Some((6, 1))),
-            (1, Some((0, 1))),
-        ],
+        &[(0, Some((0, 4))), (0, Some((4, 2))), (0, Some((6, 1))), (1, Some((0, 1)))],
     );
-    check(
-        "bool a:1;bool b:1;int8 c:2;",
-        1,
-        "0d",
-        "{a: true, b: false, c: -1}",
-    );
-    check(
-        "bool a:1;bool b:1;int16 c:2;",
-        3,
-        "03 03 00",
-        "{a: true, b: true, c: -1}",
-    );
-    check(
-        "int32 a:2; uint32 b:30",
-        4,
-        "fe ff ff ff",
-        "{a: -2, b: 1073741823}",
-    );
+    check("bool a:1;bool b:1;int8 c:2;", 1, "0d", "{a: true, b: false, c: -1}");
+    check("bool a:1;bool b:1;int16 c:2;", 3, "03 03 00", "{a: true, b: true, c: -1}");
+    check("int32 a:2; uint32 b:30", 4, "fe ff ff ff", "{a: -2, b: 1073741823}");
     check("int16 a:16; bool b:1", 3, "ff ff 01", "{a: -1, b: true}");
     check_places("int16 a:16; bool b:1", &[(0, None), (2, Some((0, 1)))]);
     check("int8 a:8;int8 b:1", 2, "05 01", "{a: 5, b: -1}");
-    check(
-        "uint8 a:3;uint8 b[2];uint8 c:3",
-        4,
-        "07 01 02 07",
-        "{a: 7, b: [1, 2], c: 7}",
-    );
-    check_places(
-        "uint8 a:3;uint8 b[2];uint8 c:3",
-        &[(0, Some((0, 3))), (1, None), (3, Some((0, 3)))],
-    );
+    check("uint8 a:3;uint8 b[2];uint8 c:3", 4, "07 01 02 07", "{a: 7, b: [1, 2], c: 7}");
+    check_places("uint8 a:3;uint8 b[2];uint8 c:3", &[(0, Some((0, 3))), (1, None), (3, Some((0, 3)))]);
     check_places(
         "int16 a:2; bool b:1; bool c:1; uint16 d:5",
-        &[
-            (0, Some((0, 2))),
-            (0, Some((2, 1))),
-            (0, Some((3, 1))),
-            (0, Some((4, 5))),
-        ],
+        &[(0, Some((0, 2))), (0, Some((2, 1))), (0, Some((3, 1))), (0, Some((4, 5)))],
     );
-    check_places(
-        "int8 a:4; int8 b:5",
-        &[(0, Some((0, 4))), (1, Some((0, 5)))],
-    );
+    check_places("int8 a:4; int8 b:5", &[(0, Some((0, 4))), (1, Some((0, 5)))]);
 }
 
 #[test]
 fn a_bool_that_finds_the_unit_full_opens_its_own() {
-    check(
-        "uint8 a:7;bool b:1;bool c:1",
-        2,
-        "ff 01",
-        "{a: 127, b: true, c: true}",
-    );
+    check("uint8 a:7;bool b:1;bool c:1", 2, "ff 01", "{a: 127, b: true, c: true}");
     check(
         "bool a:1;bool b:1;bool c:1;bool d:1;bool e:1;bool f:1;bool g:1;bool h:1;bool i:1",
         2,
@@ -194,10 +107,7 @@ fn a_bool_that_finds_the_unit_full_opens_its_own() {
 #[test]
 fn nested_structs_keep_their_own_units() {
     let registry = structs(&[("S", "uint8 a:3;Inner i;uint8 b:3"), ("Inner", "uint8 c:3")]);
-    assert_eq!(
-        shown(&registry, "struct:S", &hex("01 02 03")),
-        "{a: 1, i: {c: 2}, b: 3}"
-    );
+    assert_eq!(shown(&registry, "struct:S", &hex("01 02 03")), "{a: 1, i: {c: 2}, b: 3}");
 }
 
 #[test]
@@ -220,20 +130,10 @@ fn enums_are_numbers_with_names() {
     check("enum {a=1, b=2} int8 val", 1, "02", "{val: b(2)}");
     check("enum {a=1, b=2} int8 val", 1, "07", "{val: 7}");
     check("{x=1,y=-2} int32 a;", 4, "fe ff ff ff", "{a: y(-2)}");
-    check(
-        "enum{first=1,second=1} uint8 a[2]",
-        2,
-        "01 00",
-        "{a: [first(1), 0]}",
-    );
+    check("enum{first=1,second=1} uint8 a[2]", 2, "01 00", "{a: [first(1), 0]}");
     check("enum{a=1} double d", 8, "00 00 00 00 00 00 f0 3f", "{d: 1}");
     check("enum{a=1} bool d", 1, "01", "{d: true}");
-    check(
-        "enum{a=-1} uint64 d",
-        8,
-        "ff ff ff ff ff ff ff ff",
-        "{d: 18446744073709551615}",
-    );
+    check("enum{a=-1} uint64 d", 8, "ff ff ff ff ff ff ff ff", "{d: 18446744073709551615}");
 }
 
 #[test]
@@ -252,8 +152,7 @@ fn a_control_word_decodes() {
 #[test]
 fn wide_types_keep_all_bits() {
     let registry = structs(&[("S", "int64 a;uint64 b;float f;double d;float32 g;float64 h")]);
-    let bytes = hex(&("ff".repeat(16)
-        + "00 00 c0 3f 00 00 00 00 00 00 f8 3f 00 00 c0 bf 00 00 00 00 00 00 f8 bf"));
+    let bytes = hex(&("ff".repeat(16) + "00 00 c0 3f 00 00 00 00 00 00 f8 3f 00 00 c0 bf 00 00 00 00 00 00 f8 bf"));
     assert_eq!(
         registry.decode("struct:S", &bytes).unwrap().tree,
         map(&[
