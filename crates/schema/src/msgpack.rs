@@ -1,7 +1,8 @@
 //! msgpack: one object per payload.
 //!
-//! Read here rather than with a crate: rmpv takes the reserved byte `c1`, the surest sign of damage,
-//! for nil, and builds a tree of its own first.
+//! The markers are rmp's; the tree is built here, so that depth and memory are bounded.
+
+use rmp::Marker;
 
 use crate::budget::Budget;
 use crate::{SchemaError, Tree};
@@ -23,52 +24,48 @@ impl<'a> Reader<'a> {
     /// The next object, of at most `depth` levels.
     fn object(&mut self, depth: usize) -> Result<Tree, SchemaError> {
         self.budget.node(0)?;
-        let marker = u8::from_be_bytes(self.array()?);
-        Ok(match marker {
-            0x00..=0x7f => Tree::Int(marker.into()),
-            0x80..=0x8f => self.map((marker & 0x0f).into(), depth)?,
-            0x90..=0x9f => self.list((marker & 0x0f).into(), depth)?,
-            0xa0..=0xbf => self.text((marker & 0x1f).into())?,
-            0xc0 => Tree::Null,
-            0xc1 => return Err(self.broken("the reserved byte c1")),
-            0xc2 => Tree::Bool(false),
-            0xc3 => Tree::Bool(true),
-            0xc4..=0xc6 => {
-                let len = self.size(marker - 0xc4)?;
-                Tree::Bytes(self.take(len)?.to_vec())
-            }
-            0xc7..=0xc9 => {
-                let len = self.size(marker - 0xc7)?;
-                self.ext(len)?
-            }
-            0xca => Tree::Float(f32::from_be_bytes(self.array()?)),
-            0xcb => Tree::Double(f64::from_be_bytes(self.array()?)),
-            0xcc => Tree::Int(u8::from_be_bytes(self.array()?).into()),
-            0xcd => Tree::Int(u16::from_be_bytes(self.array()?).into()),
-            0xce => Tree::Int(u32::from_be_bytes(self.array()?).into()),
-            0xcf => {
+        Ok(match Marker::from_u8(self.byte()?) {
+            Marker::Null => Tree::Null,
+            Marker::False => Tree::Bool(false),
+            Marker::True => Tree::Bool(true),
+            Marker::FixPos(value) => Tree::Int(value.into()),
+            Marker::FixNeg(value) => Tree::Int(value.into()),
+            Marker::U8 => Tree::Int(self.byte()?.into()),
+            Marker::U16 => Tree::Int(u16::from_be_bytes(self.array()?).into()),
+            Marker::U32 => Tree::Int(u32::from_be_bytes(self.array()?).into()),
+            Marker::U64 => {
                 let value = u64::from_be_bytes(self.array()?);
                 i64::try_from(value).map_or(Tree::UInt(value), Tree::Int)
             }
-            0xd0 => Tree::Int(i8::from_be_bytes(self.array()?).into()),
-            0xd1 => Tree::Int(i16::from_be_bytes(self.array()?).into()),
-            0xd2 => Tree::Int(i32::from_be_bytes(self.array()?).into()),
-            0xd3 => Tree::Int(i64::from_be_bytes(self.array()?)),
-            0xd4..=0xd8 => self.ext(1 << (marker - 0xd4))?,
-            0xd9..=0xdb => {
-                let len = self.size(marker - 0xd9)?;
-                self.text(len)?
-            }
-            // Arrays and maps have no form with a one-byte count.
-            0xdc | 0xdd => {
-                let len = self.size(marker - 0xdc + 1)?;
-                self.list(len, depth)?
-            }
-            0xde | 0xdf => {
-                let len = self.size(marker - 0xde + 1)?;
-                self.map(len, depth)?
-            }
-            0xe0..=0xff => Tree::Int(marker.cast_signed().into()),
+            Marker::I8 => Tree::Int(i8::from_be_bytes(self.array()?).into()),
+            Marker::I16 => Tree::Int(i16::from_be_bytes(self.array()?).into()),
+            Marker::I32 => Tree::Int(i32::from_be_bytes(self.array()?).into()),
+            Marker::I64 => Tree::Int(i64::from_be_bytes(self.array()?)),
+            Marker::F32 => Tree::Float(f32::from_be_bytes(self.array()?)),
+            Marker::F64 => Tree::Double(f64::from_be_bytes(self.array()?)),
+            Marker::FixStr(len) => self.text(len.into())?,
+            Marker::Str8 => self.byte().and_then(|len| self.text(len.into()))?,
+            Marker::Str16 => self.size16().and_then(|len| self.text(len))?,
+            Marker::Str32 => self.size32().and_then(|len| self.text(len))?,
+            Marker::Bin8 => self.byte().and_then(|len| self.bytes(len.into()))?,
+            Marker::Bin16 => self.size16().and_then(|len| self.bytes(len))?,
+            Marker::Bin32 => self.size32().and_then(|len| self.bytes(len))?,
+            Marker::FixArray(count) => self.list(count.into(), depth)?,
+            Marker::Array16 => self.size16().and_then(|count| self.list(count, depth))?,
+            Marker::Array32 => self.size32().and_then(|count| self.list(count, depth))?,
+            Marker::FixMap(count) => self.map(count.into(), depth)?,
+            Marker::Map16 => self.size16().and_then(|count| self.map(count, depth))?,
+            Marker::Map32 => self.size32().and_then(|count| self.map(count, depth))?,
+            Marker::FixExt1 => self.ext(1)?,
+            Marker::FixExt2 => self.ext(2)?,
+            Marker::FixExt4 => self.ext(4)?,
+            Marker::FixExt8 => self.ext(8)?,
+            Marker::FixExt16 => self.ext(16)?,
+            Marker::Ext8 => self.byte().and_then(|len| self.ext(len.into()))?,
+            Marker::Ext16 => self.size16().and_then(|len| self.ext(len))?,
+            Marker::Ext32 => self.size32().and_then(|len| self.ext(len))?,
+            // The surest sign of damage; rmpv would take it for nil.
+            Marker::Reserved => return Err(self.broken("the reserved byte c1")),
         })
     }
 
@@ -105,19 +102,26 @@ impl<'a> Reader<'a> {
         Ok(str::from_utf8(bytes).map_or_else(|_| Tree::Bytes(bytes.to_vec()), |text| Tree::Text(text.to_owned())))
     }
 
+    fn bytes(&mut self, len: usize) -> Result<Tree, SchemaError> {
+        self.take(len).map(|bytes| Tree::Bytes(bytes.to_vec()))
+    }
+
     fn ext(&mut self, len: usize) -> Result<Tree, SchemaError> {
         let kind = i8::from_be_bytes(self.array()?);
-        let data = Tree::Bytes(self.take(len)?.to_vec());
+        let data = self.bytes(len)?;
         Ok(Tree::Map(vec![("ext".to_owned(), Tree::Int(kind.into())), ("data".to_owned(), data)]))
     }
 
-    /// A length of 1, 2 or 4 bytes.
-    fn size(&mut self, form: u8) -> Result<usize, SchemaError> {
-        let size = match form {
-            0 => u8::from_be_bytes(self.array()?).into(),
-            1 => u16::from_be_bytes(self.array()?).into(),
-            _ => u32::from_be_bytes(self.array()?),
-        };
+    fn byte(&mut self) -> Result<u8, SchemaError> {
+        self.array().map(|[byte]| byte)
+    }
+
+    fn size16(&mut self) -> Result<usize, SchemaError> {
+        self.array().map(|size| u16::from_be_bytes(size).into())
+    }
+
+    fn size32(&mut self) -> Result<usize, SchemaError> {
+        let size = u32::from_be_bytes(self.array()?);
         usize::try_from(size).map_err(|_| self.broken("a length beyond the payload"))
     }
 

@@ -83,7 +83,10 @@ impl StreamDecoder {
                         continue;
                     }
                     Ok(None) => break,
-                    Err(_) => {} // it claims too much to be one
+                    Err(error) => {
+                        flush(batch, sink)?;
+                        return Err(decode(error));
+                    }
                 }
             }
             if self.zero_fill(&mut cur, sink) {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value, first_word};
 
 use crate::walk::{place, record_at};
-use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, Start, second_header};
+use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, Start, begins_second, second_header};
 
 /// Records in a row that must fit together before a place behind damage is believed.
 const CHAIN: usize = 6;
@@ -215,8 +215,8 @@ impl<'a> Search<'a> {
     /// The record at `at`, if it may be one in the course of a plain walk: its end, and its time if that says
     /// something about its neighbours.
     fn accept(&self, at: usize, last: Option<i64>) -> Option<(usize, Option<i64>)> {
-        if let Some(header) = second_header(self.log, at) {
-            return Some((at + header.len(), None));
+        if begins_second(self.log, at) {
+            return second_header(self.log, at).map(|header| (at + header.len(), None));
         }
         let (record, len) = record_at(self.log, at as u64)?;
         let end = at + place(len);

@@ -2,7 +2,7 @@
 
 use logpose_core::{Bindings, Cursor, Declaration, Problem, Problems, Severity, SlotId, array_at};
 
-use crate::wire::{Control, Record, RecordHeader, Start, header_of, quick_header, second_header};
+use crate::wire::{Control, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
 
 /// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own without a
 /// dynamic call.
@@ -141,7 +141,7 @@ impl Walk {
     #[cold]
     #[inline(never)]
     fn stray(&mut self, log: &[u8], at: usize, entry: u32) -> Option<SlotId> {
-        if second_header(log, at).is_some() {
+        if begins_second(log, at) {
             return None;
         }
         self.bindings.stray(entry, at as u64)
@@ -161,6 +161,9 @@ impl Walk {
             ));
             self.control_bytes += header.len() as u64;
             return Ok(at + header.len());
+        }
+        if begins_second(log, at) {
+            return Err(Stop::Truncated(at)); // and its extra header is not all there
         }
         let end = body + size as usize;
         if end > log.len() {

@@ -352,11 +352,16 @@ pub(crate) fn metadata_of_2022(entry: u32, payload: &[u8]) -> Option<&[u8]> {
 /// The header of a second log at `at`, as when two files were written into one.
 #[cold]
 pub(crate) fn second_header(log: &[u8], at: usize) -> Option<Header<'_>> {
-    let rest = log.get(at..)?;
-    if first_word(rest) != MAGIC_1_0 {
+    if !begins_second(log, at) {
         return None;
     }
-    Header::parse(&mut Cursor::new(rest, at as u64)).ok()
+    Header::parse(&mut Cursor::new(log.get(at..)?, at as u64)).ok()
+}
+
+/// Whether a second header begins at `at`, all there or not.
+#[inline]
+pub(crate) fn begins_second(log: &[u8], at: usize) -> bool {
+    log.get(at..).is_some_and(|rest| first_word(rest) == MAGIC_1_0)
 }
 
 #[cfg(test)]
