@@ -79,12 +79,12 @@ pub fn rlog_encode(n: u32) -> Line {
         for (key, sample) in keys.iter().zip(&batch) {
             log.put(*key, &sample.value)?;
         }
-        let cycle_bytes = log.take();
         times.push(begun.elapsed().as_secs_f64() * 1e6);
         writer_allocations += meter::allocations() - before;
         if cycle <= KEPT {
-            kept.extend_from_slice(&cycle_bytes);
+            kept.extend_from_slice(log.bytes());
         }
+        log.clear();
     }
     let writer = spread(times);
     check(&kept, &expected)?;

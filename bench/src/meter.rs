@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use memmap2::Mmap;
 
@@ -78,31 +77,3 @@ pub fn map(path: &Path) -> io::Result<Mmap> {
     // SAFETY: the map is only read, and nobody writes the inputs of a benchmark while it runs.
     unsafe { Mmap::map(&file) }
 }
-
-/// Runs both side by side, as `crates/logpose` does.
-pub fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    thread::scope(|scope| {
-        scope.spawn(a);
-        b();
-    });
-}
-
-/// Asks for huge pages, as `crates/logpose` does.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "advice about memory is a system call, and std has no name for it")]
-pub fn prepare(block: &mut [u8]) {
-    if block.len() < 4 << 20 {
-        return;
-    }
-    let inset = block.as_ptr().align_offset(4096);
-    let Some(pages) = block.get_mut(inset..) else { return };
-    // SAFETY: the range lies within a slice that is ours alone for the length of the call, its start is on a page
-    // boundary, and MADV_HUGEPAGE changes no byte of it. A refusal is no harm: it was only advice.
-    unsafe {
-        libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE);
-    }
-}
-
-/// No advice is known for this system.
-#[cfg(not(target_os = "linux"))]
-pub fn prepare(_: &mut [u8]) {}

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use logpose::OpenOptions;
 use logpose_core::{Dialect, Problems, Read, Row, Severity, Widths};
 use logpose_wpilog::collect;
 
@@ -39,7 +40,7 @@ impl Work {
 }
 
 fn how(threads: usize) -> Read<'static> {
-    Read { threads, join: &meter::join, prepare: meter::prepare, ..Read::default() }
+    OpenOptions { threads, ..OpenOptions::default() }.read()
 }
 
 /// Visits every record of a WPILOG and adds up its values.

@@ -24,7 +24,9 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    fn read(&self) -> Read<'static> {
+    /// What a dialect is told: with threads to join and huge pages to ask for.
+    #[must_use]
+    pub fn read(&self) -> Read<'static> {
         Read {
             limits: self.limits,
             threads: threads::count(self.threads),

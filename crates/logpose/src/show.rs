@@ -142,7 +142,12 @@ impl Schemas {
             SchemaError::Short { .. } | SchemaError::Photon { .. } | SchemaError::Payload { .. } => "bad-payload",
             _ => "bad-schema",
         };
-        self.tell(subject, code, &format!("{subject}: {error}"));
+        // A broken schema is met twice, where it stands and where it is used, and says the same both times.
+        let text = error.to_string();
+        let what = text.strip_prefix(&format!("{subject}: ")).unwrap_or(&text);
+        let named = if what.contains(subject) { what.to_owned() } else { format!("{subject}: {what}") };
+        let subject = if code == "bad-schema" { what } else { subject };
+        self.tell(subject, code, &named);
     }
 
     fn tell(&self, subject: &str, code: &'static str, message: &str) {

@@ -107,6 +107,12 @@ impl Writer {
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
+
+    /// Forgets the bytes so far, which were written elsewhere; what follows continues them. Unlike
+    /// [`Writer::take`] it keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.out.clear();
+    }
 }
 
 /// The state of a stream of messages: which keys it has, and under which ids.

@@ -113,7 +113,10 @@ impl<'a> Record<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         let size = u32::try_from(self.payload.len()).unwrap_or(u32::MAX);
         let (header, len) = RecordHeader { entry: self.entry, size, timestamp: self.timestamp }.emit();
-        out.extend_from_slice(header.get(..len).unwrap_or_default());
+        // A copy of a fixed size costs less than one of the right size.
+        let end = out.len() + len;
+        out.extend_from_slice(&header);
+        out.truncate(end);
         out.extend_from_slice(self.payload);
     }
 
@@ -162,23 +165,38 @@ impl RecordHeader {
     /// The header with minimal widths, and how many of the bytes it takes.
     #[inline]
     pub(crate) fn emit(&self) -> ([u8; 24], usize) {
+        let mut out = [0; 24];
+        let len = self.emit_to(&mut out);
+        (out, len)
+    }
+
+    /// Writes the header with minimal widths to the front of `out`, and perhaps zeros behind it; returns its
+    /// length.
+    #[inline(always)]
+    pub(crate) fn emit_to<const N: usize>(&self, out: &mut [u8; N]) -> usize {
         let entry_width = width(self.entry.into());
         let size_width = width(self.size.into());
         let time_width = width(self.timestamp.cast_unsigned());
-        let mut out = [0; 24];
-        #[expect(clippy::cast_possible_truncation, reason = "three widths of at most 4, 4 and 8 take seven bits")]
-        let widths = ((entry_width - 1) | (size_width - 1) << 2 | (time_width - 1) << 4) as u8;
-        // Each number is written at its full size; the next one covers the bytes it did not need.
-        put(&mut out, 0, [widths]);
-        put(&mut out, 1, self.entry.to_le_bytes());
-        put(&mut out, 1 + entry_width, self.size.to_le_bytes());
-        put(&mut out, 1 + entry_width + size_width, self.timestamp.to_le_bytes());
-        (out, 1 + entry_width + size_width + time_width)
+        let widths = ((entry_width - 1) | (size_width - 1) << 2 | (time_width - 1) << 4) as u64;
+        let (size_at, time_at) = (1 + entry_width, 1 + entry_width + size_width);
+        let len = time_at + time_width;
+        if len <= 8 {
+            // Nearly all headers: one word, one store.
+            let ids = widths | u64::from(self.entry) << 8 | u64::from(self.size) << (8 * size_at);
+            put(out, 0, (ids | self.timestamp.cast_unsigned() << (8 * time_at)).to_le_bytes());
+        } else {
+            // Each number is written at its full size; the next one covers the bytes it did not need.
+            put(out, 0, widths.to_le_bytes());
+            put(out, 1, self.entry.to_le_bytes());
+            put(out, size_at, self.size.to_le_bytes());
+            put(out, time_at, self.timestamp.to_le_bytes());
+        }
+        len
     }
 }
 
 #[inline(always)]
-fn put<const N: usize>(out: &mut [u8; 24], at: usize, bytes: [u8; N]) {
+fn put<const N: usize, const M: usize>(out: &mut [u8; N], at: usize, bytes: [u8; M]) {
     if let Some(place) = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = bytes;
     }

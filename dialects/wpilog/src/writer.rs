@@ -153,13 +153,10 @@ impl<W: Write> Writer<W> {
     #[inline]
     fn append_fixed<const N: usize>(&mut self, entry: u32, timestamp: i64, payload: [u8; N]) -> io::Result<()> {
         #[expect(clippy::cast_possible_truncation, reason = "N is 1, 4 or 8")]
-        let (header, len) = RecordHeader { entry, size: N as u32, timestamp }.emit();
+        let header = RecordHeader { entry, size: N as u32, timestamp };
         loop {
             if let Some(place) = self.buffer.get_mut(self.used..).and_then(|rest| rest.first_chunk_mut::<32>()) {
-                // More than the header has is copied, and covered again by what follows.
-                if let Some(place) = place.first_chunk_mut() {
-                    *place = header;
-                }
+                let len = header.emit_to(place);
                 if let Some(place) = place.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
                     *place = payload;
                 }

@@ -264,6 +264,19 @@ fn a_second_header_with_a_long_text_is_one_also_in_pieces() {
 }
 
 #[test]
+fn a_log_that_ends_within_a_second_header_ends_there() {
+    let first = Build::new().start(1, "a", "int64", "", 1).int(1, 2, 1);
+    let second = Build::with_extra(&"long text ".repeat(30)).start(1, "b", "int64", "", 1).int(1, 2, 1);
+    for end in [8, 12, 100, 300] {
+        let log = [&first.0[..], &second.0[..end]].concat();
+        let (index, problems) = index(&log);
+        assert_eq!((index.samples(), problems), (1, vec![("truncated", first.at())]), "{end} bytes of it");
+        assert_eq!(streamed(&log, 9).series(), replayed(&log));
+        assert_eq!(salvage(&log).0.records, 2);
+    }
+}
+
+#[test]
 fn a_time_range_comes_from_data_only() {
     let log = Build::new()
         .start(1, "a", "int64", "", 1_739_210_000_000_000)
