@@ -36,7 +36,7 @@ pub fn wpilog_append(path: Option<&Path>, n: u32) -> Line {
             Header::parse(&mut cur)?;
             let mut walked = Walked::default();
             Walk::new(1 << 20).run(&log, usize::try_from(cur.offset())?, log.len(), &mut walked);
-            Ok(format!("{} bytes={} {line}", walked.sums, log.len()))
+            Ok(format!("{} bytes={} {line}", walked.sums()?, log.len()))
         }
     }
 }

@@ -48,14 +48,11 @@ pub fn wpilog_sum(path: &Path, threads: usize) -> Line {
     let mut problems = Problems::default();
     let work = Work::begin();
     let log = meter::map(path)?;
-    let mut found = collect::<Walked>(&log, &how(threads), &mut problems)?;
-    if found.product.unsettled {
-        problems = Problems::default();
-        found = collect(&log, &how(1), &mut problems)?;
-    }
+    let found = collect::<Walked>(&log, &how(threads), &mut problems)?;
+    let sums = found.product.sums()?;
     let end = work.end();
     no_damage(&problems)?;
-    Ok(format!("{} control={} {end}", found.product.sums, found.product.control))
+    Ok(format!("{sums} control={} {end}", found.product.control))
 }
 
 /// Makes the index of a log.

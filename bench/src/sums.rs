@@ -58,17 +58,6 @@ impl Sums {
         }
     }
 
-    fn merge(&mut self, later: &Self) {
-        self.records += later.records;
-        self.schema += later.schema;
-        self.double_sum += later.double_sum;
-        self.int_sum = self.int_sum.wrapping_add(later.int_sum);
-        self.trues += later.trues;
-        self.string_bytes += later.string_bytes;
-        self.struct_bytes += later.struct_bytes;
-        self.tsum = self.tsum.wrapping_add(later.tsum);
-    }
-
     /// Counts all values of columns.
     #[must_use]
     pub fn of(columns: &Columns) -> Self {
@@ -82,38 +71,35 @@ impl Sums {
 
 /// Counts while a WPILOG is walked: what a user of `Walk` or `collect` would write.
 ///
-/// In a later part of a log the types are not known, because the declarations stand in an earlier one. There the sums
-/// are kept for each slot, as every type that comes into question, until `join` tells the type.
+/// In a later part of a log the types are not known, because the declarations stand in an earlier one. So the sums are
+/// kept for each slot, and its type tells at the end which of them counts.
 #[derive(Debug, Default)]
 pub struct Walked {
-    /// What was found.
-    pub sums: Sums,
     /// Start records.
     pub control: u64,
-    /// Whether a sum stayed open: then the log must be walked in one part.
-    pub unsettled: bool,
-    slots: Vec<Slot>,
+    eights: Vec<Eights>,
+    others: Vec<Others>,
 }
 
+/// The payloads of eight bytes in a slot, which nearly all are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    kind: Kind,
-    open: Open,
-}
-
-/// What the records of a slot without a type would be.
-#[derive(Clone, Copy, Debug, Default)]
-struct Open {
-    /// Records of eight bytes, and their sums.
-    eights: u64,
+struct Eights {
+    count: u64,
     doubles: f64,
     ints: i64,
-    /// All others.
-    records: u64,
+    /// The times of all payloads.
+    times: i64,
+}
+
+/// All other payloads in a slot: as what its type says, or as every type that comes into question.
+#[derive(Clone, Copy, Debug, Default)]
+struct Others {
+    kind: Kind,
+    count: u64,
     bytes: u64,
-    double_elements: f64,
-    float_elements: f64,
-    int_elements: i64,
+    doubles: f64,
+    floats: f64,
+    ints: i64,
     trues: u64,
     text_elements: u64,
 }
@@ -159,36 +145,25 @@ impl Kind {
 impl Visit for Walked {
     #[inline(always)]
     fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
+        let Some(eights) = self.eights.get_mut(slot as usize) else { return self.grow(slot, timestamp, payload) };
         // The peers read the times too.
-        self.sums.tsum = self.sums.tsum.wrapping_add(timestamp);
-        // Nearly all values have eight bytes.
-        if let Ok(word) = <[u8; 8]>::try_from(payload)
-            && let Some(slot) = self.slots.get_mut(slot as usize)
-        {
-            match slot.kind {
-                Kind::Double => {
-                    self.sums.records += 1;
-                    self.sums.double_sum += f64::from_le_bytes(word);
-                    return;
-                }
-                Kind::Int64 => {
-                    self.sums.records += 1;
-                    self.sums.int_sum = self.sums.int_sum.wrapping_add(i64::from_le_bytes(word));
-                    return;
-                }
-                Kind::Unknown => {
-                    slot.open.eight(word);
-                    return;
-                }
-                _ => {}
+        eights.times = eights.times.wrapping_add(timestamp);
+        match <[u8; 8]>::try_from(payload) {
+            Ok(word) => {
+                eights.count += 1;
+                eights.doubles += f64::from_le_bytes(word);
+                eights.ints = eights.ints.wrapping_add(i64::from_le_bytes(word));
             }
+            Err(_) => self.other(slot, payload),
         }
-        self.other(slot, timestamp, payload);
     }
 
     fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
         self.control += 1;
-        self.slot(slot).kind = Kind::of(&declaration.type_name);
+        self.reach(slot);
+        if let Some(others) = self.others.get_mut(slot as usize) {
+            others.kind = Kind::of(&declaration.type_name);
+        }
     }
 }
 
@@ -199,120 +174,106 @@ impl Collect for Walked {
 
     fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
         self.control += later.control;
-        self.unsettled |= later.unsettled;
-        self.sums.merge(&later.sums);
-        for (from, to) in later.slots.iter().zip(map) {
+        for ((eights, others), to) in later.eights.iter().zip(&later.others).zip(map) {
             let Some(to) = *to else { continue };
-            let slot = self.slot(to);
-            if from.kind != Kind::Unknown {
-                slot.kind = from.kind;
-            } else if slot.kind == Kind::Unknown {
-                slot.open.merge(&from.open);
-            } else {
-                let kind = slot.kind;
-                self.settle(kind, &from.open);
+            self.reach(to);
+            if let (Some(e), Some(o)) = (self.eights.get_mut(to as usize), self.others.get_mut(to as usize)) {
+                e.add(eights);
+                o.add(others);
             }
         }
     }
 }
 
 impl Walked {
-    fn slot(&mut self, slot: SlotId) -> &mut Slot {
-        let at = slot as usize;
-        if self.slots.len() <= at {
-            self.slots.resize(at + 1, Slot::default());
+    /// The sums, by what the types say. An error if payloads were added up as what they are not.
+    pub fn sums(&self) -> Result<Sums, String> {
+        let mut sums = Sums::default();
+        for (eights, others) in self.eights.iter().zip(&self.others) {
+            let kind = others.kind;
+            if eights.count > 0 && matches!(kind, Kind::Booleans | Kind::Floats | Kind::Texts | Kind::Unknown) {
+                return Err(format!("{} payloads of eight bytes on a {kind:?} slot", eights.count));
+            }
+            let count = eights.count + others.count;
+            if kind == Kind::Schema {
+                sums.schema += count;
+                continue;
+            }
+            sums.records += count;
+            sums.tsum = sums.tsum.wrapping_add(eights.times);
+            let bytes = others.bytes + 8 * eights.count;
+            match kind {
+                Kind::Double | Kind::Doubles => sums.double_sum += eights.doubles + others.doubles,
+                Kind::Int64 | Kind::Int64s => {
+                    sums.int_sum = sums.int_sum.wrapping_add(eights.ints).wrapping_add(others.ints);
+                }
+                Kind::Boolean | Kind::Booleans => sums.trues += others.trues,
+                Kind::Float | Kind::Floats => sums.double_sum += others.floats,
+                Kind::Text => sums.string_bytes += bytes,
+                Kind::Texts => sums.string_bytes += others.text_elements,
+                Kind::Struct => sums.struct_bytes += bytes,
+                Kind::Schema | Kind::Unknown => {}
+            }
         }
-        #[expect(clippy::indexing_slicing, reason = "made two lines above")]
-        &mut self.slots[at]
+        Ok(sums)
     }
 
-    fn other(&mut self, slot: SlotId, timestamp: i64, payload: &[u8]) {
-        let slot = self.slot(slot);
-        let kind = slot.kind;
-        if kind == Kind::Unknown {
-            match <[u8; 8]>::try_from(payload) {
-                Ok(word) => slot.open.eight(word),
-                Err(_) => slot.open.other(payload),
-            }
-            return;
-        }
-        let sums = &mut self.sums;
-        sums.records += 1;
-        match kind {
-            Kind::Boolean | Kind::Booleans => sums.trues += trues(payload),
-            Kind::Doubles => sums.double_sum = doubles(payload, sums.double_sum),
-            Kind::Float | Kind::Floats => sums.double_sum = floats(payload, sums.double_sum),
-            Kind::Int64s => sums.int_sum = ints(payload, sums.int_sum),
-            Kind::Text => sums.string_bytes += payload.len() as u64,
-            Kind::Texts => sums.string_bytes += text_elements(payload),
-            Kind::Struct => sums.struct_bytes += payload.len() as u64,
-            Kind::Schema => {
-                sums.records -= 1;
-                sums.tsum = sums.tsum.wrapping_sub(timestamp);
-                sums.schema += 1;
-            }
-            Kind::Double | Kind::Int64 | Kind::Unknown => {}
+    fn reach(&mut self, slot: SlotId) {
+        if self.eights.len() <= slot as usize {
+            self.eights.resize(slot as usize + 1, Eights::default());
+            self.others.resize(slot as usize + 1, Others::default());
         }
     }
 
-    /// Counts what was kept open, now that its type is known.
-    fn settle(&mut self, kind: Kind, open: &Open) {
-        let sums = &mut self.sums;
-        let all = open.eights + open.records;
-        let bytes = open.bytes + 8 * open.eights;
-        match kind {
-            Kind::Schema => sums.schema += all,
-            _ => sums.records += all,
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, slot: SlotId, timestamp: i64, payload: &[u8]) {
+        self.reach(slot);
+        self.data(slot, 0, timestamp, payload, 0);
+    }
+
+    fn other(&mut self, slot: SlotId, payload: &[u8]) {
+        let Some(others) = self.others.get_mut(slot as usize) else { return };
+        others.count += 1;
+        others.bytes += payload.len() as u64;
+        let (kind, known) = (others.kind, others.kind != Kind::Unknown);
+        if !known || kind == Kind::Doubles {
+            others.doubles = doubles(payload, others.doubles);
         }
-        match kind {
-            Kind::Double => sums.double_sum += open.doubles,
-            Kind::Doubles => sums.double_sum += open.doubles + open.double_elements,
-            Kind::Int64 => sums.int_sum = sums.int_sum.wrapping_add(open.ints),
-            Kind::Int64s => sums.int_sum = sums.int_sum.wrapping_add(open.ints).wrapping_add(open.int_elements),
-            Kind::Boolean | Kind::Booleans => sums.trues += open.trues,
-            Kind::Float | Kind::Floats => sums.double_sum += open.float_elements,
-            Kind::Text => sums.string_bytes += bytes,
-            Kind::Texts => sums.string_bytes += open.text_elements,
-            Kind::Struct => sums.struct_bytes += bytes,
-            Kind::Schema | Kind::Unknown => {}
+        if !known || matches!(kind, Kind::Float | Kind::Floats) {
+            others.floats = floats(payload, others.floats);
         }
-        // The times of schemas do not count, and eight bytes were only added up as a double or an integer.
-        self.unsettled |= all > 0 && kind == Kind::Schema;
-        self.unsettled |= open.eights > 0 && matches!(kind, Kind::Booleans | Kind::Floats | Kind::Texts);
+        if !known || kind == Kind::Int64s {
+            others.ints = ints(payload, others.ints);
+        }
+        if !known || matches!(kind, Kind::Boolean | Kind::Booleans) {
+            others.trues += trues(payload);
+        }
+        if !known || kind == Kind::Texts {
+            others.text_elements = others.text_elements.wrapping_add(text_elements(payload));
+        }
     }
 }
 
-impl Open {
-    #[inline(always)]
-    fn eight(&mut self, word: [u8; 8]) {
-        let bits = u64::from_le_bytes(word);
-        self.eights += 1;
-        self.ints = self.ints.wrapping_add(bits.cast_signed());
-        // A small integer is a denormal number, and those are slow to add. None is worth it in a sum.
-        if bits >> 52 & 0x7ff != 0 {
-            self.doubles += f64::from_bits(bits);
-        }
-    }
-
-    fn other(&mut self, payload: &[u8]) {
-        self.records += 1;
-        self.bytes += payload.len() as u64;
-        self.double_elements = doubles(payload, self.double_elements);
-        self.float_elements = floats(payload, self.float_elements);
-        self.int_elements = ints(payload, self.int_elements);
-        self.trues += trues(payload);
-        self.text_elements = self.text_elements.wrapping_add(text_elements(payload));
-    }
-
-    fn merge(&mut self, later: &Self) {
-        self.eights += later.eights;
+impl Eights {
+    fn add(&mut self, later: &Self) {
+        self.count += later.count;
         self.doubles += later.doubles;
         self.ints = self.ints.wrapping_add(later.ints);
-        self.records += later.records;
+        self.times = self.times.wrapping_add(later.times);
+    }
+}
+
+impl Others {
+    fn add(&mut self, later: &Self) {
+        if later.kind != Kind::Unknown {
+            self.kind = later.kind;
+        }
+        self.count += later.count;
         self.bytes += later.bytes;
-        self.double_elements += later.double_elements;
-        self.float_elements += later.float_elements;
-        self.int_elements = self.int_elements.wrapping_add(later.int_elements);
+        self.doubles += later.doubles;
+        self.floats += later.floats;
+        self.ints = self.ints.wrapping_add(later.ints);
         self.trues += later.trues;
         self.text_elements = self.text_elements.wrapping_add(later.text_elements);
     }

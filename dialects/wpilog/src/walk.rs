@@ -2,7 +2,7 @@
 
 use logpose_core::{Bindings, Cursor, Declaration, Problem, Problems, Severity, SlotId, array_at};
 
-use crate::wire::{Control, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
+use crate::wire::{Control, HEAD, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
 
 /// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own without a
 /// dynamic call.
@@ -74,108 +74,106 @@ impl Walk {
     pub fn run<V: Visit>(&mut self, log: &[u8], from: usize, until: usize, visit: &mut V) -> Stop {
         let mut at = from;
         loop {
+            at = self.run_quickly(log, at, until, visit);
             if at >= until {
                 return Stop::At(at);
             }
-            let next = match array_at::<24>(log, at) {
-                // The first byte fixes all widths, and a few values make up nearly all records of nearly all
-                // logs: with constant widths the processor need not wait for one field to find the next.
-                Some(head) => match *head {
-                    [0x20, ..] => self.record(log, at, header_of::<1, 3>(head), visit),
-                    [0x30, ..] => self.record(log, at, header_of::<1, 4>(head), visit),
-                    [0x21, ..] => self.record(log, at, header_of::<2, 3>(head), visit),
-                    [0x31, ..] => self.record(log, at, header_of::<2, 4>(head), visit),
-                    _ => self.record(log, at, quick_header(head), visit),
-                },
-                None => match last_header(log, at) {
-                    Some(found) => self.record(log, at, found, visit),
-                    None => Err(self.end_of_log(log, at)),
-                },
-            };
-            match next {
+            match self.run_carefully(log, at, visit) {
                 Ok(next) => at = next,
                 Err(stop) => return stop,
             }
         }
     }
 
-    /// One record; returns where the next one starts.
+    /// Walks over data records of live entries, as long as nothing else comes; returns where that is.
     #[inline(always)]
-    fn record<V: Visit>(
+    fn run_quickly<V: Visit>(&mut self, log: &[u8], from: usize, until: usize, visit: &mut V) -> usize {
+        // A record that starts before `until` finds its header and eight bytes of payload in here, unless the log
+        // ends: so one comparison says both that the walk goes on and that the bytes are there.
+        let window = log.get(..until.saturating_add(HEAD - 1).min(log.len())).unwrap_or_default();
+        let Some(mut rest) = window.get(from..) else { return from };
+        while let Some(head) = rest.first_chunk::<HEAD>() {
+            // The first byte fixes all widths, and a few values make up nearly all records of nearly all logs:
+            // with constant widths the processor need not wait for one field to find the next.
+            let next = match *head {
+                [0x30, ..] => self.quick_record(window, rest, head, header_of::<1, 4>(head), visit),
+                [0x31, ..] => self.quick_record(window, rest, head, header_of::<2, 4>(head), visit),
+                [0x20, ..] => self.quick_record(window, rest, head, header_of::<1, 3>(head), visit),
+                [0x21, ..] => self.quick_record(window, rest, head, header_of::<2, 3>(head), visit),
+                _ => self.quick_record(window, rest, head, quick_header(head), visit),
+            };
+            match next {
+                Some(next) => rest = next,
+                None => break,
+            }
+        }
+        window.len() - rest.len()
+    }
+
+    /// A data record of a live entry at the front of `rest`, the last bytes of `window`; returns what is behind it.
+    #[inline(always)]
+    fn quick_record<'a, V: Visit>(
         &mut self,
-        log: &[u8],
-        at: usize,
+        window: &[u8],
+        rest: &'a [u8],
+        head: &[u8; HEAD],
         (header, len): (RecordHeader, usize),
         visit: &mut V,
-    ) -> Result<usize, Stop> {
+    ) -> Option<&'a [u8]> {
+        let slot = self.bindings.slot(header.entry)?;
+        let at = (window.len() - rest.len()) as u64;
+        // Eight bytes are the usual size, and a constant again.
+        let next = if header.size == 8 {
+            let payload = array_at::<8>(head, len)?;
+            visit.data(slot, at, header.timestamp, payload, len as u64 + 8);
+            rest.get(len + 8..)?
+        } else {
+            let end = len + header.size as usize;
+            let payload = rest.get(len..end)?;
+            visit.data(slot, at, header.timestamp, payload, end as u64);
+            rest.get(end..)?
+        };
+        self.records += 1;
+        Some(next)
+    }
+
+    /// Any record, also a control record or one that the log ends in; returns where the next one starts.
+    #[cold]
+    #[inline(never)]
+    fn run_carefully<V: Visit>(&mut self, log: &[u8], at: usize, visit: &mut V) -> Result<usize, Stop> {
+        let Some((header, len)) = header_at(log, at) else { return Err(self.end_of_log(log, at)) };
         if header.entry == 0 {
             return self.control(log, at, header, len, visit);
         }
         let body = at + len;
-        let Some(slot) = self.bindings.slot(header.entry).or_else(|| self.stray(log, at, header.entry)) else {
-            // A second header, or an entry too many.
-            return self.skip(log, at, body, header.size);
+        let end = body + header.size as usize;
+        let live = self.bindings.slot(header.entry);
+        if live.is_none() && begins_second(log, at) {
+            return self.second(log, at);
+        }
+        let Some(payload) = log.get(body..end) else { return Err(Stop::Truncated(at)) };
+        let Some(slot) = live.or_else(|| self.bindings.stray(header.entry, at as u64)) else {
+            let message = "more entries than allowed; the record is not read";
+            let length = (end - at) as u64;
+            self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at as u64, length, message));
+            return Ok(end);
         };
         self.records += 1;
-        // Eight bytes are the usual size, and a constant again.
-        if header.size == 8 {
-            let Some(payload) = array_at::<8>(log, body) else { return Err(self.cut(at)) };
-            visit.data(slot, at as u64, header.timestamp, payload, len as u64 + 8);
-            Ok(body + 8)
-        } else {
-            let end = body + header.size as usize;
-            let Some(payload) = log.get(body..end) else { return Err(self.cut(at)) };
-            visit.data(slot, at as u64, header.timestamp, payload, (end - at) as u64);
-            Ok(end)
-        }
-    }
-
-    /// The record at `at` does not count: it is not all there.
-    #[cold]
-    fn cut(&mut self, at: usize) -> Stop {
-        self.records -= 1;
-        Stop::Truncated(at)
-    }
-
-    /// Data of an entry that is not live. A `W` may also begin the header of a second log.
-    #[cold]
-    #[inline(never)]
-    fn stray(&mut self, log: &[u8], at: usize, entry: u32) -> Option<SlotId> {
-        if begins_second(log, at) {
-            return None;
-        }
-        self.bindings.stray(entry, at as u64)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn skip(&mut self, log: &[u8], at: usize, body: usize, size: u32) -> Result<usize, Stop> {
-        if let Some(header) = second_header(log, at) {
-            let message = "a second log begins here: two files were written into one; both are read";
-            self.problems.push(Problem::new(
-                Severity::Warning,
-                "second-header",
-                at as u64,
-                header.len() as u64,
-                message,
-            ));
-            self.control_bytes += header.len() as u64;
-            return Ok(at + header.len());
-        }
-        if begins_second(log, at) {
-            return Err(Stop::Truncated(at)); // and its extra header is not all there
-        }
-        let end = body + size as usize;
-        if end > log.len() {
-            return Err(Stop::Truncated(at));
-        }
-        let message = "more entries than allowed; the record is not read";
-        self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at as u64, (end - at) as u64, message));
+        visit.data(slot, at as u64, header.timestamp, payload, (end - at) as u64);
         Ok(end)
     }
 
-    #[cold]
-    #[inline(never)]
+    /// The header of a second log.
+    fn second(&mut self, log: &[u8], at: usize) -> Result<usize, Stop> {
+        // If its extra header is not all there, the log ends here.
+        let header = second_header(log, at).ok_or(Stop::Truncated(at))?;
+        let (length, message) =
+            (header.len() as u64, "a second log begins here: two files were written into one; both are read");
+        self.problems.push(Problem::new(Severity::Warning, "second-header", at as u64, length, message));
+        self.control_bytes += length;
+        Ok(at + header.len())
+    }
+
     fn control<V: Visit>(
         &mut self,
         log: &[u8],
@@ -315,10 +313,12 @@ impl Walk {
     }
 }
 
-/// The header of a record near the end of the log, where 24 bytes are not to be had.
-#[cold]
-#[inline(never)]
-fn last_header(log: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
+/// The header of the record at `at` and its length, if it is all there.
+#[inline]
+fn header_at(log: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
+    if let Some(head) = array_at::<HEAD>(log, at) {
+        return Some(quick_header(head));
+    }
     let rest = log.get(at..)?;
     let mut cur = Cursor::new(rest, at as u64);
     let header = RecordHeader::parse(&mut cur).ok()?;
@@ -334,10 +334,7 @@ pub(crate) fn place(at: u64) -> usize {
 #[inline]
 pub(crate) fn record_at(log: &[u8], at: u64) -> Option<(Record<'_>, u64)> {
     let start = place(at);
-    let (header, len) = match array_at::<24>(log, start) {
-        Some(head) => quick_header(head),
-        None => last_header(log, start)?,
-    };
+    let (header, len) = header_at(log, start)?;
     let payload = log.get(start + len..start + len + header.size as usize)?;
     Some((Record { entry: header.entry, timestamp: header.timestamp, payload }, (len + payload.len()) as u64))
 }

@@ -17,6 +17,9 @@ pub const FIXED_HEADER: usize = 12;
 /// The longest record header: widths, entry id, payload size and timestamp at their widest.
 pub const MAX_RECORD_HEADER: usize = 17;
 
+/// What the fast loops look at at once: any record header and eight bytes of payload.
+pub(crate) const HEAD: usize = 32;
+
 /// The header of a log.
 ///
 /// ```text
@@ -164,8 +167,8 @@ impl RecordHeader {
 
     /// The header with minimal widths, and how many of the bytes it takes.
     #[inline]
-    pub(crate) fn emit(&self) -> ([u8; 24], usize) {
-        let mut out = [0; 24];
+    pub(crate) fn emit(&self) -> ([u8; HEAD], usize) {
+        let mut out = [0; HEAD];
         let len = self.emit_to(&mut out);
         (out, len)
     }
@@ -208,10 +211,10 @@ fn width(number: u64) -> usize {
     (71 - (number | 1).leading_zeros() as usize) / 8
 }
 
-/// The numbers in front of a payload, and how many bytes they took, out of 24 bytes that are there. This is the
+/// The numbers in front of a payload, and how many bytes they took, out of the first bytes of a record. This is the
 /// parser of the fast loops: one load and one mask for each number.
 #[inline(always)]
-pub(crate) fn quick_header(head: &[u8; 24]) -> (RecordHeader, usize) {
+pub(crate) fn quick_header(head: &[u8; HEAD]) -> (RecordHeader, usize) {
     let [widths, ..] = *head;
     let entry_width = usize::from(widths & 0b11) + 1;
     let size_width = usize::from(widths >> 2 & 0b11) + 1;
@@ -231,7 +234,7 @@ pub(crate) fn quick_header(head: &[u8; 24]) -> (RecordHeader, usize) {
 
 /// [`quick_header`] for a header whose entry id has `E` bytes, its size one and its timestamp `T`.
 #[inline(always)]
-pub(crate) fn header_of<const E: usize, const T: usize>(head: &[u8; 24]) -> (RecordHeader, usize) {
+pub(crate) fn header_of<const E: usize, const T: usize>(head: &[u8; HEAD]) -> (RecordHeader, usize) {
     let word = |at: usize, width: usize| {
         array_at(head, at).map_or(0, |b: &[u8; 8]| u64::from_le_bytes(*b)) & (u64::MAX >> (64 - 8 * width))
     };
