@@ -349,8 +349,8 @@ fn odd_lines(len: usize) -> usize {
 
 #[inline(always)]
 fn put<const N: usize>(block: &mut [u8], at: u32, bytes: &[u8; N]) {
-    if let Some(place) = block.get_mut(at as usize..).and_then(|rest| rest.first_chunk_mut::<N>()) {
-        *place = *bytes;
+    if let Some(place) = block.get_mut(at as usize..at as usize + N) {
+        place.copy_from_slice(bytes);
     }
 }
 

@@ -115,25 +115,10 @@ struct Block {
 
 /// 261 cache lines.
 const BLOCK: usize = 4176;
+/// As many offsets as fill a slot's line of the cache.
+const FRESH: usize = 8;
 
 impl Block {
-    fn new(base: u64, rows: usize) -> Self {
-        Self { base, low: Vec::with_capacity(rows) }
-    }
-
-    /// Appends an offset if there is room for it and it is near enough.
-    #[inline(always)]
-    fn push(&mut self, at: u64) -> bool {
-        let room = self.low.len() < self.low.capacity();
-        match u32::try_from(at.wrapping_sub(self.base)) {
-            Ok(low) if room => {
-                self.low.push(low);
-                true
-            }
-            _ => false,
-        }
-    }
-
     fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.low.iter().map(|low| self.base + u64::from(*low))
     }
@@ -201,11 +186,16 @@ pub struct IndexBuilder {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct SlotIndex {
-    open: Block,
-    bytes: u64,
     last: i64,
+    bytes: u64,
+    /// The base of the open block, and the newest offsets from it, which are not in it yet: eight at a time go
+    /// there, because its line of the cache is another one for each slot.
+    base: u64,
     size: u32,
+    fresh: u32,
+    newest: [u32; FRESH],
     // What follows changes rarely.
+    open: Vec<u32>,
     first: i64,
     low: i64,
     high: i64,
@@ -218,10 +208,13 @@ pub struct SlotIndex {
 impl Default for SlotIndex {
     fn default() -> Self {
         Self {
-            open: Block::default(),
-            bytes: 0,
             last: i64::MIN,
+            bytes: 0,
+            base: 0,
             size: 0,
+            fresh: 0,
+            newest: [0; FRESH],
+            open: Vec::new(),
             first: i64::MAX,
             low: i64::MAX,
             high: i64::MIN,
@@ -335,15 +328,25 @@ impl IndexBuilder {
 impl SlotIndex {
     #[inline(always)]
     fn record(&mut self, at: u64, time: i64, size: u32, len: u64) {
-        if time < self.last || size != self.size || !self.open.push(at) {
+        if time >= self.last
+            && size == self.size
+            && let Ok(low) = u32::try_from(at.wrapping_sub(self.base))
+        {
+            if self.fresh as usize == FRESH {
+                self.settle();
+            }
+            if let Some(place) = self.newest.get_mut(self.fresh as usize) {
+                *place = low;
+                self.fresh += 1;
+            }
+        } else {
             self.rare(at, time, size);
         }
         self.last = time;
         self.bytes += len;
     }
 
-    /// Times that step back, another size than before, a full block.
-    #[cold]
+    /// Times that step back, another size than before, eight offsets that are to be moved.
     #[inline(never)]
     fn rare(&mut self, at: u64, time: i64, size: u32) {
         if self.is_empty() {
@@ -356,19 +359,53 @@ impl SlotIndex {
         self.size = size;
         self.size_or |= size;
         self.size_and &= size;
-        // A record that only the size or the time brought here still fits into its block, and is not in it yet.
-        if !self.open.push(at) {
-            let rows = (self.len() / 2).clamp(4, BLOCK);
-            let full = std::mem::replace(&mut self.open, Block::new(at, rows));
-            self.closed.close(full);
-            self.open.push(at);
+        let near = u32::try_from(at.wrapping_sub(self.base)).is_ok();
+        if !near {
+            // The next offsets are counted from another base.
+            self.close();
+            self.base = at;
+        } else if self.fresh as usize == FRESH {
+            self.settle();
         }
+        if let (Ok(low), Some(place)) =
+            (u32::try_from(at.wrapping_sub(self.base)), self.newest.get_mut(self.fresh as usize))
+        {
+            *place = low;
+            self.fresh += 1;
+        }
+    }
+
+    /// Moves the newest offsets to the open block.
+    #[inline(never)]
+    fn settle(&mut self) {
+        if self.open.capacity() - self.open.len() < FRESH {
+            self.open_block();
+        }
+        if self.fresh as usize == FRESH {
+            self.open.extend_from_slice(&self.newest);
+        } else {
+            self.open.extend_from_slice(self.newest.get(..self.fresh as usize).unwrap_or_default());
+        }
+        self.fresh = 0;
+    }
+
+    #[cold]
+    fn open_block(&mut self) {
+        let rows = (self.len() / 2).clamp(FRESH, BLOCK).next_multiple_of(FRESH);
+        let low = std::mem::replace(&mut self.open, Vec::with_capacity(rows));
+        self.closed.close(Block { base: self.base, low });
+    }
+
+    /// Moves all offsets to where they stay.
+    fn close(&mut self) {
+        self.settle();
+        self.closed.close(Block { base: self.base, low: std::mem::take(&mut self.open) });
     }
 
     /// How many records.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.closed.len + self.open.low.len()
+        self.closed.len + self.open.len() + self.fresh as usize
     }
 
     /// Whether there is none.
@@ -425,11 +462,13 @@ impl SlotIndex {
     }
 
     fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        self.closed.iter().chain(self.open.iter())
+        let newest = self.newest.iter().take(self.fresh as usize);
+        let open = self.open.iter().chain(newest).map(|low| self.base + u64::from(*low));
+        self.closed.iter().chain(open)
     }
 
     fn into_positions(mut self) -> Positions {
-        self.closed.close(self.open);
+        self.close();
         self.closed
     }
 
@@ -446,7 +485,7 @@ impl SlotIndex {
         self.size_or |= later.size_or;
         self.size_and &= later.size_and;
         self.size = later.size;
-        self.closed.close(std::mem::take(&mut self.open));
+        self.close();
         let later = later.into_positions();
         if in_order {
             self.closed.append(later);
