@@ -1,4 +1,6 @@
-use crate::{Channel, ChannelId, Fact, Fate, SlotId, Time};
+use std::sync::Arc;
+
+use crate::{Channel, ChannelId, Fact, Fate, SlotId, Time, Type};
 
 /// What one pass over a log found: the channels and where their records are.
 #[derive(Clone, Debug, Default)]
@@ -96,42 +98,24 @@ pub struct Row {
 }
 
 /// Offsets of records, in the order of the file, in four bytes each.
-///
-/// They lie in blocks: a block is never moved when more come. A block's size is an odd number of cache
-/// lines, because the channels of a log grow in step, and blocks of a power of two would all compete for
-/// the same lines of the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
     blocks: Vec<Block>,
     len: usize,
+    memory: Arc<Vec<Vec<u8>>>,
 }
 
-/// Offsets within 4 GiB from a base.
-#[derive(Clone, Debug, Default)]
+/// Offsets from a base, within 4 GiB of it.
+#[derive(Clone, Copy, Debug)]
 struct Block {
     base: u64,
-    low: Vec<u32>,
-}
-
-/// 261 cache lines.
-const BLOCK: usize = 4176;
-/// As many offsets as fill a slot's line of the cache.
-const FRESH: usize = 8;
-
-impl Block {
-    fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        self.low.iter().map(|low| self.base + u64::from(*low))
-    }
+    /// Which segment of the memory, and which bytes of it.
+    segment: u32,
+    start: u32,
+    len: u32,
 }
 
 impl Positions {
-    fn close(&mut self, block: Block) {
-        if !block.low.is_empty() {
-            self.len += block.low.len();
-            self.blocks.push(block);
-        }
-    }
-
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -146,37 +130,66 @@ impl Positions {
 
     /// The offsets, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        self.blocks.iter().flat_map(Block::iter)
-    }
-
-    /// Appends all offsets of another list. They must not be lower than the last of this one.
-    pub fn append(&mut self, mut later: Self) {
-        self.len += later.len;
-        self.blocks.append(&mut later.blocks);
+        self.blocks.iter().flat_map(|block| block.iter(&self.memory))
     }
 
     /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.blocks.iter().map(|block| block.low.capacity() * 4 + size_of::<Block>()).sum()
+        self.blocks.iter().map(|block| block.len as usize + size_of::<Block>()).sum()
     }
 }
 
-impl FromIterator<u64> for Positions {
-    fn from_iter<I: IntoIterator<Item = u64>>(all: I) -> Self {
-        let mut slot = SlotIndex::default();
-        all.into_iter().for_each(|at| slot.record(at, 0, 0, 0));
-        slot.into_positions()
+impl Block {
+    fn iter<'m>(&self, memory: &'m [Vec<u8>]) -> impl DoubleEndedIterator<Item = u64> + use<'m> {
+        let (start, base) = (self.start as usize, self.base);
+        let segment = memory.get(self.segment as usize).map_or(&[][..], |segment| segment);
+        let bytes = segment.get(start..start + self.len as usize).unwrap_or_default();
+        bytes.as_chunks().0.iter().map(move |low| base + u64::from(u32::from_le_bytes(*low)))
     }
 }
 
 /// Collects an index while a walk goes on: one call for each record, inlined into the dialect's loop.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct IndexBuilder {
     slots: Vec<SlotIndex>,
+    memory: Memory,
     sorted: bool,
     last: i64,
     first: Option<i64>,
+}
+
+/// Where offsets lie: segments of memory that are cut into blocks, and blocks are never moved. A block's size is an
+/// odd number of cache lines, because the channels of a log grow in step, and blocks of a power of two would all
+/// compete for the same lines of the cache.
+#[derive(Debug)]
+struct Memory {
+    segments: Vec<Vec<u8>>,
+    used: usize,
+    prepare: fn(&mut [u8]),
+}
+
+/// Bytes of the largest block: 261 cache lines.
+const BLOCK: usize = 16_704;
+/// Offsets that a slot keeps until they fill half a line of the cache.
+const FRESH: usize = 8;
+const FIRST_SEGMENT: usize = 64 << 10;
+const SEGMENT: usize = 16 << 20;
+
+impl Memory {
+    /// A place for `len` bytes: which segment, and where in it.
+    fn take(&mut self, len: usize) -> (u32, u32) {
+        if self.segments.last().is_none_or(|segment| segment.len() - self.used < len) {
+            let size = if self.segments.is_empty() { FIRST_SEGMENT } else { SEGMENT };
+            let mut segment = vec![0; size];
+            (self.prepare)(&mut segment);
+            self.segments.push(segment);
+            self.used = 0;
+        }
+        let at = self.used;
+        self.used += len;
+        (u32::try_from(self.segments.len() - 1).unwrap_or(u32::MAX), u32::try_from(at).unwrap_or(u32::MAX))
+    }
 }
 
 /// What was found of one slot.
@@ -193,16 +206,20 @@ pub struct SlotIndex {
     base: u64,
     size: u32,
     fresh: u32,
-    newest: [u32; FRESH],
+    newest: [[u8; 4]; FRESH],
     // What follows changes rarely.
-    open: Vec<u32>,
+    open: Block,
+    /// Bytes for which there is room in the open block.
+    room: u32,
+    count: u64,
+    first_at: u64,
     first: i64,
     low: i64,
     high: i64,
     sorted: bool,
     size_or: u32,
     size_and: u32,
-    closed: Positions,
+    closed: Vec<Block>,
 }
 
 impl Default for SlotIndex {
@@ -211,22 +228,39 @@ impl Default for SlotIndex {
             last: i64::MIN,
             bytes: 0,
             base: 0,
-            size: 0,
+            // No payload is that large, so that the first record is a rare one.
+            size: u32::MAX,
             fresh: 0,
-            newest: [0; FRESH],
-            open: Vec::new(),
+            newest: [[0; 4]; FRESH],
+            open: Block { base: 0, segment: 0, start: 0, len: 0 },
+            room: 0,
+            count: 0,
+            first_at: 0,
             first: i64::MAX,
             low: i64::MAX,
             high: i64::MIN,
             sorted: true,
             size_or: 0,
             size_and: u32::MAX,
-            closed: Positions::default(),
+            closed: Vec::new(),
         }
     }
 }
 
+impl Default for IndexBuilder {
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
 impl IndexBuilder {
+    /// A builder that shows every large block of fresh memory to `prepare`.
+    #[must_use]
+    pub fn new(prepare: fn(&mut [u8])) -> Self {
+        let memory = Memory { segments: Vec::new(), used: 0, prepare };
+        Self { slots: Vec::new(), memory, sorted: false, last: 0, first: None }
+    }
+
     /// Notes one record: its slot, its place, its time, its payload's size and its whole length.
     #[inline(always)]
     pub fn record(&mut self, slot: SlotId, at: u64, time: i64, size: u32, len: u64) {
@@ -235,7 +269,7 @@ impl IndexBuilder {
         }
         self.last = time;
         if let Some(s) = self.slots.get_mut(slot as usize) {
-            s.record(at, time, size, len);
+            s.record(at, time, size, len, &mut self.memory);
         }
     }
 
@@ -255,7 +289,7 @@ impl IndexBuilder {
     }
 
     /// Appends what a walk over the next part found; `map` names this side's slot for each of the other's.
-    pub fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
+    pub fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
         if let Some(first) = later.first {
             self.sorted = match self.first {
                 Some(_) => self.sorted && later.sorted && first >= self.last,
@@ -264,7 +298,13 @@ impl IndexBuilder {
             self.first.get_or_insert(first);
             self.last = later.last;
         }
-        for (from, to) in later.slots.into_iter().zip(map) {
+        self.slots.iter_mut().for_each(|slot| slot.close(&mut self.memory));
+        later.slots.iter_mut().for_each(|slot| slot.close(&mut later.memory));
+        let shift = u32::try_from(self.memory.segments.len()).unwrap_or(u32::MAX);
+        self.memory.segments.append(&mut later.memory.segments);
+        self.memory.used = later.memory.used;
+        for (mut from, to) in later.slots.into_iter().zip(map) {
+            from.closed.iter_mut().for_each(|block| block.segment += shift);
             let Some(to) = *to else { continue };
             if from.is_empty() {
                 continue;
@@ -273,20 +313,28 @@ impl IndexBuilder {
                 self.slots.resize_with(to as usize + 1, SlotIndex::default);
             }
             if let Some(s) = self.slots.get_mut(to as usize) {
-                s.append(from);
+                s.append(from, &mut self.memory);
             }
         }
+    }
+
+    /// Keeps only the records of a slot for which `keep` gives their payload's size, time and whole length.
+    pub fn retain(&mut self, slot: usize, mut keep: impl FnMut(u64) -> Option<(u32, i64, u64)>) {
+        let Some(found) = self.slots.get_mut(slot) else { return };
+        found.close(&mut self.memory);
+        let mut kept = SlotIndex::default();
+        for at in found.iter(&self.memory).collect::<Vec<_>>() {
+            if let Some((size, time, len)) = keep(at) {
+                kept.record(at, time, size, len, &mut self.memory);
+            }
+        }
+        *found = kept;
     }
 
     /// What was found of the slots.
     #[must_use]
     pub fn slots(&self) -> &[SlotIndex] {
         &self.slots
-    }
-
-    /// The slots, to take records out of.
-    pub fn slots_mut(&mut self) -> &mut [SlotIndex] {
-        &mut self.slots
     }
 
     /// Whether all records stand in the order of their times.
@@ -297,18 +345,20 @@ impl IndexBuilder {
 
     /// Puts the slots together to channels, by what became of them.
     #[must_use]
-    pub fn channels(self, channels: Vec<Channel>, fates: &[Fate]) -> Vec<ChannelIndex> {
+    pub fn channels(mut self, channels: Vec<Channel>, fates: &[Fate]) -> Vec<ChannelIndex> {
         let mut joined: Vec<Option<SlotIndex>> = vec![None; channels.len()];
-        for (slot, fate) in self.slots.into_iter().zip(fates) {
+        for (mut slot, fate) in std::mem::take(&mut self.slots).into_iter().zip(fates) {
             let Some(entry) = fate.channel().and_then(|id| joined.get_mut(id as usize)) else { continue };
             if slot.is_empty() {
                 continue;
             }
+            slot.close(&mut self.memory);
             match entry {
-                Some(before) => before.append(slot),
+                Some(before) => before.append(slot, &mut self.memory),
                 None => *entry = Some(slot),
             }
         }
+        let memory = Arc::new(self.memory.segments);
         let all = channels.into_iter().zip(joined).map(|(channel, slot)| {
             let Some(slot) = slot else { return ChannelIndex { channel, sorted: true, ..ChannelIndex::default() } };
             ChannelIndex {
@@ -318,7 +368,7 @@ impl IndexBuilder {
                 first: Time::from_nanos(slot.min()),
                 last: Time::from_nanos(slot.max()),
                 sorted: slot.sorted,
-                positions: slot.into_positions(),
+                positions: Positions { len: slot.len(), blocks: slot.closed, memory: Arc::clone(&memory) },
             }
         });
         all.collect()
@@ -327,30 +377,32 @@ impl IndexBuilder {
 
 impl SlotIndex {
     #[inline(always)]
-    fn record(&mut self, at: u64, time: i64, size: u32, len: u64) {
+    fn record(&mut self, at: u64, time: i64, size: u32, len: u64, memory: &mut Memory) {
         if time >= self.last
             && size == self.size
             && let Ok(low) = u32::try_from(at.wrapping_sub(self.base))
         {
             if self.fresh as usize == FRESH {
-                self.settle();
+                self.settle(memory);
             }
             if let Some(place) = self.newest.get_mut(self.fresh as usize) {
-                *place = low;
+                *place = low.to_le_bytes();
                 self.fresh += 1;
             }
         } else {
-            self.rare(at, time, size);
+            self.rare(at, time, size, memory);
         }
         self.last = time;
         self.bytes += len;
     }
 
-    /// Times that step back, another size than before, eight offsets that are to be moved.
+    /// The first record, times that step back, another size than before, an offset that is far from the last.
+    #[cold]
     #[inline(never)]
-    fn rare(&mut self, at: u64, time: i64, size: u32) {
+    fn rare(&mut self, at: u64, time: i64, size: u32, memory: &mut Memory) {
         if self.is_empty() {
             self.first = time;
+            self.first_at = at;
         } else if time < self.last {
             self.sorted = false;
             self.low = self.low.min(time);
@@ -359,53 +411,72 @@ impl SlotIndex {
         self.size = size;
         self.size_or |= size;
         self.size_and &= size;
-        let near = u32::try_from(at.wrapping_sub(self.base)).is_ok();
-        if !near {
+        if u32::try_from(at.wrapping_sub(self.base)).is_err() || self.is_empty() {
             // The next offsets are counted from another base.
-            self.close();
+            self.close(memory);
             self.base = at;
         } else if self.fresh as usize == FRESH {
-            self.settle();
+            self.settle(memory);
         }
         if let (Ok(low), Some(place)) =
             (u32::try_from(at.wrapping_sub(self.base)), self.newest.get_mut(self.fresh as usize))
         {
-            *place = low;
+            *place = low.to_le_bytes();
             self.fresh += 1;
         }
     }
 
     /// Moves the newest offsets to the open block.
     #[inline(never)]
-    fn settle(&mut self) {
-        if self.open.capacity() - self.open.len() < FRESH {
-            self.open_block();
+    fn settle(&mut self, memory: &mut Memory) {
+        const ALL: u32 = 4 * 8;
+        if self.room < ALL {
+            self.open_block(memory);
         }
-        if self.fresh as usize == FRESH {
-            self.open.extend_from_slice(&self.newest);
-        } else {
-            self.open.extend_from_slice(self.newest.get(..self.fresh as usize).unwrap_or_default());
+        let at = (self.open.start + self.open.len) as usize;
+        if let Some(segment) = memory.segments.get_mut(self.open.segment as usize)
+            && let Some(place) = segment.get_mut(at..at + ALL as usize)
+        {
+            // All of them, also where some are old: a copy of a fixed size costs less.
+            place.copy_from_slice(self.newest.as_flattened());
         }
+        let len = 4 * self.fresh;
+        self.open.len += len;
+        self.room -= len;
+        self.count += u64::from(self.fresh);
         self.fresh = 0;
     }
 
     #[cold]
-    fn open_block(&mut self) {
-        let rows = (self.len() / 2).clamp(FRESH, BLOCK).next_multiple_of(FRESH);
-        let low = std::mem::replace(&mut self.open, Vec::with_capacity(rows));
-        self.closed.close(Block { base: self.base, low });
+    fn open_block(&mut self, memory: &mut Memory) {
+        self.close_block();
+        let offsets = usize::try_from(self.count / 2).unwrap_or(BLOCK);
+        let room = (offsets * 4).clamp(FRESH * 4, BLOCK).next_multiple_of(FRESH * 4);
+        let (segment, start) = memory.take(room);
+        self.open = Block { base: self.base, segment, start, len: 0 };
+        self.room = u32::try_from(room).unwrap_or(0);
+    }
+
+    fn close_block(&mut self) {
+        if self.open.len > 0 {
+            self.closed.push(self.open);
+        }
+        self.open.len = 0;
+        self.room = 0;
     }
 
     /// Moves all offsets to where they stay.
-    fn close(&mut self) {
-        self.settle();
-        self.closed.close(Block { base: self.base, low: std::mem::take(&mut self.open) });
+    fn close(&mut self, memory: &mut Memory) {
+        if self.fresh > 0 {
+            self.settle(memory);
+        }
+        self.close_block();
     }
 
     /// How many records.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.closed.len + self.open.len() + self.fresh as usize
+        usize::try_from(self.count).unwrap_or(usize::MAX) + self.fresh as usize
     }
 
     /// Whether there is none.
@@ -435,64 +506,50 @@ impl SlotIndex {
     /// Where the first record is.
     #[must_use]
     pub fn first_at(&self) -> Option<u64> {
-        self.iter().next()
+        (!self.is_empty()).then_some(self.first_at)
     }
 
-    /// Whether every payload has this size.
+    /// Whether the sizes alone say that every payload is a value of the type. Those of string arrays never do.
     #[must_use]
-    pub fn sizes_are(&self, size: usize) -> bool {
-        self.size_or == self.size_and && self.size_or as usize == size
-    }
-
-    /// Whether the size of every payload is a multiple of `element`, a power of two.
-    #[must_use]
-    pub fn sizes_are_multiples_of(&self, element: usize) -> bool {
-        (self.size_or as usize).is_multiple_of(element)
-    }
-
-    /// Keeps only the records for which `keep` gives their payload's size, time and whole length.
-    pub fn retain(&mut self, mut keep: impl FnMut(u64) -> Option<(u32, i64, u64)>) {
-        let mut kept = Self::default();
-        for at in self.iter() {
-            if let Some((size, time, len)) = keep(at) {
-                kept.record(at, time, size, len);
-            }
+    pub fn sizes_fit(&self, ty: Type) -> bool {
+        match (ty.fixed_size(), ty.element_size()) {
+            (Some(size), _) => self.size_or == self.size_and && self.size_or as usize == size,
+            // The sizes of elements are powers of two, so that no bit below them is set in any size.
+            (None, Some(size)) => (self.size_or as usize).is_multiple_of(size),
+            (None, None) => ty != Type::StringArray,
         }
-        *self = kept;
     }
 
-    fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        let newest = self.newest.iter().take(self.fresh as usize);
-        let open = self.open.iter().chain(newest).map(|low| self.base + u64::from(*low));
-        self.closed.iter().chain(open)
+    /// The offsets of a slot that is closed.
+    fn iter<'a>(&'a self, memory: &'a Memory) -> impl DoubleEndedIterator<Item = u64> + 'a {
+        self.closed.iter().flat_map(|block| block.iter(&memory.segments))
     }
 
-    fn into_positions(mut self) -> Positions {
-        self.close();
-        self.closed
-    }
-
-    fn append(&mut self, later: Self) {
-        let in_order = self.iter().last() < later.first_at();
+    /// Appends the offsets of another slot; both are closed.
+    fn append(&mut self, later: Self, memory: &mut Memory) {
+        let in_order = self.iter(memory).next_back() < later.first_at();
         let follows = self.is_empty() || later.first >= self.last;
         self.low = self.min().min(later.min());
         self.high = self.max().max(later.max());
         // Two live ids with one name: their records interleave, and their order is not known.
         self.sorted = self.sorted && later.sorted && follows && in_order;
+        self.first_at = if self.is_empty() { later.first_at } else { self.first_at.min(later.first_at) };
         self.first = self.first.min(later.first);
         self.last = later.last;
         self.bytes += later.bytes;
         self.size_or |= later.size_or;
         self.size_and &= later.size_and;
         self.size = later.size;
-        self.close();
-        let later = later.into_positions();
         if in_order {
-            self.closed.append(later);
+            self.count += later.count;
+            self.closed.extend(later.closed);
         } else {
-            let mut all: Vec<u64> = self.closed.iter().chain(later.iter()).collect();
+            let mut all: Vec<u64> = self.iter(memory).chain(later.iter(memory)).collect();
             all.sort_unstable();
-            self.closed = all.into_iter().collect();
+            let mut merged = Self::default();
+            all.into_iter().for_each(|at| merged.record(at, 0, 0, 0, memory));
+            merged.close(memory);
+            (self.closed, self.count) = (merged.closed, merged.count);
         }
     }
 }
@@ -502,20 +559,26 @@ mod tests {
     use super::{IndexBuilder, Positions};
     use crate::{Channel, Fate, Time};
 
+    fn positions(all: impl IntoIterator<Item = u64>) -> Positions {
+        let mut builder = IndexBuilder::default();
+        all.into_iter().for_each(|at| builder.record(0, at, 0, 8, 14));
+        let mut channels = builder.channels(vec![Channel::new("a", "double")], &[Fate::Started(0)]);
+        channels.remove(0).positions
+    }
+
     #[test]
     fn positions_come_back_also_beyond_4_gib() {
         let all: Vec<u64> = (0..20_000).map(|i| i * 1_000_003).collect();
-        let positions: Positions = all.iter().copied().collect();
+        let positions = positions(all.iter().copied());
         assert_eq!(positions.iter().collect::<Vec<_>>(), all);
         assert!(positions.memory() <= all.len() * 8);
     }
 
     #[test]
-    fn positions_join() {
-        let mut a: Positions = (0..10).collect();
-        a.append((10..5000).chain([1 << 40]).collect());
-        assert_eq!(a.len(), 5001);
-        assert!(a.iter().eq((0..5000).chain([1 << 40])));
+    fn few_and_many_positions_come_back() {
+        for n in [0, 1, 7, 8, 9, 16, 17, 1000, 5000, 100_000] {
+            assert!(positions((0..n).map(|i| 12 + i * 14)).iter().eq((0..n).map(|i| 12 + i * 14)), "{n}");
+        }
     }
 
     #[test]
@@ -538,6 +601,7 @@ mod tests {
             assert_eq!(channels.iter().map(|c| c.samples).sum::<u64>(), 100);
             assert_eq!(channels.iter().map(|c| c.sorted).collect::<Vec<_>>(), [false, true, true]);
             assert_eq!(channels[1].last, Time::from_nanos(97));
+            assert!(channels[0].positions.iter().eq((0..100).step_by(3).map(|i| i * 10)));
         }
     }
 }

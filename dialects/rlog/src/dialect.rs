@@ -305,8 +305,8 @@ impl<'a> Visit<'a> for Indexer {
 }
 
 impl<'a> Part<'a> for Indexer {
-    fn fresh(_: &Read<'_>) -> Self {
-        Self { records: IndexBuilder::default(), marks: Vec::new() }
+    fn fresh(read: &Read<'_>) -> Self {
+        Self { records: IndexBuilder::new(read.prepare), marks: Vec::new() }
     }
 
     fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
@@ -376,18 +376,14 @@ fn drop_misfits(
     marks: &[Mark],
     problems: &mut Problems,
 ) {
-    for (slot, fate) in records.slots_mut().iter_mut().zip(fates) {
+    for (place, fate) in fates.iter().enumerate() {
         let Some(channel) = fate.channel().and_then(|id| channels.get(id as usize)) else { continue };
+        let Some(slot) = records.slots().get(place) else { continue };
         let ty = channel.ty();
-        let fits = match (ty.fixed_size(), ty.element_size()) {
-            (Some(size), _) => slot.sizes_are(size),
-            (None, Some(size)) => slot.sizes_are_multiples_of(size),
-            (None, None) => ty != Type::StringArray,
-        };
-        if fits || slot.is_empty() {
+        if slot.sizes_fit(ty) || slot.is_empty() {
             continue;
         }
-        slot.retain(|at| {
+        records.retain(place, |at| {
             let rest = log.get(usize::try_from(at).ok()?..)?;
             let Ok(Message::Field { value: bytes, .. }) = Message::parse(Revision::R2, &mut Cursor::new(rest, at))
             else {

@@ -230,23 +230,19 @@ fn check_sizes(
     builder: &mut IndexBuilder,
     problems: &mut Problems,
 ) {
-    for ((slot, fate), found) in bindings.slots().iter().zip(fates).zip(builder.slots_mut()) {
+    for (place, (slot, fate)) in bindings.slots().iter().zip(fates).enumerate() {
         let Some(channel) = fate.channel().and_then(|id| channels.get_mut(id as usize)) else { continue };
+        let Some(found) = builder.slots().get(place) else { continue };
         let Some(first) = found.first_at() else { continue };
         if found.min() == i64::MIN || found.max() == i64::MAX {
             let message = format!("{:?} has times beyond ±292 years; they are shown as the limit", channel.name);
             problems.push(Problem::new(Severity::Damage, "time-out-of-range", first, 0, message));
         }
         let ty = channel.ty();
-        let fits = match (ty.fixed_size(), ty.element_size()) {
-            (Some(size), _) => found.sizes_are(size),
-            (_, Some(size)) => found.sizes_are_multiples_of(size),
-            _ => ty != Type::StringArray,
-        };
-        if fits {
+        if found.sizes_fit(ty) {
             continue;
         }
-        found.retain(|at| {
+        builder.retain(place, |at| {
             let (record, len) = record_at(log, at)?;
             let kept = Some((u32::try_from(record.payload.len()).ok()?, record.timestamp.saturating_mul(1000), len));
             let Err(misfit) = Value::parse(ty, record.payload, Layout::Little) else { return kept };

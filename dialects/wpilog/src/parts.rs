@@ -24,8 +24,8 @@ pub trait Collect: Visit + Send {
 }
 
 impl Collect for IndexBuilder {
-    fn new(_: &Read<'_>) -> Self {
-        Self::default()
+    fn new(read: &Read<'_>) -> Self {
+        Self::new(read.prepare)
     }
 
     fn join(&mut self, later: Self, map: &[Option<SlotId>]) {

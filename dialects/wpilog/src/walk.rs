@@ -193,6 +193,14 @@ impl Walk {
         let (place, length, time) = (at as u64, (end - at) as u64, header.timestamp);
         match Control::parse(payload) {
             Control::Start(start) => self.started(start, place, length, time, visit),
+            // Entry 0 is the control records themselves: it has no end and no metadata.
+            Control::Unknown { .. } | Control::Finish { entry: 0 } | Control::SetMetadata { entry: 0, .. } => {
+                let message = format!(
+                    "a control record of {} bytes that is no Start, Finish or SetMetadata; skipped",
+                    payload.len()
+                );
+                self.problems.push(Problem::new(Severity::Warning, "unknown-control", place, length, message));
+            }
             Control::Finish { entry } => match self.bindings.end(entry, place) {
                 Some(slot) => visit.end(slot, time),
                 None => self.unknown("finish-unknown", entry, place, length),
@@ -203,13 +211,6 @@ impl Walk {
                     Some(slot) => visit.metadata(slot, &text, time),
                     None => self.unknown("metadata-unknown", entry, place, length),
                 }
-            }
-            Control::Unknown { .. } => {
-                let message = format!(
-                    "a control record of {} bytes that is no Start, Finish or SetMetadata; skipped",
-                    payload.len()
-                );
-                self.problems.push(Problem::new(Severity::Warning, "unknown-control", place, length, message));
             }
         }
         Ok(end)
