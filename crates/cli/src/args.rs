@@ -1,16 +1,17 @@
 //! Flags that several commands share.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{DIALECTS, Filter, Log, Moment, OpenOptions};
+use logpose::{DIALECTS, Filter, Log, Moment, OpenOptions, Order};
 
-use crate::failure::Complaint;
+use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
-use crate::screen::Notes;
+use crate::screen::{Notes, Screen};
 
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
@@ -112,9 +113,46 @@ impl Reading {
         Ok(Log::open(path, &self.options(), &Bar::new(notes.quiet))?)
     }
 
+    /// Opens one of several logs. One that cannot be read must not hide the others: it is reported, and the
+    /// outcome is failure. One alone is an error.
+    pub(crate) fn open_one_of(
+        &self,
+        path: &Path,
+        of: usize,
+        screen: &mut Screen,
+        worst: &mut Outcome,
+    ) -> Result<Option<Log>> {
+        match self.open(path, &screen.notes) {
+            Ok(log) => Ok(Some(log)),
+            Err(error) if of > 1 => {
+                screen.out.flush()?;
+                failure::report(&error, &screen.notes);
+                *worst = Outcome::Failed;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens all, or says which one cannot be opened.
     pub(crate) fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
         paths.iter().map(|path| self.open(path, notes)).collect()
+    }
+}
+
+/// In which order samples come.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum By {
+    Time,
+    File,
+}
+
+impl By {
+    pub(crate) fn order(self) -> Order {
+        match self {
+            Self::Time => Order::Time,
+            Self::File => Order::File,
+        }
     }
 }
 

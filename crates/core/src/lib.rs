@@ -26,6 +26,6 @@ pub use index::{ChannelIndex, Index, IndexBuilder, Mark, Positions, Row, SlotInd
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
 pub use session::{Link, Role, Session};
-pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Sample, Sink, SinkError, StreamError};
+pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Encoding, Sample, Sink, SinkError, StreamError};
 pub use time::Time;
 pub use value::{Layout, Misfit, Number, Numbers, Strings, Value};

@@ -101,6 +101,32 @@ pub trait Encode: Send {
     fn finish(&mut self, out: &mut Vec<u8>) -> Vec<Problem>;
 }
 
+/// An encoder as a sink: converting a log is decoding it into one of these.
+pub struct Encoding<'a> {
+    /// The encoder.
+    pub encoder: &'a mut dyn Encode,
+    /// Where its bytes go.
+    pub out: &'a mut Vec<u8>,
+}
+
+impl Sink for Encoding<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        Ok(self.encoder.channel(id, channel, self.out)?)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        Ok(self.encoder.samples(samples, self.out)?)
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        Ok(self.encoder.metadata(id, time, metadata, self.out)?)
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        Ok(self.encoder.end(id, time, self.out)?)
+    }
+}
+
 /// What a writer may be told.
 #[derive(Clone, Debug, Default)]
 pub struct EncodeOptions {

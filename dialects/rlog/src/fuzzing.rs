@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Index, Limits, Link, Lookup, Problems, Read,
-    Sample, Session, Sink, SinkError, Time,
+    Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problems,
+    Read, Sample, Session, Sink, SinkError, Time,
 };
 
 use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
@@ -51,7 +51,7 @@ pub fn roundtrip(data: &[u8]) {
         let mut encoder = Encoder::new(Options { revision, long_values: true });
         let mut log = Vec::new();
         encoder.begin(&mut log);
-        let mut copy = Copy { encoder: &mut encoder, log: &mut log };
+        let mut copy = Encoding { encoder: &mut encoder, out: &mut log };
         if Rlog.replay(data, &index, &Lookup::default(), &mut copy).is_err() {
             continue; // 64-bit integers in R1
         }
@@ -172,24 +172,5 @@ impl Sink for Record {
         let line = format!("{time} {} ends", self.name(id));
         self.lines.push(line);
         Ok(())
-    }
-}
-
-struct Copy<'c> {
-    encoder: &'c mut Encoder,
-    log: &'c mut Vec<u8>,
-}
-
-impl Sink for Copy<'_> {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        Ok(self.encoder.channel(id, channel, self.log)?)
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        Ok(self.encoder.samples(samples, self.log)?)
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        Ok(self.encoder.end(id, time, self.log)?)
     }
 }

@@ -154,9 +154,17 @@ pub(crate) struct Walk {
     pub(crate) stats: Stats,
 }
 
-/// A field of eight bytes is `02 id id 00 08`, and most fields are.
-const COMMON: u64 = 0x0000_0008_0000_0002;
-const COMMON_MASK: u64 = 0x0000_00ff_ff00_00ff;
+/// The length of a field of eight bytes.
+const HEAD: usize = 13;
+
+/// Whether these are the first bytes of a field of eight bytes, `02 id id 00 08`, as most are: one load, one
+/// comparison.
+#[inline(always)]
+fn is_common(head: &[u8; 8]) -> bool {
+    const COMMON: u64 = 0x0000_0008_0000_0002;
+    const MASK: u64 = 0x0000_00ff_ff00_00ff;
+    u64::from_le_bytes(*head) & MASK == COMMON
+}
 
 impl Walk {
     pub(crate) fn new(revision: Revision, limits: &Limits) -> Self {
@@ -188,43 +196,47 @@ impl Walk {
         visitor: &mut V,
     ) -> (usize, Stop) {
         let mut pos = from;
-        while pos < until {
-            let Some(rest) = log.get(pos..) else { break };
-            let at = base + pos as u64;
-            // One load and one comparison say whether it is one of the common fields.
-            if let Some(head) = rest.first_chunk::<13>()
-                && let Some(word) = head.first_chunk::<8>().map(|b| u64::from_le_bytes(*b))
-                && word & COMMON_MASK == COMMON
-            {
-                let [_, i1, i0, _, _, value @ ..] = head;
+        // A field that begins before `until` finds its first bytes in here, unless the log ends: so one comparison
+        // says both that the walk goes on and that the bytes are there.
+        let window = log.get(..until.saturating_add(HEAD - 1).min(log.len())).unwrap_or_default();
+        loop {
+            let mut rest = window.get(pos..).unwrap_or_default();
+            while let Some(head) = rest.first_chunk::<HEAD>() {
+                let here = window.len() - rest.len();
+                let at = base + here as u64;
+                let [tag, i1, i0, n1, n0, value @ ..] = head;
                 let id = u32::from(u16::from_be_bytes([*i1, *i0]));
-                // The constant length lets the compiler drop every other case from the visitor.
-                if self.put(visitor, id, Field { slot: 0, at, time: self.time, kind: 0, value, len: 13 }).is_break() {
-                    return (pos, Stop::Halted);
+                let field = Field { slot: 0, at, time: self.time, kind: 0, value, len: HEAD };
+                let flow = if head.first_chunk().is_some_and(is_common) {
+                    // The constant length lets the compiler drop every other case from the visitor.
+                    rest = rest.get(HEAD..).unwrap_or_default();
+                    self.put(visitor, id, field)
+                } else if *tag == FIELD
+                    && let len = 5 + usize::from(u16::from_be_bytes([*n1, *n0]))
+                    && let Some(value) = rest.get(5..len)
+                {
+                    if *n1 >= 0x80 {
+                        self.stats.long.add(at);
+                    }
+                    rest = rest.get(len..).unwrap_or_default();
+                    self.put(visitor, id, Field { value, len, ..field })
+                } else {
+                    break;
+                };
+                if flow.is_break() {
+                    return (here, Stop::Halted);
                 }
-                pos += 13;
-                continue;
             }
-            if let Some([FIELD, i1, i0, n1, n0]) = rest.first_chunk::<5>()
-                && let len = 5 + usize::from(u16::from_be_bytes([*n1, *n0]))
-                && let Some(value) = rest.get(5..len)
-            {
-                if *n1 >= 0x80 {
-                    self.stats.long.add(at);
-                }
-                let id = u32::from(u16::from_be_bytes([*i1, *i0]));
-                if self.put(visitor, id, Field { slot: 0, at, time: self.time, kind: 0, value, len }).is_break() {
-                    return (pos, Stop::Halted);
-                }
-                pos += len;
-                continue;
+            pos = pos.max(window.len() - rest.len());
+            if pos >= until {
+                return (pos, Stop::End);
             }
-            match self.other(rest, at, visitor) {
+            let Some(rest) = log.get(pos..) else { return (pos, Stop::End) };
+            match self.other(rest, base + pos as u64, visitor) {
                 Ok(len) => pos += len,
                 Err(stop) => return (pos, stop),
             }
         }
-        (pos, Stop::End)
     }
 
     fn run_r1<'a, V: Visit<'a>>(

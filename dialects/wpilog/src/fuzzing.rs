@@ -1,7 +1,7 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problems, Read, Sample, Sink, SinkError, Time, serially,
+    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problems, Read, Sample, Sink, SinkError, serially,
 };
 
 use crate::{Decoder, Reader, Wpilog};
@@ -78,28 +78,5 @@ impl Sink for Count {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.0 += samples.len() as u64;
         Ok(())
-    }
-}
-
-struct Encoding<'a> {
-    encoder: &'a mut dyn Encode,
-    out: &'a mut Vec<u8>,
-}
-
-impl Sink for Encoding<'_> {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        Ok(self.encoder.channel(id, channel, self.out)?)
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        Ok(self.encoder.samples(samples, self.out)?)
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        Ok(self.encoder.metadata(id, time, metadata, self.out)?)
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        Ok(self.encoder.end(id, time, self.out)?)
     }
 }

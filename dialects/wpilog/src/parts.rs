@@ -113,17 +113,7 @@ pub fn collect<'a, C: Collect>(
     }
     let mut cur = Cursor::new(log, 0);
     let header = Header::parse(&mut cur)?;
-    if header.version != VERSION {
-        let [minor, major] = header.version.to_le_bytes();
-        let severity = if major == 1 { Severity::Note } else { Severity::Warning };
-        problems.push(Problem::new(
-            severity,
-            "version",
-            6,
-            2,
-            format!("version {major}.{minor} is newer than 1.0; it is read as 1.0"),
-        ));
-    }
+    problems_of_version(&header, problems);
     let start = place(cur.offset());
     let mut whole = parts(log, start, log.len(), read, read.threads);
     whole.walk.report_unknown();
@@ -170,8 +160,19 @@ fn parts<C: Collect>(log: &[u8], from: usize, until: usize, read: &Read<'_>, thr
     a
 }
 
+fn problems_of_version(header: &Header<'_>, problems: &mut Problems) {
+    if header.version == VERSION {
+        return;
+    }
+    let [minor, major] = header.version.to_le_bytes();
+    let severity = if major == 1 { Severity::Note } else { Severity::Warning };
+    let message = format!("version {major}.{minor} is newer than 1.0; it is read as 1.0");
+    problems.push(Problem::new(severity, "version", 6, 2, message));
+}
+
 fn salvage<'a, C: Collect>(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Collected<'a, C> {
     let header = Header::parse(&mut Cursor::new(log, 0)).ok();
+    header.iter().for_each(|header| problems_of_version(header, problems));
     let spans = recover::spans(log, problems);
     let mut whole = Part::<C>::walk(log, 0, 0, read);
     for span in &spans {

@@ -8,7 +8,7 @@ use logpose::core::{Channel, ChannelId, Lookup, Problem, Problems, Sample, Sink,
 use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, convert};
 
 use super::{outcome, tell_problems};
-use crate::args::{Reading, Selection};
+use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean};
 use crate::screen::{NAME, Out, Screen, TIME};
@@ -49,12 +49,6 @@ pub(super) struct Cat {
     reading: Reading,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum By {
-    Time,
-    File,
-}
-
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 enum Form {
     Text,
@@ -67,10 +61,7 @@ impl Cat {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
         let lookups = self.selection.lookups(&logs)?;
-        let order = match self.order {
-            By::Time => Order::Time,
-            By::File => Order::File,
-        };
+        let order = self.order.order();
         let format = if self.json { Form::Ndjson } else { self.format };
         if self.wall && format != Form::Text {
             return Err(Complaint::usage(

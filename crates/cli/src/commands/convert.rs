@@ -3,13 +3,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 use logpose::core::{Dialect, EncodeOptions};
-use logpose::{ConvertOptions, DIALECTS, Format, Order, Output, Report, Wide, Wrapper, convert, parse_duration};
+use logpose::{ConvertOptions, DIALECTS, Format, Output, Report, Wide, Wrapper, convert, parse_duration};
 
 use super::{outcome, shown, tell_problems};
-use crate::args::{Reading, Selection};
+use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, count, counted, lossy};
 use crate::interrupt;
@@ -64,12 +64,6 @@ pub(super) struct Convert {
     reading: Reading,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum By {
-    Time,
-    File,
-}
-
 /// What can be written.
 fn formats() -> Vec<&'static str> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
@@ -111,10 +105,7 @@ impl Convert {
             wide: self.wide.then_some(Wide { every: self.every }),
             force: self.force,
             verify: self.verify,
-            order: self.order.map(|by| match by {
-                By::Time => Order::Time,
-                By::File => Order::File,
-            }),
+            order: self.order.map(By::order),
             ..ConvertOptions::default()
         };
         let bar = Bar::new(screen.notes.quiet);

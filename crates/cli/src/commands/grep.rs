@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::{shown, tell_problems};
 use crate::args::{Form, Reading, Selection};
-use crate::failure::{self, Complaint, Outcome};
+use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean};
 use crate::render;
 use crate::screen::{MATCH, NAME, Out, STRONG, Screen, TIME};
@@ -59,16 +59,7 @@ impl Grep {
             .map_err(|error| Complaint::pattern(&self.pattern, &error))?;
         let (mut found, mut worst) = (0, Outcome::Done);
         for path in &self.files {
-            let log = match self.reading.open(path, &screen.notes) {
-                Ok(log) => log,
-                Err(error) if self.files.len() > 1 => {
-                    screen.out.flush()?;
-                    failure::report(&error, &screen.notes);
-                    worst = Outcome::Failed;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
             let logs = std::slice::from_ref(&log);
             let hits = if self.names {
                 self.search_names(&log, &pattern, screen)?

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
 use crate::args::{Form, Reading};
-use crate::failure::{self, Outcome};
+use crate::failure::Outcome;
 use crate::human::{about_time, bytes, clean, clip, counted, duration, share, typed};
 use crate::render::{self, Int};
 use crate::screen::{BAD, GOOD, HEAD, Out, STRONG, Screen, WARNING};
@@ -44,17 +44,7 @@ impl Info {
             screen.out.write_all(b"[\n")?;
         }
         for path in &self.files {
-            let log = match self.reading.open(path, &screen.notes) {
-                Ok(log) => log,
-                // With several files, one that cannot be read must not hide the others.
-                Err(error) if self.files.len() > 1 => {
-                    screen.out.flush()?;
-                    failure::report(&error, &screen.notes);
-                    worst = Outcome::Failed;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
             worst = worst.max(outcome(&log.problems));
             if self.form.json() {
                 if blocks > 0 {

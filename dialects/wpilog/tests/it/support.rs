@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, Encode, EncodeOptions, Index, Layout, Lookup, Problem, Problems, Read,
+    Channel, ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Layout, Lookup, Problem, Problems, Read,
     Sample, Sink, SinkError, Time,
 };
 use logpose_wpilog::{Control, Header, Record, Start, VERSION, Wpilog};
@@ -233,30 +233,6 @@ pub(crate) fn rewritten(log: &[u8]) -> Vec<u8> {
         .expect("WPILOG holds what WPILOG held");
     encoder.finish(&mut out);
     out
-}
-
-/// A sink that is an encoder.
-pub(crate) struct Encoding<'a> {
-    pub(crate) encoder: &'a mut dyn Encode,
-    pub(crate) out: &'a mut Vec<u8>,
-}
-
-impl Sink for Encoding<'_> {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        Ok(self.encoder.channel(id, channel, self.out)?)
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        Ok(self.encoder.samples(samples, self.out)?)
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        Ok(self.encoder.metadata(id, time, metadata, self.out)?)
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        Ok(self.encoder.end(id, time, self.out)?)
-    }
 }
 
 /// A time in the model, of microseconds on the wire.
