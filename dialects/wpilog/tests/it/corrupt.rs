@@ -28,7 +28,7 @@ const CASES: &[Case] = &[
     ("size-flipped.wpilog", &[("truncated", 1262)], &[("lost-bytes", 1262)]),
     ("time-out-of-range.wpilog", &[("time-out-of-range", 39)], &[("time-out-of-range", 39)]),
     ("version-0.wpilog", &[("bad-version", 6)], &[("no-header", 0)]),
-    ("version-2.wpilog", &[("version", 6)], &[]),
+    ("version-2.wpilog", &[("version", 6)], &[("version", 6)]),
     (
         "zero-hole.wpilog",
         &[("zero-fill", 1276), ("unknown-control", 1780), ("truncated", 1820)],
