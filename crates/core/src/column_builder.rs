@@ -46,6 +46,8 @@ const VARIABLE: u32 = u32::MAX;
 /// At most this many samples in a chunk: with 8 bytes each 1025 cache lines, an odd number, so that
 /// channels which grow in step do not compete for the same lines of the cache.
 const ROWS: u64 = 8200;
+/// Samples after which another size than before makes a column of variable ones.
+const FEW: u64 = 8;
 const LINE: usize = 64;
 const BLOCK: usize = 64 << 20;
 const FIRST_BLOCK: usize = 256 << 10;
@@ -84,10 +86,17 @@ impl ColumnBuilder {
         }
     }
 
-    /// Says that the payloads of a slot have different sizes, so that not the first one decides.
-    pub fn expect_variable(&mut self, slot: SlotId) {
+    /// Tells a slot's type, where it is known. Texts have different sizes, so that not the first ones decide; numbers
+    /// have one, and arrays and structs mostly.
+    pub fn declare(&mut self, slot: SlotId, type_name: &str) {
+        let varies = match Type::of(type_name) {
+            Type::String | Type::StringArray => true,
+            Type::Bytes => !type_name.starts_with("struct:"),
+            _ => false,
+        };
         self.grow(slot);
         if let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get(slot as usize))
+            && varies
             && s.total == 0
             && s.chunk.is_none()
         {
@@ -136,10 +145,9 @@ impl ColumnBuilder {
         let before = s.close(open);
         let len = payload.len();
         let width = u32::try_from(len).unwrap_or(VARIABLE);
-        if s.total == 0 && open.width != VARIABLE {
-            open.width = width;
-        } else if open.width != width {
-            open.width = VARIABLE;
+        if open.width != VARIABLE && open.width != width {
+            // The first few may be others, such as empty arrays before there is something to say.
+            open.width = if s.total <= FEW { width } else { VARIABLE };
         }
         let rows = usize::try_from((s.total / 8).clamp(8, ROWS)).unwrap_or(8);
         // A chunk of variable payloads is sized by the one before it.
@@ -302,8 +310,8 @@ impl ColumnBuilder {
         }
         let Some(values) = block.get_mut(range) else { return };
         match ty.fixed_size().or(ty.element_size()) {
-            Some(8) => values.as_chunks_mut::<8>().0.iter_mut().for_each(|b| b.reverse()),
-            Some(4) => values.as_chunks_mut::<4>().0.iter_mut().for_each(|b| b.reverse()),
+            Some(8) => values.as_chunks_mut().0.iter_mut().for_each(|b| *b = u64::from_be_bytes(*b).to_le_bytes()),
+            Some(4) => values.as_chunks_mut().0.iter_mut().for_each(|b| *b = u32::from_be_bytes(*b).to_le_bytes()),
             _ => {}
         }
     }

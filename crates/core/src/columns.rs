@@ -161,9 +161,7 @@ impl Columns {
     ) -> Result<Self, DecodeError> {
         let mut builder = ColumnBuilder::new(prepare);
         for (id, channel) in channels.iter().enumerate() {
-            if channel.ty().fixed_size().is_none() {
-                builder.expect_variable(SlotId::try_from(id).unwrap_or(SlotId::MAX));
-            }
+            builder.declare(SlotId::try_from(id).unwrap_or(SlotId::MAX), &channel.type_name);
         }
         let mut payload = Vec::new();
         fill(&mut |id, time, value| {

@@ -449,8 +449,8 @@ impl<'a> Visit<'a> for Collector {
 
     fn key(&mut self, bindings: &Bindings, slot: SlotId) -> ControlFlow<()> {
         let declared = bindings.slots().get(slot as usize).and_then(|slot| slot.declared.as_ref());
-        if declared.is_some_and(|declared| Type::of(&declared.type_name).fixed_size().is_none()) {
-            self.columns.expect_variable(slot);
+        if let Some(declared) = declared {
+            self.columns.declare(slot, &declared.type_name);
         }
         ControlFlow::Continue(())
     }

@@ -2,7 +2,6 @@
 
 use logpose_core::{
     ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span,
-    Type,
 };
 
 use crate::reader::Reader;
@@ -58,9 +57,7 @@ impl Visit for ColumnBuilder {
     }
 
     fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
-        if Type::of(&declaration.type_name).fixed_size().is_none() {
-            self.expect_variable(slot);
-        }
+        self.declare(slot, &declaration.type_name);
     }
 }
 
