@@ -1,5 +1,7 @@
 //! What this machine can do: memory, page cache, disk. `limits SCRATCH_DIR FILE`, where FILE is a large file that is in
 //! the page cache. Every figure is the best of several runs, in GB/s.
+//!
+//! `limits touch BYTES` only touches as much memory.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of the benchmark")]
 
@@ -21,10 +23,17 @@ const MIB: usize = 1 << 20;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [dir, file] = args.as_slice() else {
-        eprintln!("usage: limits SCRATCH_DIR FILE");
+        eprintln!("usage: limits SCRATCH_DIR FILE, or limits touch BYTES");
         return ExitCode::from(2);
     };
-    match run(Path::new(dir), Path::new(file)) {
+    let done = match (&**dir, file.parse()) {
+        ("touch", Ok(bytes)) => {
+            touch(bytes, OpenOptions::default().read().prepare);
+            Ok(())
+        }
+        _ => run(Path::new(dir), Path::new(file)),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("limits: {error}");
@@ -78,14 +87,16 @@ fn memory() -> Result<(), Box<dyn Error>> {
         }))
     })?;
     drop(buffer);
-    let touch = |prepare: fn(&mut [u8])| {
-        let mut fresh = vec![0u8; GIB];
-        prepare(&mut fresh);
-        fresh.iter_mut().step_by(64).for_each(|byte| *byte = 5);
-        Ok(sum(fresh.get(..64).unwrap_or_default()))
-    };
-    best(3, GIB, "first_touch", || touch(|_| {}))?;
-    best(3, GIB, "first_touch_huge", || touch(OpenOptions::default().read().prepare))
+    best(3, GIB, "first_touch", || Ok(touch(GIB, |_| {})))?;
+    best(3, GIB, "first_touch_huge", || Ok(touch(GIB, OpenOptions::default().read().prepare)))
+}
+
+/// Touches every line of fresh memory.
+fn touch(bytes: usize, prepare: fn(&mut [u8])) -> u64 {
+    let mut fresh = vec![0u8; bytes];
+    prepare(&mut fresh);
+    fresh.iter_mut().step_by(64).for_each(|byte| *byte = 5);
+    sum(fresh.get(..64).unwrap_or_default())
 }
 
 fn page_cache(path: &Path) -> Result<(), Box<dyn Error>> {
