@@ -143,6 +143,9 @@ pub struct Lookup {
     pub start: Option<Time>,
     /// Until when, this moment included.
     pub end: Option<Time>,
+    /// For each channel whether its samples are wanted at any time, as those of schemas are: what lies before the
+    /// start comes at the start, and what lies behind the end at the end. Empty for none.
+    pub always: Vec<bool>,
 }
 
 impl Lookup {
@@ -153,11 +156,14 @@ impl Lookup {
         self.channels.is_empty() || self.channels.get(channel as usize).copied().unwrap_or(false)
     }
 
-    /// Whether a time is wanted.
+    /// When a sample of a channel comes: at its own time if that is wanted, never if it is not.
     #[inline]
     #[must_use]
-    pub fn within(&self, time: Time) -> bool {
-        self.start.is_none_or(|start| time >= start) && self.end.is_none_or(|end| time <= end)
+    pub fn admits(&self, channel: ChannelId, time: Time) -> Option<Time> {
+        let late = self.start.map_or(time, |start| time.max(start));
+        let within = self.end.map_or(late, |end| late.min(end));
+        let always = || self.always.get(channel as usize).copied().unwrap_or(false);
+        (within == time || always()).then_some(within)
     }
 }
 

@@ -6,6 +6,8 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
+use logpose_schema::Registry;
+
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
@@ -98,6 +100,24 @@ pub struct Report {
     pub verified: bool,
 }
 
+/// The same lookups with the schemas that wanted values need: a part of a log must be as readable as the whole.
+fn with_schemas(logs: &[Log], mut lookups: Vec<Lookup>) -> Vec<Lookup> {
+    lookups.resize_with(logs.len(), Lookup::default);
+    for (log, lookup) in logs.iter().zip(&mut lookups) {
+        let channels = || (0..).zip(&log.index.channels).map(|(id, found): (ChannelId, _)| (id, &found.channel));
+        let schemas: Vec<bool> = channels().map(|(_, c)| Registry::is_schema(&c.name, &c.type_name)).collect();
+        let has_schema = |type_name: &str| Registry::decodes(type_name) && !matches!(type_name, "json" | "msgpack");
+        if !channels().any(|(id, channel)| lookup.wants(id) && has_schema(&channel.type_name)) {
+            continue;
+        }
+        for (wanted, schema) in lookup.channels.iter_mut().zip(&schemas) {
+            *wanted |= schema;
+        }
+        lookup.always = schemas;
+    }
+    lookups
+}
+
 /// Converts logs, merged into one, to a format.
 ///
 /// Also crops and filters, by the lookups. If the format cannot say something the conversion is refused, and
@@ -110,6 +130,7 @@ pub fn convert(
     options: &ConvertOptions,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
+    let lookups = if matches!(format, Format::Dialect(_)) { with_schemas(logs, lookups) } else { lookups };
     let feed = Feed::new(logs, lookups);
     let to = match to {
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },

@@ -100,7 +100,8 @@ impl<'a> Lane<'a> {
                 break;
             }
             input.log.dialect().times(input.log.bytes(), &input.log.index, &at, &mut times);
-            let wanted = times.iter().copied().zip(at.iter().copied()).filter(|(time, _)| input.lookup.within(*time));
+            let places = times.iter().zip(&at);
+            let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
             self.block.extend(wanted);
         }
         if !self.sorted {

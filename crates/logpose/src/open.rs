@@ -135,7 +135,7 @@ impl Log {
         let channels = if filter.is_empty() { Vec::new() } else { names.map(|name| filter.accepts(name)).collect() };
         let start = start.map(|moment| moment.as_start(self)).transpose()?;
         let end = end.map(|moment| moment.as_end(self)).transpose()?;
-        Ok(Lookup { channels, start, end })
+        Ok(Lookup { channels, start, end, always: Vec::new() })
     }
 
     /// Gives the samples to a sink. See [`Order`] for what each order costs.

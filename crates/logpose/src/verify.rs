@@ -114,18 +114,22 @@ fn counterpart(result: &Log, channel: &Channel) -> Option<ChannelId> {
 
 struct Part<'a> {
     columns: Columns,
+    channel: ChannelId,
     lookup: &'a Lookup,
 }
 
 impl Part<'_> {
     fn samples(&self) -> Vec<(Time, Value<'_>)> {
         let all = self.columns.columns.iter().flat_map(|column| self.columns.samples(column));
-        all.filter(|(time, _)| self.lookup.within(*time)).collect()
+        all.filter_map(|(time, value)| Some((self.lookup.admits(self.channel, time)?, value))).collect()
     }
 }
 
 fn gather<'a>(sources: &[(&Log, ChannelId, &'a Lookup)]) -> Result<Vec<Part<'a>>, Error> {
-    sources.iter().map(|(log, own, lookup)| Ok(Part { columns: log.columns(&[*own])?, lookup })).collect()
+    sources
+        .iter()
+        .map(|(log, own, lookup)| Ok(Part { columns: log.columns(&[*own])?, channel: *own, lookup }))
+        .collect()
 }
 
 /// A source of rows that were written.

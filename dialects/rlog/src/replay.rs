@@ -190,10 +190,6 @@ impl<'a> Output<'_, 'a> {
 impl<'a> Visit<'a> for Output<'_, 'a> {
     #[inline]
     fn field(&mut self, bindings: &Bindings, field: Field<'a>) -> ControlFlow<()> {
-        let time = Time::from_nanos(field.time);
-        if !self.lookup.within(time) {
-            return ControlFlow::Continue(());
-        }
         let mut meaning = self.bound.by_slot.get(field.slot as usize).copied().unwrap_or(Meaning::NotAsked);
         if let Meaning::NotAsked = meaning {
             let (found, flow) = self.bind(bindings, field.slot, field.at);
@@ -204,6 +200,9 @@ impl<'a> Visit<'a> for Output<'_, 'a> {
         if !self.lookup.wants(channel) {
             return ControlFlow::Continue(());
         }
+        let Some(time) = self.lookup.admits(channel, Time::from_nanos(field.time)) else {
+            return ControlFlow::Continue(());
+        };
         match value(self.revision, field.kind, ty, field.value) {
             Ok(value) => {
                 if self.revision == Revision::R1

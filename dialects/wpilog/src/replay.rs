@@ -94,11 +94,8 @@ impl<'a> Replay<'a, '_> {
 impl Visit for Replay<'_, '_> {
     #[inline]
     fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64) {
-        let time = Time::from_micros(timestamp);
-        if !self.lookup.within(time) {
-            return;
-        }
         let Some(id) = self.channel(slot) else { return };
+        let Some(time) = self.lookup.admits(id, Time::from_micros(timestamp)) else { return };
         let Some(ty) = self.declared(id, None) else { return };
         // The same bytes again, borrowed from the log for as long as the batch lives.
         let end = place(at + len);

@@ -253,10 +253,41 @@ fn filters_and_crops_keep_what_was_asked_for() {
         .unwrap();
     let mut expected: Vec<Row> = rows(&logs, Vec::new(), Order::File);
     expected.retain(|row| {
-        row.0.starts_with("/Drive/") && !row.0.ends_with("Temperature") && lookup.within(Time::from_nanos(row.2))
+        let time = Time::from_nanos(row.2);
+        row.0.starts_with("/Drive/") && !row.0.ends_with("Temperature") && lookup.admits(0, time) == Some(time)
     });
     assert!(!expected.is_empty());
     assert!(rows(&[open(&path)], Vec::new(), Order::File) == expected);
+}
+
+#[test]
+fn a_part_of_a_log_keeps_the_schemas_that_its_values_need() {
+    let dir = TempDir::new().unwrap();
+    let logs = [open_demo(DATALOG)];
+    let filter = Filter::new(&["NT:/Drive/Pose".into()], &[]).unwrap();
+    let (start, end) = Moment::parse_range("auto..auto").unwrap();
+    let lookup = logs[0].lookup(&filter, start.as_ref(), end.as_ref()).unwrap();
+    for name in ["x.wpilog", "x.rlog"] {
+        let path = dir.path().join(name);
+        let verify = ConvertOptions { verify: true, ..ConvertOptions::default() };
+        convert_to(&logs, vec![lookup.clone()], &path, &verify).unwrap();
+        let part = open(&path);
+        let pose = part.channel("NT:/Drive/Pose").expect("what was asked for");
+        let schema = part.channel("NT:/.schema/struct:Pose2d").expect("what it needs");
+        assert!(part.channel("NT:/Drive/ChassisSpeeds").is_none(), "what was not asked for");
+        assert_eq!(part.index.channels[schema as usize].first, lookup.start.unwrap(), "at the start of the part");
+        assert_eq!(part.index.range().unwrap().0, lookup.start.unwrap());
+        let columns = part.columns(&[pose]).unwrap();
+        let (_, value) = columns.samples(&columns.columns[0]).next().unwrap();
+        let mut shown = String::new();
+        part.schemas().write_text(&part.index.channels[pose as usize].channel, &value, &mut shown);
+        assert!(shown.starts_with("{translation: {x: "), "{shown}");
+        assert!(part.schemas().problems().is_empty(), "nothing is guessed");
+    }
+    // A table has the values themselves.
+    let csv = dir.path().join("x.csv");
+    convert_to(&logs, vec![lookup], &csv, &ConvertOptions::default()).unwrap();
+    assert!(!std::fs::read_to_string(&csv).unwrap().contains("schema"));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn several_logs_merge_like_one() {
 fn bounds_are_included() {
     let logs = [jumbled(9, 4000)];
     let (start, end) = (Time::from_micros(20_000), Time::from_micros(40_000));
-    let lookup = Lookup { channels: Vec::new(), start: Some(start), end: Some(end) };
+    let lookup = Lookup { start: Some(start), end: Some(end), ..Lookup::default() };
     let found = rows(&logs, vec![lookup], Order::Time);
     assert_eq!(found, naive(&logs, |ns| (start.nanos()..=end.nanos()).contains(&ns)));
     assert!(found.iter().any(|row| row.2 == start.nanos()) && found.iter().any(|row| row.2 == end.nanos()));

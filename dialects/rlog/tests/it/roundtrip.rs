@@ -86,7 +86,13 @@ fn replay_gives_only_what_is_asked_for() {
     channels[wanted] = true;
     let (start, end) = (found.marks[10].time, found.marks[19].time);
     let mut lines = Lines::default();
-    Rlog.replay(&log, &found, &Lookup { channels, start: Some(start), end: Some(end) }, &mut lines).unwrap();
+    Rlog.replay(
+        &log,
+        &found,
+        &Lookup { channels, start: Some(start), end: Some(end), ..Lookup::default() },
+        &mut lines,
+    )
+    .unwrap();
     assert_eq!((lines.samples, lines.channels.len()), (10, 1));
     assert!(lines.lines[0].starts_with(&format!("{start} /Count int64")));
 }
