@@ -4,7 +4,8 @@
 # The targets are built by plain cargo on the stable toolchain, all in one go, with the flags that cargo-fuzz
 # would pass; cargo-fuzz itself is not needed. The code under test has no `unsafe`, so there is no sanitizer.
 # Seeds are the fixtures. An input that crashes a target is copied to fixtures/<dialect>/corrupt/crash-<hash>, where
-# the ordinary tests find it, and the exit code is 1.
+# the ordinary tests find it, and the exit code is 1. FUZZ_SEED makes a run that can be repeated; without it every run
+# tries something else.
 set -eu
 cd "$(dirname "$0")"
 seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
@@ -36,7 +37,7 @@ for target; do
     done
     log=$artifacts/log
     # shellcheck disable=SC2086
-    "target/$host/release/$target" "$corpus" $seeds -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+    "target/$host/release/$target" "$corpus" $seeds -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1 || true
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     covered=$(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
