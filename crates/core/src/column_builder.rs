@@ -1,3 +1,4 @@
+use crate::memory::Memory;
 use crate::{Channel, Chunk, Column, Columns, Fate, Layout, SlotId, Strings, Type, Widths, array_at};
 
 /// Collects columns while a walk goes on: one call for each record, inlined into the dialect's loop.
@@ -6,9 +7,7 @@ use crate::{Channel, Chunk, Column, Columns, Fate, Layout, SlotId, Strings, Type
 /// and the type only says at the end how to read it. So a walk can begin in the middle of a log.
 #[derive(Debug)]
 pub struct ColumnBuilder {
-    memory: Vec<Vec<u8>>,
-    used: usize,
-    prepare: fn(&mut [u8]),
+    memory: Memory,
     /// What every record changes, apart from the rest: hundreds of slots stay in the nearest cache.
     open: Vec<OpenChunk>,
     slots: Vec<SlotColumn>,
@@ -56,7 +55,7 @@ impl ColumnBuilder {
     /// A builder that shows every large block of fresh memory to `prepare`.
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
-        Self { memory: Vec::new(), used: 0, prepare, open: Vec::new(), slots: Vec::new() }
+        Self { memory: Memory::new(FIRST_BLOCK, BLOCK, prepare), open: Vec::new(), slots: Vec::new() }
     }
 
     /// Notes one record: its slot, its time in nanoseconds and its payload.
@@ -66,7 +65,7 @@ impl ColumnBuilder {
             && open.left > 0
             && time >= open.last
             && open.width as usize == payload.len()
-            && let Some(block) = self.memory.get_mut(open.block as usize)
+            && let Some(block) = self.memory.blocks.get_mut(open.block as usize)
         {
             open.left -= 1;
             open.last = time;
@@ -112,7 +111,7 @@ impl ColumnBuilder {
             && open.left > 0
             && time >= open.last
             && payload.len() <= (s.bytes_end - s.bytes) as usize
-            && let Some(block) = self.memory.get_mut(open.block as usize)
+            && let Some(block) = self.memory.blocks.get_mut(open.block as usize)
         {
             open.left -= 1;
             open.last = time;
@@ -158,7 +157,7 @@ impl ColumnBuilder {
             }
             width => (odd_lines(rows * 8), odd_lines(rows * width as usize), 0),
         };
-        let (block, at) = self.take(times + values + bytes);
+        let (block, at) = self.memory.take(times + values + bytes);
         let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else {
             return;
         };
@@ -186,21 +185,6 @@ impl ColumnBuilder {
         self.record(slot, time, payload);
     }
 
-    /// A place for `len` bytes: block and offset.
-    fn take(&mut self, len: usize) -> (u32, usize) {
-        let fits = self.memory.last().is_some_and(|block| block.len() - self.used >= len);
-        if !fits {
-            let size = if self.memory.is_empty() { FIRST_BLOCK } else { BLOCK };
-            let mut block = vec![0; size.max(len)];
-            (self.prepare)(&mut block);
-            self.memory.push(block);
-            self.used = 0;
-        }
-        let at = self.used;
-        self.used += len;
-        (u32::try_from(self.memory.len() - 1).unwrap_or(u32::MAX), at)
-    }
-
     fn grow(&mut self, slot: SlotId) {
         if slot as usize >= self.slots.len() {
             self.slots.resize_with(slot as usize + 1, SlotColumn::default);
@@ -221,27 +205,26 @@ impl ColumnBuilder {
 
     /// Appends what a walk over the next part collected; `map` names this side's slot for each of the other's.
     pub fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
-        let shift = u32::try_from(self.memory.len()).unwrap_or(u32::MAX);
-        for ((mut from, last), to) in later.close().into_iter().zip(map) {
+        let closed = later.close();
+        let shift = self.memory.append(later.memory);
+        for ((mut from, last), to) in closed.into_iter().zip(map) {
             let Some(to) = *to else { continue };
             self.grow(to);
             let (Some(open), Some(s)) = (self.open.get_mut(to as usize), self.slots.get_mut(to as usize)) else {
                 continue;
             };
             s.close(open);
+            from.chunks.iter_mut().for_each(|chunk| chunk.block += shift);
             if let Some(chunk) = from.chunks.first() {
-                let first =
-                    later.memory.get(chunk.block as usize).and_then(|block| array_at(block, chunk.times as usize));
+                let block = self.memory.blocks.get(chunk.block as usize);
+                let first = block.and_then(|block| array_at(block, chunk.times as usize));
                 let follows = first.is_some_and(|first| i64::from_le_bytes(*first) >= open.last);
                 s.unsorted |= from.unsorted || !follows;
                 open.last = last;
                 s.total += from.total;
-                from.chunks.iter_mut().for_each(|chunk| chunk.block += shift);
                 s.chunks.append(&mut from.chunks);
             }
         }
-        self.memory.append(&mut later.memory);
-        self.used = self.memory.last().map_or(0, Vec::len);
     }
 
     /// The columns of all channels, by what became of the slots; `layout` is how numbers lie in the payloads.
@@ -276,12 +259,12 @@ impl ColumnBuilder {
                 column.chunks.iter().for_each(|chunk| self.turn(ty, chunk));
             }
         }
-        (Columns { columns, memory: self.memory }, doubtful)
+        (Columns { columns, memory: self.memory.blocks }, doubtful)
     }
 
     /// Whether every payload of a chunk is a value of the type.
     fn fits(&self, ty: Type, chunk: &Chunk, layout: Layout) -> bool {
-        let block = self.memory.get(chunk.block as usize).map_or(&[][..], |block| block);
+        let block = self.memory.blocks.get(chunk.block as usize).map_or(&[][..], |block| block);
         match (ty.fixed_size(), ty.element_size(), chunk.widths) {
             (Some(size), _, Widths::Fixed(width)) => size == width as usize,
             (Some(_), _, Widths::Offsets(_)) => false,
@@ -296,7 +279,7 @@ impl ColumnBuilder {
 
     /// Turns big-endian numbers, and the lengths in string arrays, to little-endian ones.
     fn turn(&mut self, ty: Type, chunk: &Chunk) {
-        let Some(block) = self.memory.get_mut(chunk.block as usize) else { return };
+        let Some(block) = self.memory.blocks.get_mut(chunk.block as usize) else { return };
         let range = chunk.values_range(block);
         if ty == Type::StringArray {
             let mut at = range.start;
@@ -321,7 +304,7 @@ impl ColumnBuilder {
         self.grow(SlotId::try_from(channels.len()).unwrap_or(SlotId::MAX));
         let slots = channels.into_iter().zip(self.close());
         let columns = slots.map(|(channel, (slot, _))| Column { channel, sorted: !slot.unsorted, chunks: slot.chunks });
-        Columns { columns: columns.collect(), memory: self.memory }
+        Columns { columns: columns.collect(), memory: self.memory.blocks }
     }
 }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::memory::Memory;
 use crate::{Channel, ChannelId, Fact, Fate, SlotId, Time, Type};
 
 /// What one pass over a log found: the channels and where their records are.
@@ -159,38 +160,14 @@ pub struct IndexBuilder {
     first: Option<i64>,
 }
 
-/// Where offsets lie: segments of memory that are cut into blocks, and blocks are never moved. A block's size is an
-/// odd number of cache lines, because the channels of a log grow in step, and blocks of a power of two would all
-/// compete for the same lines of the cache.
-#[derive(Debug)]
-struct Memory {
-    segments: Vec<Vec<u8>>,
-    used: usize,
-    prepare: fn(&mut [u8]),
-}
-
-/// Bytes of the largest block: 261 cache lines.
+/// Bytes of the largest block of offsets: 261 cache lines, an odd number, because the channels of a log grow in step, and
+/// blocks of a power of two would all compete for the same lines of the cache.
 const BLOCK: usize = 16_704;
-/// Offsets that a slot keeps until they fill half a line of the cache.
+/// Offsets that a slot keeps until they fill half a line of the cache, and their bytes.
 const FRESH: usize = 8;
+const FRESH_BYTES: u32 = 32;
 const FIRST_SEGMENT: usize = 64 << 10;
 const SEGMENT: usize = 16 << 20;
-
-impl Memory {
-    /// A place for `len` bytes: which segment, and where in it.
-    fn take(&mut self, len: usize) -> (u32, u32) {
-        if self.segments.last().is_none_or(|segment| segment.len() - self.used < len) {
-            let size = if self.segments.is_empty() { FIRST_SEGMENT } else { SEGMENT };
-            let mut segment = vec![0; size];
-            (self.prepare)(&mut segment);
-            self.segments.push(segment);
-            self.used = 0;
-        }
-        let at = self.used;
-        self.used += len;
-        (u32::try_from(self.segments.len() - 1).unwrap_or(u32::MAX), u32::try_from(at).unwrap_or(u32::MAX))
-    }
-}
 
 /// What was found of one slot.
 ///
@@ -257,7 +234,7 @@ impl IndexBuilder {
     /// A builder that shows every large block of fresh memory to `prepare`.
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
-        let memory = Memory { segments: Vec::new(), used: 0, prepare };
+        let memory = Memory::new(FIRST_SEGMENT, SEGMENT, prepare);
         Self { slots: Vec::new(), memory, sorted: false, last: 0, first: None }
     }
 
@@ -300,9 +277,7 @@ impl IndexBuilder {
         }
         self.slots.iter_mut().for_each(|slot| slot.close(&mut self.memory));
         later.slots.iter_mut().for_each(|slot| slot.close(&mut later.memory));
-        let shift = u32::try_from(self.memory.segments.len()).unwrap_or(u32::MAX);
-        self.memory.segments.append(&mut later.memory.segments);
-        self.memory.used = later.memory.used;
+        let shift = self.memory.append(later.memory);
         for (mut from, to) in later.slots.into_iter().zip(map) {
             from.closed.iter_mut().for_each(|block| block.segment += shift);
             let Some(to) = *to else { continue };
@@ -358,7 +333,7 @@ impl IndexBuilder {
                 None => *entry = Some(slot),
             }
         }
-        let memory = Arc::new(self.memory.segments);
+        let memory = Arc::new(self.memory.blocks);
         let all = channels.into_iter().zip(joined).map(|(channel, slot)| {
             let Some(slot) = slot else { return ChannelIndex { channel, sorted: true, ..ChannelIndex::default() } };
             ChannelIndex {
@@ -429,13 +404,12 @@ impl SlotIndex {
     /// Moves the newest offsets to the open block.
     #[inline(never)]
     fn settle(&mut self, memory: &mut Memory) {
-        const ALL: u32 = 4 * 8;
-        if self.room < ALL {
+        if self.room < FRESH_BYTES {
             self.open_block(memory);
         }
         let at = (self.open.start + self.open.len) as usize;
-        if let Some(segment) = memory.segments.get_mut(self.open.segment as usize)
-            && let Some(place) = segment.get_mut(at..at + ALL as usize)
+        if let Some(segment) = memory.blocks.get_mut(self.open.segment as usize)
+            && let Some(place) = segment.get_mut(at..at + FRESH_BYTES as usize)
         {
             // All of them, also where some are old: a copy of a fixed size costs less.
             place.copy_from_slice(self.newest.as_flattened());
@@ -451,8 +425,10 @@ impl SlotIndex {
     fn open_block(&mut self, memory: &mut Memory) {
         self.close_block();
         let offsets = usize::try_from(self.count / 2).unwrap_or(BLOCK);
-        let room = (offsets * 4).clamp(FRESH * 4, BLOCK).next_multiple_of(FRESH * 4);
+        let fresh = FRESH_BYTES as usize;
+        let room = (offsets * 4).clamp(fresh, BLOCK).next_multiple_of(fresh);
         let (segment, start) = memory.take(room);
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
         self.open = Block { base: self.base, segment, start, len: 0 };
         self.room = u32::try_from(room).unwrap_or(0);
     }
@@ -522,7 +498,7 @@ impl SlotIndex {
 
     /// The offsets of a slot that is closed.
     fn iter<'a>(&'a self, memory: &'a Memory) -> impl DoubleEndedIterator<Item = u64> + 'a {
-        self.closed.iter().flat_map(|block| block.iter(&memory.segments))
+        self.closed.iter().flat_map(|block| block.iter(&memory.blocks))
     }
 
     /// Appends the offsets of another slot; both are closed.
@@ -578,6 +554,19 @@ mod tests {
     fn few_and_many_positions_come_back() {
         for n in [0, 1, 7, 8, 9, 16, 17, 1000, 5000, 100_000] {
             assert!(positions((0..n).map(|i| 12 + i * 14)).iter().eq((0..n).map(|i| 12 + i * 14)), "{n}");
+        }
+    }
+
+    #[test]
+    fn what_is_looked_at_again_after_an_empty_part_covers_nothing_else() {
+        let mut a = IndexBuilder::default();
+        (0..1000).for_each(|i| a.record((i % 2) as u32, i * 14, 0, 8, 14));
+        a.join(IndexBuilder::default(), &[]);
+        a.retain(0, |_| Some((8, 0, 14)));
+        let names = ["a", "b"].map(|name| Channel::new(name, "double")).to_vec();
+        let channels = a.channels(names, &[Fate::Started(0), Fate::Started(1)]);
+        for (channel, first) in channels.iter().zip([0, 1]) {
+            assert!(channel.positions.iter().eq((first..1000).step_by(2).map(|i| i * 14)));
         }
     }
 

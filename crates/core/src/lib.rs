@@ -8,6 +8,7 @@ mod columns;
 mod cursor;
 mod dialect;
 mod index;
+mod memory;
 mod problem;
 mod read;
 mod session;

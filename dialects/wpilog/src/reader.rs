@@ -138,11 +138,10 @@ pub(crate) fn header_in_stream<'a>(cur: &mut Cursor<'a>, limit: u64) -> Result<O
     let start = *cur;
     match Header::parse(cur) {
         Ok(header) => Ok(Some(header)),
-        Err(Error { kind: ErrorKind::Truncated { what, needed, left }, at }) => {
+        Err(Error { kind: ErrorKind::Truncated { what, needed, .. }, at }) => {
             if what == "extra header" {
                 check(at, needed, limit)?;
             }
-            let _ = left;
             *cur = start;
             Ok(None)
         }
