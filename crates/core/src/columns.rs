@@ -154,10 +154,10 @@ fn offset(block: &[u8], at: u32, row: usize) -> usize {
 
 impl Columns {
     /// Columns made one value at a time: for the few channels that need a closer look, and for selections.
-    pub fn gather<'a>(
+    pub fn gather(
         channels: Vec<Channel>,
         prepare: fn(&mut [u8]),
-        fill: impl FnOnce(&mut dyn FnMut(usize, Time, &Value<'a>)) -> Result<(), DecodeError>,
+        fill: impl FnOnce(&mut dyn FnMut(usize, Time, &Value<'_>)) -> Result<(), DecodeError>,
     ) -> Result<Self, DecodeError> {
         let mut builder = ColumnBuilder::new(prepare);
         for (id, channel) in channels.iter().enumerate() {

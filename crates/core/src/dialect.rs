@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample,
-    Session, Sink, SinkError, Time,
+    Session, Sink, SinkError, Span, Time, Value,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
@@ -56,6 +56,24 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// Stretches of about `bytes` bytes that can be read on their own, in the order of the file. Together they are
+    /// the whole log.
+    fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
+        let _ = (index, bytes);
+        vec![Span { start: 0, end: u64::MAX }]
+    }
+
+    /// What is wanted as flat buffers, in one pass over the wanted bytes: one column for each channel of the index,
+    /// empty where it is not wanted.
+    fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+        let names: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
+        Columns::gather(names, prepare, |push| {
+            // A sink that only pushes cannot fail.
+            let _ = self.replay(log, index, lookup, &mut Pushing(push));
+            Ok(())
+        })
+    }
+
     /// Some channels as flat buffers, found through the index.
     fn gather(
         &self,
@@ -85,6 +103,20 @@ pub trait Dialect: Sync {
             }
             Ok(())
         })
+    }
+}
+
+/// A sink that pushes samples into columns.
+struct Pushing<'p>(&'p mut dyn FnMut(usize, Time, &Value<'_>));
+
+impl Sink for Pushing<'_> {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        samples.iter().for_each(|sample| (self.0)(sample.channel as usize, sample.time, &sample.value));
+        Ok(())
     }
 }
 
@@ -146,6 +178,8 @@ pub struct Lookup {
     /// For each channel whether its samples are wanted at any time, as those of schemas are: what lies before the
     /// start comes at the start, and what lies behind the end at the end. Empty for none.
     pub always: Vec<bool>,
+    /// Only records that begin in this stretch, one of [`Dialect::windows`].
+    pub within: Option<Span>,
 }
 
 impl Lookup {

@@ -38,5 +38,7 @@ pub use show::{Schemas, Shown};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 
+pub use logpose_bridges as bridges;
 pub use logpose_core as core;
+pub use logpose_model as model;
 pub use logpose_schema as schema;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Time};
+use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
 
 use crate::frc::Facts;
 use crate::source::{Bytes, Source};
@@ -135,7 +135,7 @@ impl Log {
         let channels = if filter.is_empty() { Vec::new() } else { names.map(|name| filter.accepts(name)).collect() };
         let start = start.map(|moment| moment.as_start(self)).transpose()?;
         let end = end.map(|moment| moment.as_end(self)).transpose()?;
-        Ok(Lookup { channels, start, end, always: Vec::new() })
+        Ok(Lookup { channels, start, end, ..Lookup::default() })
     }
 
     /// Gives the samples to a sink. See [`Order`] for what each order costs.
@@ -153,6 +153,19 @@ impl Log {
     /// Some channels as flat buffers, in the order asked for.
     pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
         let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);
+        columns.map_err(|error| Error::decode(&self.path, error))
+    }
+
+    /// Stretches of about `bytes` bytes that can be read on their own, by [`Lookup::within`]; together the whole log.
+    #[must_use]
+    pub fn windows(&self, bytes: u64) -> Vec<Span> {
+        self.dialect.windows(&self.index, bytes)
+    }
+
+    /// What is wanted as flat buffers, in one pass over the wanted bytes: one column for each channel of the index,
+    /// empty where it is not wanted.
+    pub fn scan(&self, lookup: &Lookup) -> Result<Columns, Error> {
+        let columns = self.dialect.scan(&self.source.bytes, &self.index, lookup, self.read.prepare);
         columns.map_err(|error| Error::decode(&self.path, error))
     }
 

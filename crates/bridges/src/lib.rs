@@ -1,0 +1,1 @@
+//! Files of other fields: Parquet, Arrow, MCAP, CSV, NDJSON.

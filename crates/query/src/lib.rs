@@ -1,0 +1,1 @@
+//! SQL over logs; the one place that names DataFusion.
