@@ -18,6 +18,7 @@ mod show;
 mod source;
 mod table;
 mod threads;
+mod unit;
 mod verify;
 mod wide;
 mod wrapper;
@@ -35,6 +36,7 @@ pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;
 pub use show::{Schemas, Shown};
+pub use unit::unit;
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 
