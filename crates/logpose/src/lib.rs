@@ -20,6 +20,7 @@ mod table;
 mod threads;
 mod verify;
 mod wide;
+mod windows;
 mod wrapper;
 
 pub use convert::{ConvertOptions, Format, Report, convert};

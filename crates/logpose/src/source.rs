@@ -27,6 +27,13 @@ pub(crate) enum Bytes {
     Mapped(Mmap),
 }
 
+impl Bytes {
+    /// Whether they lie in a mapped file.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self, Self::Mapped(_))
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 
