@@ -118,11 +118,13 @@ impl Dialect for Bridge {
         Ok(Index {
             channels: builder.channels(channels, &slots),
             slots,
-            marks: Vec::new(),
+            steps: spans.iter().map(|span| span.start).collect(),
+            placed: true,
             spans,
             records,
             sorted,
             facts,
+            ..Index::default()
         })
     }
 
@@ -215,14 +217,7 @@ impl Dialect for Bridge {
     }
 
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
-        let mut windows: Vec<Span> = Vec::new();
-        for span in &index.spans {
-            match windows.last_mut() {
-                Some(last) if last.end - last.start < bytes => last.end = span.end,
-                _ => windows.push(*span),
-            }
-        }
-        windows
+        index.windows(bytes)
     }
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {

@@ -11,6 +11,7 @@ mod merge;
 mod moment;
 mod open;
 mod output;
+mod pieces;
 mod progress;
 mod recover;
 mod select;
@@ -25,7 +26,7 @@ mod wrapper;
 
 pub use convert::{ConvertOptions, Format, Report, convert};
 pub use demo::{DemoOptions, demo};
-pub use dialects::{DIALECTS, dialect};
+pub use dialects::{DIALECTS, dialect, readable};
 pub use doctor::{Checkup, Finding, doctor};
 pub use error::{Error, ErrorKind};
 pub use feed::{Feed, Order};

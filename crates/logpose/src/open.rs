@@ -4,11 +4,10 @@ use std::sync::OnceLock;
 
 use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
 
+use crate::dialects::Reader;
 use crate::frc::Facts;
 use crate::source::{Bytes, Source};
-use crate::{
-    DIALECTS, Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads, windows,
-};
+use crate::{Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads, windows};
 
 /// How a log is to be opened.
 #[derive(Clone, Debug)]
@@ -88,14 +87,21 @@ impl Log {
     }
 
     fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        let Choice { dialect, sure } = choose(path, &source.bytes, options)?;
+        let Choice { reader, sure } = choose(path, &source.bytes, options)?;
+        let dialect = reader.dialect();
         let mut read = options.read();
+        let mut problems = Problems::default();
+        if let Reader::Bridge(bridge) = reader {
+            progress.begin("unpacking", source.file_len);
+            let unpacked = source.unpack(path, bridge, &read, &mut problems);
+            progress.end();
+            unpacked?;
+        }
+        source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         read.positions = (source.bytes.len() as u64) < options.light_from;
         if source.bytes.is_mapped() && source.bytes.len() as u64 > PASSED_FROM {
             read.passed = threads::pass;
         }
-        let mut problems = Problems::default();
-        source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         progress.begin("reading", source.bytes.len() as u64);
         let index = dialect.index(&source.bytes, &read, &mut problems);
         progress.end();
@@ -303,29 +309,29 @@ impl fmt::Debug for Log {
     }
 }
 
-/// A dialect, and whether more than the name of the file speaks for it.
+/// What reads a file, and whether more than the name of the file speaks for it.
 struct Choice {
-    dialect: &'static dyn Dialect,
+    reader: Reader,
     sure: bool,
 }
 
 /// The dialect of bytes: what was asked for, what the bytes say, or else what the name says.
 fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Error> {
     if let Some(name) = &options.from {
-        let dialect = dialects::dialect(name).ok_or_else(|| {
-            let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+        let reader = Reader::named(name).ok_or_else(|| {
+            let known: Vec<_> = dialects::readable().collect();
             Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
         })?;
-        return Ok(Choice { dialect, sure: true });
+        return Ok(Choice { reader, sure: true });
     }
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let extension = dialects::extension(path);
-    if let Some(dialect) = dialects::detect(head, extension.as_deref()) {
-        return Ok(Choice { dialect, sure: true });
+    if let Some(reader) = Reader::detect(head, extension.as_deref()) {
+        return Ok(Choice { reader, sure: true });
     }
-    let named = extension.as_deref().and_then(dialects::by_extension);
-    let dialect = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
-    Ok(Choice { dialect, sure: options.salvage })
+    let named = extension.as_deref().and_then(Reader::by_extension);
+    let reader = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
+    Ok(Choice { reader, sure: options.salvage })
 }
 
 /// The name promised more than the bytes keep.
