@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{DIALECTS, Filter, Log, Moment, OpenOptions, Order};
+use logpose::{Filter, Log, Moment, OpenOptions, Order};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -88,9 +88,9 @@ pub(crate) struct From {
 }
 
 fn from_parser() -> impl TypedValueParser<Value = From> {
-    let names = DIALECTS.iter().map(|dialect| dialect.info().name);
-    let names: Vec<_> =
-        names.flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] }).collect();
+    let names: Vec<_> = logpose::readable()
+        .flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] })
+        .collect();
     PossibleValuesParser::new(names).map(|text| match text.split_once(':') {
         Some((name, revision)) => From { name: name.to_owned(), revision: revision.parse().ok() },
         None => From { name: text, revision: None },

@@ -34,6 +34,8 @@ struct SlotColumn {
     bytes: u32,
     bytes_end: u32,
     bytes_start: u32,
+    /// Samples that the first chunk is made for.
+    expected: u32,
     /// Room in the open chunk, and samples in all closed ones.
     rows: u32,
     total: u64,
@@ -103,6 +105,14 @@ impl ColumnBuilder {
         }
     }
 
+    /// Tells about how many samples a slot will have, so that few chunks hold them.
+    pub fn expect(&mut self, slot: SlotId, rows: u64) {
+        self.grow(slot);
+        if let Some(s) = self.slots.get_mut(slot as usize) {
+            s.expected = u32::try_from(rows).unwrap_or(u32::MAX);
+        }
+    }
+
     #[inline(never)]
     fn record_variable(&mut self, slot: SlotId, time: i64, payload: &[u8]) {
         if let Some(open) = self.open.get_mut(slot as usize)
@@ -148,7 +158,8 @@ impl ColumnBuilder {
             // The first few may be others, such as empty arrays before there is something to say.
             open.width = if s.total <= FEW { width } else { VARIABLE };
         }
-        let rows = usize::try_from((s.total / 8).clamp(8, ROWS)).unwrap_or(8);
+        let rows = if s.total == 0 { s.expected.into() } else { s.total / 8 };
+        let rows = usize::try_from(rows.clamp(8, ROWS)).unwrap_or(8);
         // A chunk of variable payloads is sized by the one before it.
         let mean = if before > 0 { ((s.bytes - s.bytes_start) as usize).div_ceil(before as usize) } else { len };
         let (times, values, bytes) = match open.width {

@@ -6,12 +6,13 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
+use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
-use crate::{Error, ErrorKind, Feed, Log, Order, Output, Progress, Wide, Wrapper, dialects, verify};
+use crate::{Error, ErrorKind, Feed, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify};
 
 /// What logs are converted to.
 #[derive(Clone, Copy)]
@@ -22,6 +23,10 @@ pub enum Format {
     Csv,
     /// A JSON object on each line.
     Ndjson,
+    /// Apache Parquet, a row for each sample.
+    Parquet,
+    /// An Apache Arrow file, a row for each sample.
+    Arrow,
 }
 
 impl Format {
@@ -31,6 +36,8 @@ impl Format {
         match name.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
             "ndjson" | "jsonl" => Some(Self::Ndjson),
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" => Some(Self::Arrow),
             name => dialects::dialect(name).map(Self::Dialect),
         }
     }
@@ -51,6 +58,8 @@ impl Format {
             Self::Dialect(dialect) => dialect.info().name,
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         }
     }
 
@@ -130,7 +139,7 @@ pub fn convert(
     options: &ConvertOptions,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
-    let lookups = if matches!(format, Format::Dialect(_)) { with_schemas(logs, lookups) } else { lookups };
+    let lookups = if format.is_text() { lookups } else { with_schemas(logs, lookups) };
     let feed = Feed::new(logs, lookups);
     let to = match to {
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },
@@ -178,7 +187,7 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
     let needed = match format {
         Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
         Format::Csv => options.wide.is_some(),
-        Format::Ndjson => false,
+        Format::Ndjson | Format::Parquet | Format::Arrow => false,
     };
     match options.order {
         Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
@@ -218,6 +227,14 @@ fn write(
             (report.samples, report.problems) = (sink.samples, sink.problems);
             end
         }
+        Format::Parquet => {
+            let writer = ParquetWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
+        Format::Arrow => {
+            let writer = ArrowWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
         Format::Csv if options.wide.is_some() => {
             let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, out)?;
             let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish().map_err(SinkError::Io));
@@ -236,6 +253,18 @@ fn write(
         feed.schemas().problems().into_iter().for_each(|problem| report.problems.push(problem));
     }
     Ok((report, end))
+}
+
+fn in_pieces<W: Writer + Send>(
+    feed: &Feed<'_>,
+    order: Order,
+    writer: Result<W, SinkError>,
+    progress: &dyn Progress,
+    report: &mut Report,
+) -> Result<(), SinkError> {
+    let written = pieces::write(feed, order, writer?, progress)?;
+    (report.samples, report.problems) = (written.samples, written.problems);
+    Ok(())
 }
 
 fn run(feed: &Feed<'_>, order: Order, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(), SinkError> {

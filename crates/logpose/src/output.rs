@@ -23,7 +23,7 @@ pub enum Output<'a> {
         wrapper: Option<Wrapper>,
     },
     /// Anything else that takes bytes.
-    Stream(&'a mut dyn Write),
+    Stream(&'a mut (dyn Write + Send)),
 }
 
 impl<'a> Output<'a> {
@@ -50,7 +50,7 @@ impl<'a> Output<'a> {
                 (file, Place::File { file: kept, temporary, path: path.to_owned(), force, replaces })
             }
         };
-        let file: Box<dyn Write + 'a> = Box::new(file);
+        let file: Box<dyn Write + Send + 'a> = Box::new(file);
         let writer = match wrapper {
             Some(wrapper) => wrapper.writer(file).map_err(failed)?,
             None => Wrapping::Plain(file),

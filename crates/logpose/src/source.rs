@@ -5,7 +5,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use logpose_core::{Problem, Severity};
+use logpose_bridges::{Bridge, UnpackError};
+use logpose_core::{Problem, Problems, Severity};
 use memmap2::Mmap;
 
 use crate::error::NAME_A_FILE;
@@ -25,6 +26,13 @@ pub(crate) struct Source {
 pub(crate) enum Bytes {
     Owned(Vec<u8>),
     Mapped(Mmap),
+}
+
+impl Bytes {
+    /// Whether they lie in a mapped file.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self, Self::Mapped(_))
+    }
 }
 
 impl Deref for Bytes {
@@ -74,6 +82,23 @@ impl Source {
         progress.end();
         let (bytes, problem) = unwrapped?;
         Ok(Self { bytes, file_len, wrapper: Some(wrapper), problem })
+    }
+
+    /// Puts what a bridge unpacks in the place of the file.
+    pub(crate) fn unpack(
+        &mut self,
+        path: &Path,
+        bridge: &Bridge,
+        read: &logpose_core::Read<'_>,
+        problems: &mut Problems,
+    ) -> Result<(), Error> {
+        let mut spool = Spool::default();
+        bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| match error {
+            UnpackError::Decode(error) => Error::decode(path, error),
+            UnpackError::Write(error) => Error::reading(path, error),
+        })?;
+        self.bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
+        Ok(())
     }
 
     /// Reads to the end what cannot be mapped.
@@ -212,6 +237,17 @@ impl Spool {
     }
 }
 
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A slice that knows how much of it was read.
 struct Counted<'a> {
     rest: &'a [u8],
@@ -235,7 +271,7 @@ fn live_scheme(path: &Path) -> Option<String> {
 
 /// Below this a file is read at once: mapping costs more.
 const SMALL: u64 = 64 << 10;
-/// What may be held in memory of what came out of a wrapper or a pipe.
+/// What may be held in memory of what came out of a wrapper, a pipe or a bridge.
 const IN_MEMORY: usize = 256 << 20;
 /// No more than this is unwrapped: 64 GiB of zeros fit into a gzip file of 64 MiB.
 const LARGEST: u64 = 64 << 30;

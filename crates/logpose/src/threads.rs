@@ -40,6 +40,27 @@ pub(crate) fn prepare(block: &mut [u8]) {
     }
 }
 
+/// Says that a stretch of a mapped file is not needed for now: the pages stay in the system's cache and leave the memory
+/// that is counted as ours, so that reading a large log does not hold all of it.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "advice about memory is a system call, and std has no name for it")]
+pub(crate) fn pass(mapped: &[u8]) {
+    const PAGE: usize = 4096;
+    let inset = mapped.as_ptr().align_offset(PAGE);
+    let Some(pages) = mapped.get(inset..).map(|rest| rest.get(..rest.len() / PAGE * PAGE).unwrap_or_default()) else {
+        return;
+    };
+    // SAFETY: callers give a part of a shared, read-only mapping of a file, for which MADV_DONTNEED drops no byte: the
+    // next access finds the same page in the file again. The range consists of whole pages of that mapping.
+    unsafe {
+        libc::madvise(pages.as_ptr().cast_mut().cast(), pages.len(), libc::MADV_DONTNEED);
+    }
+}
+
+/// No advice is known for this system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pass(_: &[u8]) {}
+
 /// No advice is known for this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn prepare(_: &mut [u8]) {}

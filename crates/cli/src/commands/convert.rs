@@ -67,7 +67,7 @@ pub(super) struct Convert {
 /// What can be written.
 fn formats() -> Vec<&'static str> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
-    dialects.chain(["csv", "ndjson"]).collect()
+    dialects.chain(["parquet", "arrow", "csv", "ndjson"]).collect()
 }
 
 fn period(text: &str) -> Result<i64, String> {
@@ -88,7 +88,7 @@ impl Convert {
                 .help("use --to csv or an OUT that ends in .csv")
                 .into());
         }
-        if to_stdout && matches!(format, Format::Dialect(_)) && io::stdout().is_terminal() {
+        if to_stdout && !format.is_text() && io::stdout().is_terminal() {
             return Err(Complaint::usage("a log is binary and does not go to a terminal")
                 .help("name a file with -o, or pipe the output")
                 .into());
