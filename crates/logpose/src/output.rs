@@ -27,6 +27,22 @@ pub enum Output<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// Opens it, lets `fill` write to it, and keeps it if that went well.
+    pub fn fill<T, E: From<Error>>(self, fill: impl FnOnce(&mut (dyn Write + 'a)) -> Result<T, E>) -> Result<T, E> {
+        let path = match &self {
+            Self::File { path, .. } => Some(path.to_path_buf()),
+            Self::Stream(_) => None,
+        };
+        let mut opened = self.open()?;
+        let done = fill(&mut opened)?;
+        let whole = opened.finish().map_err(|error| match &path {
+            Some(path) => Error::writing(path, error),
+            None => Error::new(ErrorKind::Io(error)),
+        })?;
+        whole.keep()?;
+        Ok(done)
+    }
+
     /// Opens it. Nothing is to be seen of it until [`Opened::keep`].
     pub(crate) fn open(self) -> Result<Opened<'a>, Error> {
         let (path, force, wrapper) = match self {

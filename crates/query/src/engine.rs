@@ -50,12 +50,11 @@ pub struct Statement {
 
 impl Engine {
     /// An engine over opened logs.
-    pub fn new(logs: Vec<Log>, options: &Options) -> Result<Self, Error> {
+    pub fn new(logs: Vec<Arc<Log>>, options: &Options) -> Result<Self, Error> {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { processors() } else { options.threads };
         let limit = options.memory.unwrap_or_else(memory::by_default);
         let window = (limit / (SHARE * threads as u64)).clamp(SMALLEST_WINDOW, WINDOW);
-        let logs = logs.into_iter().map(Arc::new).collect();
         let logs = Arc::new(Logs::new(logs, options.name_logs, options.wall, threads, window)?);
         let catalog = Arc::new(Catalog::new(&logs));
         let context = context(&logs, &catalog, threads, limit).map_err(|error| Error::of(&error, "", &catalog))?;
@@ -121,6 +120,12 @@ impl Engine {
     pub fn columns(&self, table: &str) -> Option<Vec<(String, String)>> {
         let table = self.catalog.find(table).ok()??;
         Some(table.schema().fields().iter().map(|f| (f.name().clone(), f.data_type().to_string())).collect())
+    }
+
+    /// Says that there is no such table, and which ones are nearly called so.
+    #[must_use]
+    pub fn no_table(&self, name: &str) -> Error {
+        crate::error::no_table(name, &self.catalog)
     }
 
     /// A name as it is to be written in a query: in double quotes where it needs them.

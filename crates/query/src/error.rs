@@ -143,7 +143,7 @@ fn planning(message: &str, catalog: &Catalog) -> Error {
     Error::new("sql", sentence(message))
 }
 
-fn no_table(name: &str, catalog: &Catalog) -> Error {
+pub(crate) fn no_table(name: &str, catalog: &Catalog) -> Error {
     let name = name.strip_prefix(crate::catalog::PREFIX).unwrap_or(name);
     let error = Error::new("no-table", format!("there is no table {}", quoted(name)));
     let near = nearest(name, catalog.names());

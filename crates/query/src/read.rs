@@ -110,6 +110,7 @@ impl Reader {
                     ..Lookup::default()
                 };
                 let columns = opened.scan(&lookup).map_err(external)?;
+                opened.pass(within);
                 self.reservation.try_resize(columns.held())?;
                 let (columns, memory) = columns.into_parts();
                 self.memory = memory.into();

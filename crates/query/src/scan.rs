@@ -166,16 +166,18 @@ fn plan(table: &Table, wanted: &Wanted, log: usize) -> Plan {
     let all = opened.index.samples();
     // Unsorted channels must be whole to be put in order.
     let must_gather = table.ordered && !sources.iter().all(|place| found(place).is_some_and(|found| found.sorted));
-    let few = wanted_samples.saturating_mul(FEW) <= all && sources.iter().all(|place| samples(place) <= LONG);
-    if must_gather || few || (table.ordered && wanted_samples <= SHORT) {
+    let short = sources.iter().all(|place| samples(place) <= LONG);
+    let few = wanted_samples.saturating_mul(FEW) <= all || table.ordered && wanted_samples <= SHORT;
+    // Without the places of records, finding some of them is reading everything.
+    if must_gather || (opened.index.placed && few && short) {
         let bytes = sources.iter().filter_map(found).map(|found| found.bytes).sum();
         let mut works: Vec<Work> = Vec::new();
         let mut room = 0;
         for place in sources {
             let samples = samples(&place);
             match works.last_mut() {
-                Some(Work::Gather { sources, .. }) if samples <= room => {
-                    room -= samples;
+                Some(Work::Gather { sources, .. }) if samples <= room || !opened.index.placed => {
+                    room = room.saturating_sub(samples);
                     sources.push(place);
                 }
                 _ => {

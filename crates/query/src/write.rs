@@ -1,15 +1,9 @@
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
-use datafusion::arrow::compute::cast;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use logpose::bridges::{TableFormat, write_batches};
 use logpose::schema::json;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 
 use crate::{Answer, Error, show};
 
@@ -60,27 +54,6 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-impl From<ArrowError> for WriteError {
-    fn from(error: ArrowError) -> Self {
-        match error {
-            ArrowError::IoError(_, error) => Self::Io(error),
-            other => Self::Answer(Error::new("write", other.to_string())),
-        }
-    }
-}
-
-impl From<ParquetError> for WriteError {
-    fn from(error: ParquetError) -> Self {
-        match error {
-            ParquetError::External(error) => match error.downcast::<io::Error>() {
-                Ok(error) => Self::Io(*error),
-                Err(error) => Self::Answer(Error::new("write", error.to_string())),
-            },
-            other => Self::Answer(Error::new("write", other.to_string())),
-        }
-    }
-}
-
 impl Answer<'_> {
     /// Writes all rows and returns how many there were; `beat` is called before each batch of them.
     pub fn write(&mut self, form: Form, out: &mut (dyn Write + Send), beat: &dyn Fn()) -> Result<u64, WriteError> {
@@ -94,8 +67,8 @@ impl Answer<'_> {
             Form::Csv => csv(&schema, batches, out),
             Form::Ndjson => lines(&schema, batches, ["", "\n", "\n", ""], out),
             Form::Json => lines(&schema, batches, ["[\n", ",\n", "", "\n]\n"], out),
-            Form::Parquet => parquet(&schema, batches, out),
-            Form::Arrow => arrow(&schema, batches, out),
+            Form::Parquet => write_batches(&schema, batches.map(answered), out, TableFormat::Parquet).map(drop),
+            Form::Arrow => write_batches(&schema, batches.map(answered), out, TableFormat::Arrow).map(drop),
         }?;
         Ok(rows)
     }
@@ -173,61 +146,8 @@ fn lines(
     Ok(out.flush()?)
 }
 
-fn parquet(
-    schema: &SchemaRef,
-    batches: impl Iterator<Item = Result<RecordBatch, Error>>,
-    out: &mut (dyn Write + Send),
-) -> Result<(), WriteError> {
-    let schema = plain(schema);
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-    for batch in batches {
-        writer.write(&plainly(&batch?, &schema)?)?;
-    }
-    writer.close()?;
-    Ok(())
-}
-
-fn arrow(
-    schema: &SchemaRef,
-    batches: impl Iterator<Item = Result<RecordBatch, Error>>,
-    out: &mut (dyn Write + Send),
-) -> Result<(), WriteError> {
-    let schema = plain(schema);
-    let mut writer = FileWriter::try_new_buffered(out, &schema)?;
-    for batch in batches {
-        writer.write(&plainly(&batch?, &schema)?)?;
-    }
-    Ok(writer.finish()?)
-}
-
-/// The schema without dictionaries. A file may have only one for each column, and batches bring their own.
-fn plain(schema: &SchemaRef) -> SchemaRef {
-    Arc::new(Schema::new(schema.fields().iter().map(plain_field).collect::<Fields>()))
-}
-
-fn plain_field(field: &Arc<Field>) -> Arc<Field> {
-    let data_type = match field.data_type() {
-        DataType::Dictionary(_, value) => (**value).clone(),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(plain_field).collect()),
-        DataType::List(item) => DataType::List(plain_field(item)),
-        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(plain_field(item), *size),
-        _ => return field.clone(),
-    };
-    Arc::new(Field::clone(field).with_data_type(data_type))
-}
-
-fn plainly(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let columns: Result<Vec<ArrayRef>, _> = batch
-        .columns()
-        .iter()
-        .zip(schema.fields())
-        .map(|(array, field)| {
-            if array.data_type() == field.data_type() { Ok(array.clone()) } else { cast(array, field.data_type()) }
-        })
-        .collect();
-    RecordBatch::try_new(schema.clone(), columns?)
+fn answered(batch: Result<RecordBatch, Error>) -> Result<RecordBatch, WriteError> {
+    Ok(batch?)
 }
 
 const FLUSH: usize = 64 << 10;

@@ -13,6 +13,7 @@ mod info;
 mod list;
 mod man;
 mod recover;
+mod sql;
 
 use std::io::Write;
 use std::path::Path;
@@ -44,6 +45,7 @@ enum Command {
     Dump(dump::Dump),
     Du(du::Du),
     Grep(grep::Grep),
+    Sql(sql::Sql),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Convert(convert::Convert),
@@ -67,6 +69,7 @@ impl Cli {
             Some(Command::Dump(command)) => command.run(screen),
             Some(Command::Du(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
+            Some(Command::Sql(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),

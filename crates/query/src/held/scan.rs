@@ -211,11 +211,7 @@ impl Holder {
             Rows::OfFirst if needed.first() != Some(&0) => needed.insert(0, 0),
             _ => {}
         }
-        let mut series = BTreeMap::new();
-        for place in needed {
-            let track = self.track(&held, place)?;
-            series.insert(place, track);
-        }
+        let mut series = self.tracks(&held, &needed)?;
         let moments = match held.rows {
             Rows::Period(period) => period_moments(held.range(self.log), period, span)?,
             Rows::OfFirst => listed(series.get(&0).map(|track| track.times.values().to_vec()), span, series.get_mut(&0)),
@@ -229,28 +225,38 @@ impl Holder {
         Ok(Loaded { moments, series })
     }
 
-    /// All samples of a channel.
-    fn track(&mut self, held: &Held, place: usize) -> Result<Track> {
-        let one = held.series.get(place);
-        let data_type = one.and_then(|one| Some(one.members.first()?.2.data_type().clone()));
-        let data_type = data_type.unwrap_or(arrow_schema::DataType::Null);
-        let empty = || Track { times: Vec::<i64>::new().into(), values: new_empty_array(&data_type), at: 0 };
-        let member = one.and_then(|one| one.members.iter().find(|(log, ..)| *log == self.log));
-        let (Some((_, id, shape)), Some(log)) = (member, held.logs.log(self.log)) else { return Ok(empty()) };
-        let (columns, memory) = log.columns(&[*id]).map_err(external)?.into_parts();
+    /// All samples of some channels.
+    fn tracks(&mut self, held: &Held, needed: &[usize]) -> Result<BTreeMap<usize, Track>> {
+        let of_log = |place: &usize| held.series.get(*place)?.members.iter().find(|(log, ..)| *log == self.log);
+        let ids: Vec<_> = needed.iter().filter_map(of_log).map(|(_, id, _)| *id).collect();
+        let columns = held.logs.log(self.log).map(|log| log.columns(&ids)).transpose().map_err(external)?;
+        let (columns, memory) = columns.unwrap_or_default().into_parts();
         let memory = Memory::from(memory);
-        let Some(column) = columns.first() else { return Ok(empty()) };
-        let batches = channel_batches(column, &memory, shape);
-        let part = |place: usize| {
-            let parts: Vec<&dyn Array> =
-                batches.iter().filter_map(|batch| Some(batch.columns().get(place)?.as_ref())).collect();
-            if parts.is_empty() { None } else { Some(concat(&parts)) }
-        };
-        let (Some(times), Some(values)) = (part(0).transpose()?, part(1).transpose()?) else { return Ok(empty()) };
-        let values = fitted(values, &data_type, one.map(|one| &one.channel))?;
-        self.samples.add(times.len());
-        self.reservation.try_grow(times.get_array_memory_size() + values.get_array_memory_size())?;
-        Ok(Track { times: times.as_primitive().clone(), values, at: 0 })
+        let mut columns = columns.iter();
+        let mut tracks = BTreeMap::new();
+        for place in needed {
+            let Some(one) = held.series.get(*place) else { continue };
+            let Some(data_type) = one.members.first().map(|(.., shape)| shape.data_type()) else { continue };
+            let mut track = Track { times: Vec::<i64>::new().into(), values: new_empty_array(data_type), at: 0 };
+            if let Some((.., shape)) = of_log(place)
+                && let Some(column) = columns.next()
+            {
+                let batches = channel_batches(column, &memory, shape);
+                let joined = |place: usize| {
+                    let parts: Vec<&dyn Array> =
+                        batches.iter().filter_map(|batch| Some(batch.columns().get(place)?.as_ref())).collect();
+                    if parts.is_empty() { Ok(None) } else { concat(&parts).map(Some) }
+                };
+                if let (Some(times), Some(values)) = (joined(0)?, joined(1)?) {
+                    self.samples.add(times.len());
+                    self.reservation.try_grow(times.get_array_memory_size() + values.get_array_memory_size())?;
+                    track.times = times.as_primitive().clone();
+                    track.values = fitted(values, data_type, Some(&one.channel))?;
+                }
+            }
+            tracks.insert(*place, track);
+        }
+        Ok(tracks)
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
