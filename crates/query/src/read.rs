@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, new_null_array};
+use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, make_array, new_null_array};
 use arrow_array::{RecordBatchOptions, StructArray};
 use arrow_schema::{DataType, SchemaRef};
+use datafusion::arrow::array::MutableArrayData;
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::{can_cast_types, cast, filter_record_batch};
 use datafusion::common::{DataFusionError, Result};
@@ -30,6 +31,7 @@ pub(crate) struct Reader {
     pieces: VecDeque<Piece>,
     memory: Memory,
     constants: Constants,
+    lends: bool,
     /// Rows that may still come.
     left: usize,
     reservation: MemoryReservation,
@@ -69,6 +71,7 @@ impl Reader {
             pieces: VecDeque::new(),
             memory: Memory::default(),
             constants: Constants::default(),
+            lends: scan.lends(),
             left: scan.wanted.limit.unwrap_or(usize::MAX),
             reservation: MemoryConsumer::new("reading").register(context.memory_pool()),
             baseline: BaselineMetrics::new(metrics, partition),
@@ -213,6 +216,10 @@ impl Reader {
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        if !self.lends {
+            let columns = self.columns.iter().zip(&mut arrays);
+            columns.filter(|(column, _)| !matches!(column, Column::Log | Column::Label)).for_each(|(_, array)| own(array));
+        }
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)?;
         match moments.filter(|_| limits) {
             Some(moments) => within(&batch, &moments, span).map(Some),
@@ -257,6 +264,18 @@ impl Iterator for Reader {
             }
         }
         next.transpose()
+    }
+}
+
+/// Gives an array memory of its own, as large as it is. A piece of a block counts as the whole block.
+fn own(array: &mut ArrayRef) {
+    let large = array.get_buffer_memory_size() > LOOSE * array.len().max(1);
+    if large && array.logical_null_count() < array.len() {
+        let data = array.to_data();
+        let mut copy = MutableArrayData::new(vec![&data], false, data.len());
+        if copy.try_extend(0, 0, data.len()).is_ok() {
+            *array = make_array(copy.freeze());
+        }
     }
 }
 
@@ -305,7 +324,7 @@ pub(crate) fn field_of(parts: &StructArray, place: usize) -> Option<ArrayRef> {
     let part = parts.columns().get(place)?;
     let Some(nulls) = parts.nulls() else { return Some(part.clone()) };
     let nulls = NullBuffer::union(Some(nulls), part.nulls());
-    part.to_data().into_builder().nulls(nulls).build().ok().map(arrow_array::make_array)
+    part.to_data().into_builder().nulls(nulls).build().ok().map(make_array)
 }
 
 /// Values in the type of their column: logs may write one channel with several schemas.
@@ -377,3 +396,6 @@ pub(crate) fn external(error: logpose::Error) -> DataFusionError {
 fn count(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
+
+/// So many bytes a row are no reason for a copy.
+const LOOSE: usize = 64;

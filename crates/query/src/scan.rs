@@ -43,6 +43,8 @@ pub(crate) struct Scan {
     /// What there is to choose from, for `EXPLAIN`.
     windows: (usize, usize),
     bytes: u64,
+    /// Whether batches may lie in memory that is larger than they are. Who keeps batches counts all of it.
+    lends: bool,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -99,9 +101,19 @@ impl Scan {
             partitions,
             windows,
             bytes,
+            lends: false,
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    /// The same scan for who does not keep batches.
+    pub(crate) fn lending(&self) -> Self {
+        Self { lends: true, ..self.clone() }
+    }
+
+    pub(crate) fn lends(&self) -> bool {
+        self.lends
     }
 
     /// The wanted columns.

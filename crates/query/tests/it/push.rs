@@ -78,8 +78,6 @@ fn conditions_leave_the_same_rows_wherever_they_are_checked() {
 fn a_large_log_is_read_in_windows() {
     let engine = engine(vec![large(40, 4000)]);
     let sql = "SELECT count(number), sum(number), min(time), max(time) FROM samples";
-    let plan = engine.explain("SELECT sum(number) FROM samples").unwrap();
-    assert!(plan.contains("windows=1 of 1"), "{plan}");
     let small = crate::support::with(
         vec![large(40, 4000)],
         &logpose_query::Options { threads: 2, memory: Some(16 << 20), ..Default::default() },
