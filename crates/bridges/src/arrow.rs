@@ -23,6 +23,7 @@ use logpose_model::long;
 
 use crate::header::Event;
 use crate::long::{Ledger, Rows};
+use crate::tabular::Source;
 use crate::parquet::KEY;
 use crate::{Header, Piece, Writer, tabular};
 
@@ -241,7 +242,8 @@ fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Prob
     let own = footer.flatten().or_else(|| schema.metadata().get(KEY).cloned());
     let mut messages = Messages { file, at: start, decoder: StreamDecoder::new(), damage: None };
     let batches = std::iter::from_fn(|| messages.next_batch());
-    let header = tabular::read(NAME, &schema, own.as_deref(), batches, read, sink, problems)?;
+    let source = Source::open(NAME, &schema, own.as_deref(), None, read)?;
+    let header = tabular::read(source, batches, sink, problems)?;
     match messages.damage {
         Some((at, message)) if read.salvage => {
             let lost = (file.len() - at) as u64;

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod arrow;
+mod batches;
 mod bridge;
+mod folder;
 mod header;
 mod long;
 mod parquet;
@@ -12,7 +14,9 @@ mod tabular;
 mod writer;
 
 pub use arrow::{ArrowPiece, ArrowWriter};
+pub use batches::{TableFormat, write_batches};
 pub use bridge::{BRIDGES, Bridge, UnpackError};
+pub use folder::{ChannelFile, FolderLayout, read_folder};
 pub use header::Header;
 pub use parquet::{ParquetPiece, ParquetWriter};
 pub use store::Pack;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, new_null_array};
 use arrow_cast::cast;
 use arrow_schema::Schema;
 use logpose_core::{
@@ -135,7 +135,7 @@ impl Import {
 
     /// Pushes the samples of some rows.
     pub(crate) fn push(&mut self, batch: &RecordBatch, sink: &mut dyn Sink) -> Result<(), PushError> {
-        let batch = normal(batch)?;
+        let batch = normal(batch, &self.header)?;
         let reader = Reader::new(&batch).map_err(PushError::of)?;
         let ids: Vec<Option<ChannelId>> = reader.names().iter().map(|name| self.names.get(name?).copied()).collect();
         for row in 0..reader.len() {
@@ -217,21 +217,26 @@ impl Import {
     }
 }
 
-/// Whether a table has what the rows of a log need.
-pub(crate) fn is_long(schema: &Schema) -> bool {
-    schema.column_with_name("time_ns").is_some() && schema.column_with_name("channel").is_some()
+/// Whether a table has what the rows of a log need. A log of one channel does not need its name in every row.
+pub(crate) fn is_long(schema: &Schema, header: &Header) -> bool {
+    let has = |name| schema.column_with_name(name).is_some();
+    has("time_ns") && (has("channel") || header.channels.len() == 1 && !has("value"))
 }
 
 /// The batch with the columns that we write, in our types: others may have copied it with types of their own.
-fn normal(batch: &RecordBatch) -> Result<RecordBatch, PushError> {
+fn normal(batch: &RecordBatch, header: &Header) -> Result<RecordBatch, PushError> {
     let schema = long::schema();
     let rows = batch.num_rows();
     let columns = schema.fields().iter().map(|field| match batch.column_by_name(field.name()) {
         Some(column) if column.data_type() == field.data_type() => Ok(Arc::clone(column)),
         Some(column) => cast(column, field.data_type()).map_err(PushError::of),
+        None if field.name() == "channel" => {
+            let keys = Int32Array::from_value(0, rows);
+            let channels = DictionaryArray::try_new(keys, long::dictionary(&header.channels)).map_err(PushError::of);
+            channels.map(|channels| Arc::new(channels) as ArrayRef)
+        }
         None => Ok(new_null_array(field.data_type(), rows)),
     });
     let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(schema, columns, &options).map_err(PushError::of)
+    RecordBatch::try_new(schema, columns).map_err(PushError::of)
 }

@@ -2,30 +2,31 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use logpose_core::{
     Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, Time,
 };
 use logpose_model::long;
 use parquet::DecodeResult;
+use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
 };
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataPushDecoder};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnPath;
 
 use crate::header::Event;
 use crate::long::{Ledger, Rows};
+use crate::tabular::Source;
 use crate::{Header, Piece, Writer, tabular};
 
 /// Writes a log as one Parquet file, a row for each sample; a piece is a row group.
@@ -53,7 +54,7 @@ struct Sealed {
 impl<W: Write + Send> ParquetWriter<W> {
     /// A file of the channels that the header names.
     pub fn new(out: W, header: Header) -> Result<Self, SinkError> {
-        let (file, factory) = open(out, long::schema(), properties(&[CHANNEL, "text", "texts.list.element"]))?;
+        let (file, factory) = open(out, long::schema(), properties(&long::schema()))?;
         Ok(Self { file: Mutex::new(file), factory: Arc::new(factory), ledger: Ledger::new(header) })
     }
 }
@@ -70,12 +71,14 @@ impl<W: Write + Send> Writer for ParquetWriter<W> {
         piece.seal()?;
         let Some(sealed) = piece.sealed else { return Ok(()) };
         self.ledger.append(sealed.events, sealed.rows);
-        append(self.file.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner), sealed.chunks)
+        append(self.file.get_mut().unwrap_or_else(PoisonError::into_inner), sealed.chunks)
     }
 
     fn finish(self) -> Result<Vec<Problem>, SinkError> {
-        let file = self.file.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        finish(file, Some(self.ledger.to_json()))?;
+        let mut file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        file.append_key_value_metadata(KeyValue::new(KEY.to_owned(), self.ledger.to_json()));
+        file.finish().map_err(write_error)?;
+        file.inner_mut().flush()?;
         Ok(Vec::new())
     }
 }
@@ -95,7 +98,7 @@ impl Piece for ParquetPiece {
         }
         let (batch, events) = self.rows.finish();
         let rows = batch.num_rows();
-        let chunks = if rows > 0 { encode(&self.factory, &[batch])? } else { Vec::new() };
+        let chunks = if rows > 0 { encode(&self.factory, &batch)? } else { Vec::new() };
         let bytes = chunks.iter().map(|chunk| usize::try_from(chunk.close().bytes_written).unwrap_or(0)).sum();
         self.sealed = Some(Sealed { chunks, events, rows, bytes });
         Ok(())
@@ -121,7 +124,7 @@ impl Sink for ParquetPiece {
 }
 
 /// An empty file, and what encodes its row groups.
-pub(crate) fn open<W: Write + Send>(
+fn open<W: Write + Send>(
     out: W,
     schema: SchemaRef,
     properties: WriterProperties,
@@ -131,25 +134,22 @@ pub(crate) fn open<W: Write + Send>(
     writer.into_serialized_writer().map_err(write_error)
 }
 
-/// Encodes batches as one row group.
-pub(crate) fn encode(
-    factory: &ArrowRowGroupWriterFactory,
-    batches: &[RecordBatch],
-) -> Result<Vec<ArrowColumnChunk>, SinkError> {
+/// Encodes a batch as one row group.
+fn encode(factory: &ArrowRowGroupWriterFactory, batch: &RecordBatch) -> Result<Vec<ArrowColumnChunk>, SinkError> {
     let mut writers = factory.create_column_writers(0).map_err(write_error)?;
-    for batch in batches {
-        let mut next = writers.iter_mut();
-        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            for (leaf, writer) in compute_leaves(field, column).map_err(write_error)?.iter().zip(next.by_ref()) {
-                writer.write(leaf).map_err(write_error)?;
-            }
+    let mut next = writers.iter_mut();
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        // The leaves come first: a zip would take a writer too many.
+        for leaf in compute_leaves(field, column).map_err(write_error)? {
+            let writer = next.next().ok_or_else(|| io::Error::other("a column has no writer"))?;
+            writer.write(&leaf).map_err(write_error)?;
         }
     }
     writers.into_iter().map(|writer| writer.close().map_err(write_error)).collect()
 }
 
 /// Writes an encoded row group.
-pub(crate) fn append<W: Write + Send>(
+fn append<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
     chunks: Vec<ArrowColumnChunk>,
 ) -> Result<(), SinkError> {
@@ -162,41 +162,38 @@ pub(crate) fn append<W: Write + Send>(
     Ok(())
 }
 
-/// Writes the footer.
-pub(crate) fn finish<W: Write + Send>(
-    mut file: SerializedFileWriter<W>,
-    header: Option<String>,
-) -> Result<(), SinkError> {
-    if let Some(header) = header {
-        file.append_key_value_metadata(KeyValue::new(KEY.to_owned(), header));
-    }
-    file.finish().map_err(write_error)?;
-    file.inner_mut().flush()?;
-    Ok(())
-}
-
-/// How columns are encoded; those named have few different values.
-pub(crate) fn properties(repeated: &[&str]) -> WriterProperties {
-    let mut builder: WriterPropertiesBuilder = WriterProperties::builder()
-        .set_created_by(concat!("logpose ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD).unwrap_or_default()))
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(None);
-    for name in repeated {
-        builder = builder.set_column_dictionary_enabled(path(name), true);
-    }
-    // Every row group has all channels, so their least and greatest name say nothing and cost a comparison a row.
-    builder = builder.set_column_statistics_enabled(path(CHANNEL), EnabledStatistics::None);
-    builder = builder.set_column_statistics_enabled(path(TIME), EnabledStatistics::Page);
-    for name in [TIME, "integer", "integers.list.element"] {
-        builder = builder.set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
+/// How the columns of a table of samples are encoded.
+pub(crate) fn properties(schema: &Schema) -> WriterProperties {
+    let mut builder = plain();
+    let leaves = ArrowSchemaConverter::new().convert(schema);
+    for leaf in leaves.iter().flat_map(|leaves| leaves.columns()) {
+        let path = leaf.path().clone();
+        let name = leaf.name();
+        builder = match leaf.physical_type() {
+            // Texts are often the same again; payloads are not.
+            Type::BYTE_ARRAY if leaf.logical_type_ref().is_some() => builder.set_column_dictionary_enabled(path.clone(), true),
+            // Times and counters go on in steps.
+            Type::INT64 => builder.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
+            _ => builder,
+        };
+        // A filter by time skips pages. Every row group has all channels, so their least and greatest name say nothing
+        // and cost a comparison a row.
+        builder = match name {
+            TIME => builder.set_column_statistics_enabled(path, EnabledStatistics::Page),
+            CHANNEL => builder.set_column_statistics_enabled(path, EnabledStatistics::None),
+            _ => builder,
+        };
     }
     builder.build()
 }
 
-fn path(name: &str) -> ColumnPath {
-    ColumnPath::new(name.split('.').map(str::to_owned).collect())
+/// How columns are encoded of which nothing else is known.
+pub(crate) fn plain() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+        .set_created_by(concat!("logpose ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD).unwrap_or_default()))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
 }
 
 /// An error of the writer, or the one of the output that was behind it.
@@ -223,7 +220,8 @@ pub(crate) fn read(
 ) -> Result<Header, DecodeError> {
     tabular::guarded(NAME, || {
         let opened = Opened::open(file)?;
-        tabular::read(NAME, &opened.schema(), opened.header(), opened.batches(file), read, sink, problems)
+        let source = Source::open(NAME, &opened.schema(), opened.header(), None, read)?;
+        tabular::read(source, opened.batches(file), sink, problems)
     })
 }
 
@@ -283,6 +281,7 @@ impl Opened {
     pub(crate) fn batches<'f>(&self, file: &'f [u8]) -> impl Iterator<Item = Result<RecordBatch, String>> + use<'f> {
         let builder = ParquetPushDecoderBuilder::new_with_metadata(self.metadata.clone()).with_batch_size(BATCH);
         let mut decoder = builder.build().map_err(|error| error.to_string());
+        let mut asked = Vec::new();
         let mut next = move || -> Result<Option<RecordBatch>, String> {
             let decoder = decoder.as_mut().map_err(|error| error.clone())?;
             loop {
@@ -290,8 +289,12 @@ impl Opened {
                     DecodeResult::Data(batch) => return Ok(Some(batch)),
                     DecodeResult::Finished => return Ok(None),
                     DecodeResult::NeedsData(ranges) => {
+                        if ranges == asked {
+                            return Err("it asks for the same bytes again and again".to_owned());
+                        }
                         let bytes = slices(file, &ranges).map_err(|error| error.to_string())?;
-                        decoder.push_ranges(ranges, bytes).map_err(|error| error.to_string())?;
+                        decoder.push_ranges(ranges.clone(), bytes).map_err(|error| error.to_string())?;
+                        asked = ranges;
                     }
                 }
             }

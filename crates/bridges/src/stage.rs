@@ -40,7 +40,7 @@ impl From<SinkError> for PushError {
 }
 
 impl Stage {
-    /// Adds a sample with the payload that `emit` appends; false, and no sample, if it says so.
+    /// Adds a sample with the payload that `emit` appends; false, and no sample, if it says so or it is no value.
     pub(crate) fn push(
         &mut self,
         channel: ChannelId,
@@ -49,7 +49,8 @@ impl Stage {
         emit: impl FnOnce(&mut Vec<u8>) -> bool,
     ) -> bool {
         let start = self.payloads.len();
-        let whole = emit(&mut self.payloads);
+        let whole = emit(&mut self.payloads)
+            && self.payloads.get(start..).is_some_and(|payload| value(ty, payload).is_some());
         if whole {
             self.rows.push(Row { channel, time, ty, end: self.payloads.len() });
         } else {

@@ -19,10 +19,13 @@ pub(crate) struct Table {
     time: TimeColumn,
     /// The column that names the channel of each row, in a long table.
     channel: Option<usize>,
+    /// The one channel of all rows, where the table is of one alone.
+    only: Option<Channel>,
     columns: Vec<ValueColumn>,
     /// The channels of a long table: by their name, and then by the column their values are in.
     known: HashMap<String, Vec<Option<ChannelId>>>,
-    pub(crate) channels: Vec<Channel>,
+    channels: Vec<Channel>,
+    declared: bool,
     /// What was skipped, each kind of it once.
     lost: Lost,
 }
@@ -49,7 +52,7 @@ struct ValueColumn {
     /// What it is cast to.
     target: DataType,
     ty: Type,
-    type_name: &'static str,
+    type_name: String,
     /// Its channel, in a wide table.
     channel: Option<ChannelId>,
 }
@@ -63,8 +66,9 @@ struct Lost {
 }
 
 impl Table {
-    /// What a table's columns mean; the sentence says what was found and what is expected.
-    pub(crate) fn of(schema: &Schema, most: u32) -> Result<Self, String> {
+    /// What a table's columns mean; the sentence says what was found and what is expected. All rows are of the channel
+    /// `only`, if there is one.
+    pub(crate) fn of(schema: &Schema, only: Option<Channel>, most: u32) -> Result<Self, String> {
         let fields = schema.fields();
         let all = schema.flattened_fields().len();
         if all > most as usize {
@@ -72,17 +76,24 @@ impl Table {
         }
         let time = time_column(fields)?;
         let place = |name: &str| fields.iter().position(|field| field.name().eq_ignore_ascii_case(name));
-        let channel = place("channel").filter(|i| fields.get(*i).is_some_and(|field| is_text(field.data_type())));
+        let text = |i: &usize| fields.get(*i).is_some_and(|field| is_text(field.data_type()));
+        let channel = place("channel").filter(text).filter(|_| only.is_none());
+        // Payloads say all that values say, and more.
+        let raw = only.as_ref().and(place("raw"));
         // Beside `time_ns` stands the same as `time` in the results of a query, and the name of the log.
         let beside = |name: &str| channel.is_some() && name == "log" || name == "time";
         let skipped: Vec<bool> =
-            (0..).zip(fields).map(|(i, field)| i == time.place || Some(i) == channel || beside(field.name())).collect();
+            (0..).zip(fields).map(|(i, field)| {
+                i == time.place || Some(i) == channel || beside(field.name()) || raw.is_some_and(|raw| raw != i)
+            }).collect();
         let mut table = Self {
             time,
             channel,
+            only,
             columns: Vec::new(),
             known: HashMap::new(),
             channels: Vec::new(),
+            declared: false,
             lost: Lost::default(),
         };
         for ((i, field), _) in fields.iter().enumerate().zip(skipped).filter(|(_, skipped)| !skipped) {
@@ -110,7 +121,21 @@ impl Table {
             self.lost.columns.push(format!("{name:?} ({})", field.data_type()));
             return;
         };
-        let channel = self.channel.is_none().then(|| self.new_channel(Channel::new(name, type_name)));
+        let (mut ty, mut type_name) = (ty, type_name.to_owned());
+        if let Some(only) = &self.only
+            && !only.type_name.is_empty()
+        {
+            if name == "raw" && ty == Type::Bytes {
+                ty = only.ty();
+            }
+            if ty != only.ty() {
+                self.lost.columns.push(format!("{name:?} ({})", field.data_type()));
+                return;
+            }
+            type_name.clone_from(&only.type_name);
+        }
+        let wide = self.channel.is_none() && self.only.is_none();
+        let channel = wide.then(|| self.new_channel(Channel::new(name, type_name.as_str())));
         self.columns.push(ValueColumn { path: path.clone(), target, ty, type_name, channel });
     }
 
@@ -127,10 +152,12 @@ impl Table {
         stage: &mut Stage,
         sink: &mut dyn Sink,
     ) -> Result<(), PushError> {
+        self.declare(sink)?;
         let times = self.times(batch)?;
         let names = self.channel.and_then(|place| batch.columns().get(place));
         let names = names.map(|names| cast(names, &DataType::Utf8)).transpose().map_err(PushError::of)?;
         let names = names.as_ref().map(|names| names.as_string::<i32>());
+        let only = self.only.as_ref().map(|only| only.name.clone());
         let mut leaves = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             leaves.push(column.leaf(batch, &mut self.lost)?);
@@ -146,7 +173,7 @@ impl Table {
                     continue;
                 }
                 Some(names) => Some(names.value(row)),
-                None => None,
+                None => only.as_deref(),
             };
             for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.is_null(row)) {
                 let Some((ty, wide)) = self.columns.get(place).map(|column| (column.ty, column.channel)) else {
@@ -167,8 +194,11 @@ impl Table {
         Ok(())
     }
 
-    /// Declares the channels of a wide table.
-    pub(crate) fn declare(&self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    /// Declares the channels that are known from the columns alone.
+    fn declare(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        if std::mem::replace(&mut self.declared, true) {
+            return Ok(());
+        }
         (0..).zip(&self.channels).try_for_each(|(id, channel)| sink.channel(id, channel))
     }
 
@@ -182,8 +212,11 @@ impl Table {
         if let Some(Some(id)) = self.known.get(name).and_then(|ids| ids.get(place)) {
             return Ok(*id);
         }
-        let type_name = self.columns.get(place).map_or("raw", |column| column.type_name);
-        let channel = Channel::new(name, type_name);
+        let type_name = self.columns.get(place).map_or("raw", |column| &column.type_name);
+        let mut channel = Channel::new(name, type_name);
+        if let Some(only) = &self.only {
+            channel = Channel { type_name: channel.type_name, ..only.clone() };
+        }
         stage.flush(sink)?;
         let id = self.new_channel(channel.clone());
         let ids = self.known.entry(name.to_owned()).or_insert_with(|| vec![None; self.columns.len()]);
@@ -216,8 +249,16 @@ impl Table {
         field.is_some_and(|field| matches!(field.data_type(), DataType::Timestamp(..)))
     }
 
-    /// Says what was skipped.
-    pub(crate) fn report(self, problems: &mut Problems) {
+    /// Says what was skipped, and which channels there are.
+    pub(crate) fn finish(mut self, problems: &mut Problems, sink: &mut dyn Sink) -> Result<Vec<Channel>, SinkError> {
+        if let Some(only) = self.only.take()
+            && self.channels.is_empty()
+            && !only.type_name.is_empty()
+        {
+            self.new_channel(only);
+            self.declared = false;
+        }
+        self.declare(sink)?;
         let mut lost = |code, message: String| problems.push(Problem::general(Severity::Damage, code, message));
         if !self.lost.columns.is_empty() {
             let columns = self.lost.columns.join(", ");
@@ -233,6 +274,7 @@ impl Table {
             let message = format!("{} values hold nulls or numbers beyond 64 bits; skipped", self.lost.values);
             lost("bad-value", message);
         }
+        Ok(self.channels)
     }
 }
 
@@ -251,14 +293,16 @@ impl ValueColumn {
         let typed = cast(&array, &self.target).map_err(PushError::of)?;
         let before = array.logical_null_count();
         lost.values += typed.null_count().saturating_sub(before) as u64;
-        Ok(Leaf { array: typed, ty: self.ty, nulls })
+        let held = if self.target == DataType::Binary { Type::Bytes } else { self.ty };
+        Ok(Leaf { array: typed, held, nulls })
     }
 }
 
 /// A column of values in one of the few types that channels have.
 struct Leaf {
     array: ArrayRef,
-    ty: Type,
+    /// What the array holds: values, or payloads of them.
+    held: Type,
     /// Rows without a value, besides those of the array.
     nulls: Option<NullBuffer>,
 }
@@ -270,7 +314,7 @@ impl Leaf {
 
     /// Appends a row's payload; false if it cannot be said.
     fn emit(&self, row: usize, out: &mut Vec<u8>) -> bool {
-        match self.ty {
+        match self.held {
             Type::Boolean => out.push(self.array.as_boolean().value(row).into()),
             Type::Int64 => out.extend_from_slice(&self.array.as_primitive::<Int64Type>().value(row).to_le_bytes()),
             Type::Float => out.extend_from_slice(&self.array.as_primitive::<Float32Type>().value(row).to_le_bytes()),
@@ -286,7 +330,7 @@ impl Leaf {
         if list.null_count() > 0 {
             return false;
         }
-        match self.ty {
+        match self.held {
             Type::BooleanArray => out.extend(list.as_boolean().values().iter().map(u8::from)),
             Type::Int64Array => extend(out, list.as_primitive::<Int64Type>().values(), |x| x.to_le_bytes()),
             Type::FloatArray => extend(out, list.as_primitive::<Float32Type>().values(), |x| x.to_le_bytes()),

@@ -4,48 +4,97 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use logpose_core::{DecodeError, Problems, Read, Sink, SinkError};
+use logpose_core::{Channel, DecodeError, Problems, Read, Sink, SinkError};
 
 use crate::Header;
 use crate::long::{Import, is_long};
 use crate::stage::{PushError, Stage};
 use crate::table::Table;
 
-/// Pushes the samples of a table: one of ours if it has a header, else what its columns say.
-pub(crate) fn read(
+/// A table that is read batch by batch: one of ours, or what its columns say.
+pub(crate) struct Source {
     dialect: &'static str,
-    schema: &Schema,
-    header: Option<&str>,
+    kind: Kind,
+    header: Header,
+}
+
+enum Kind {
+    Own(Box<Import>),
+    Other(Box<Table>, Stage),
+}
+
+impl Source {
+    /// Looks at the columns of a table, and at the header if it is one of ours. `name` is the channel that all rows
+    /// belong to, where only the name of the file tells it.
+    pub(crate) fn open(
+        dialect: &'static str,
+        schema: &Schema,
+        header: Option<&str>,
+        name: Option<&str>,
+        read: &Read<'_>,
+    ) -> Result<Self, DecodeError> {
+        let most = read.limits.channels;
+        let mut only = name.map(|name| Channel::new(name, ""));
+        let mut own = Header { origin: dialect.to_owned(), ..Header::default() };
+        if let Some(header) = header {
+            let (header, events) = Header::from_json(header, most).map_err(|message| damaged(dialect, message))?;
+            if is_long(schema, &header) {
+                let kind = Kind::Own(Box::new(Import::new(header, events)));
+                return Ok(Self { dialect, kind, header: Header::default() });
+            }
+            if let [channel] = header.channels.as_slice() {
+                only = Some(channel.clone());
+            }
+            own = Header { channels: Vec::new(), ..header };
+        }
+        let columns = |message| DecodeError { dialect, code: "no-samples", at: 0, message, help: None };
+        let table = Table::of(schema, only, most).map_err(columns)?;
+        if table.is_wall(schema) {
+            own.epoch_ns = Some(0);
+        }
+        Ok(Self { dialect, kind: Kind::Other(Box::new(table), Stage::default()), header: own })
+    }
+
+    /// Pushes the samples of a batch.
+    pub(crate) fn push(
+        &mut self,
+        batch: Result<RecordBatch, String>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), DecodeError> {
+        let batch = batch.map_err(|message| damaged(self.dialect, message))?;
+        let pushed = match &mut self.kind {
+            Kind::Own(import) => import.push(&batch, sink),
+            Kind::Other(table, stage) => table.push(&batch, stage, sink),
+        };
+        pushed.map_err(|error| match error {
+            PushError::Format(message) => damaged(self.dialect, message),
+            PushError::Sink(error) => stopped(self.dialect, error),
+        })
+    }
+
+    /// What stands behind the last batch, and what the file keeps besides samples.
+    pub(crate) fn finish(self, problems: &mut Problems, sink: &mut dyn Sink) -> Result<Header, DecodeError> {
+        match self.kind {
+            Kind::Own(import) => import.finish(problems, sink).map_err(|error| stopped(self.dialect, error)),
+            Kind::Other(table, _) => {
+                let channels = table.finish(problems, sink).map_err(|error| stopped(self.dialect, error))?;
+                Ok(Header { channels, ..self.header })
+            }
+        }
+    }
+}
+
+/// Pushes the samples of a table.
+pub(crate) fn read(
+    mut source: Source,
     batches: impl Iterator<Item = Result<RecordBatch, String>>,
-    read: &Read<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, DecodeError> {
-    let pushed = |error: PushError| match error {
-        PushError::Format(message) => damaged(dialect, message),
-        PushError::Sink(error) => stopped(dialect, error),
-    };
-    if let Some(header) = header.filter(|_| is_long(schema)) {
-        let header = Header::from_json(header, read.limits.channels).map_err(|message| damaged(dialect, message))?;
-        let mut import = Import::new(header.0, header.1);
-        for batch in batches {
-            let batch = batch.map_err(|message| damaged(dialect, message))?;
-            import.push(&batch, sink).map_err(pushed)?;
-        }
-        return import.finish(problems, sink).map_err(|error| stopped(dialect, error));
-    }
-    let columns = |message| DecodeError { dialect, code: "no-samples", at: 0, message, help: None };
-    let mut table = Table::of(schema, read.limits.channels).map_err(columns)?;
-    table.declare(sink).map_err(|error| stopped(dialect, error))?;
-    let mut stage = Stage::default();
     for batch in batches {
-        let batch = batch.map_err(|message| damaged(dialect, message))?;
-        table.push(&batch, &mut stage, sink).map_err(pushed)?;
+        source.push(batch, sink)?;
     }
-    let epoch_ns = table.is_wall(schema).then_some(0);
-    let channels = std::mem::take(&mut table.channels);
-    table.report(problems);
-    Ok(Header { origin: dialect.to_owned(), facts: Vec::new(), epoch_ns, channels })
+    source.finish(problems, sink)
 }
 
 /// Runs a reader of a crate that may panic on hostile input, and makes an error of that.

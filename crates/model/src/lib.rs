@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
+mod enums;
 mod error;
+mod form;
 pub mod long;
 mod memory;
 mod plain;
 mod shape;
+mod structs;
+mod trees;
 
 pub use batch::{channel_batches, channel_schema, names, sort};
 pub use error::ModelError;
