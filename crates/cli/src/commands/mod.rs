@@ -13,6 +13,7 @@ mod info;
 mod list;
 mod man;
 mod recover;
+mod stats;
 
 use std::io::Write;
 use std::path::Path;
@@ -43,6 +44,7 @@ enum Command {
     Cat(cat::Cat),
     Dump(dump::Dump),
     Du(du::Du),
+    Stats(stats::Stats),
     Grep(grep::Grep),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -66,6 +68,7 @@ impl Cli {
             Some(Command::Cat(command)) => command.run(screen),
             Some(Command::Dump(command)) => command.run(screen),
             Some(Command::Du(command)) => command.run(screen),
+            Some(Command::Stats(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
