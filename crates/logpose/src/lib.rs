@@ -6,6 +6,7 @@ mod dialects;
 mod doctor;
 mod error;
 mod feed;
+pub mod find;
 pub mod frc;
 mod merge;
 mod moment;
