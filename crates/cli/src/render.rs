@@ -289,6 +289,39 @@ pub(crate) enum Values<'a> {
     Nothing {},
 }
 
+/// `find --json`.
+#[derive(Serialize)]
+pub(crate) struct Find<'a> {
+    pub file: String,
+    pub expression: &'a str,
+    pub count: Int,
+    pub total_ns: Int,
+    pub intervals: Vec<Interval<'a>>,
+}
+
+/// An interval in [`Find`].
+#[derive(Serialize)]
+pub(crate) struct Interval<'a> {
+    pub start_ns: Int,
+    pub end_ns: Int,
+    pub duration_ns: Int,
+    pub mode: Option<&'a str>,
+    pub open: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub show: Option<Vec<Shown<'a>>>,
+}
+
+/// What a channel did in an [`Interval`].
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    pub name: &'a str,
+    pub min: Option<Double>,
+    pub mean: Option<Double>,
+    pub max: Option<Double>,
+    pub first: Option<Scalar<'a>>,
+    pub last: Option<Scalar<'a>>,
+}
+
 /// A problem on stderr, with `--json`.
 #[derive(Serialize)]
 pub(crate) struct Problematic<'a> {

@@ -8,6 +8,7 @@ mod dialects;
 mod doctor;
 mod du;
 mod dump;
+mod find;
 mod grep;
 mod info;
 mod list;
@@ -45,6 +46,7 @@ enum Command {
     Dump(dump::Dump),
     Du(du::Du),
     Stats(stats::Stats),
+    Find(find::Find),
     Grep(grep::Grep),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -69,6 +71,7 @@ impl Cli {
             Some(Command::Dump(command)) => command.run(screen),
             Some(Command::Du(command)) => command.run(screen),
             Some(Command::Stats(command)) => command.run(screen),
+            Some(Command::Find(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),

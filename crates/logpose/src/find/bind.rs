@@ -19,18 +19,18 @@ pub(super) enum Node {
     Boolean(bool),
     /// The last value of a slot.
     Slot(usize),
-    Not(Box<Node>),
-    Negative(Box<Node>),
-    And(Box<Node>, Box<Node>),
-    Or(Box<Node>, Box<Node>),
-    Math(Math, Box<Node>, Box<Node>),
+    Not(Box<Self>),
+    Negative(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    Math(Math, Box<Self>, Box<Self>),
     /// Whether it may change without a sample, because an age is in it.
-    Compare(Compare, Box<Node>, Box<Node>, bool),
+    Compare(Compare, Box<Self>, Box<Self>, bool),
     /// Of the last value of a slot, and the one before.
     History(Function, usize),
     /// Of numbers.
-    Call(Function, Vec<Node>),
-    Contains(Box<Node>, Box<Node>),
+    Call(Function, Vec<Self>),
+    Contains(Box<Self>, Box<Self>),
 }
 
 /// Something whose last value is kept.
@@ -102,7 +102,9 @@ impl Binder<'_> {
         let typed = self.typed(expr)?;
         match typed.sort {
             Sort::Number | Sort::Enum | Sort::Any => Ok(typed),
-            sort => Err(QueryError::new(format!("a number is needed here, and this is {}", word(sort)), expr.at.clone())),
+            sort => {
+                Err(QueryError::new(format!("a number is needed here, and this is {}", word(sort)), expr.at.clone()))
+            }
         }
     }
 
@@ -216,9 +218,7 @@ impl Binder<'_> {
     fn check_mode(&self, of: &Typed, other: &Expr) -> Result<(), QueryError> {
         let is_mode = |slot: usize| self.slots.get(slot).is_some_and(|slot| slot.source == Source::Mode);
         match (&of.node, &other.what) {
-            (Node::Slot(slot), What::Text(text))
-                if is_mode(*slot) && !MODES.iter().any(|mode| mode.name() == text) =>
-            {
+            (Node::Slot(slot), What::Text(text)) if is_mode(*slot) && !MODES.iter().any(|mode| mode.name() == text) => {
                 let names = MODES.map(|mode| format!("'{}'", mode.name()));
                 let error = QueryError::new(format!("there is no mode '{text}'"), other.at.clone());
                 Err(error.with_help(format!("modes are {}", names.join(", "))))
@@ -278,7 +278,8 @@ impl Binder<'_> {
             }
             Sort::Struct => {
                 let fields = self.slots.last().map(|slot| self.fields(slot)).unwrap_or_default();
-                Err(error("this is a struct".to_owned()).with_help(format!("name one of its fields: {}", fields.join(" "))))
+                Err(error("this is a struct".to_owned())
+                    .with_help(format!("name one of its fields: {}", fields.join(" "))))
             }
             Sort::Bytes => Err(error("these are bytes that nothing explains".to_owned())),
             _ => Ok(sort),
@@ -308,7 +309,9 @@ impl Binder<'_> {
             if let Some((source, sort)) = source {
                 if self.log.frc().modes.is_empty() {
                     let error = QueryError::new("this log has no driver station modes", expr.at.clone());
-                    return Err(error.with_help(format!("a channel that is called so goes in double quotes: \"{name}\"")));
+                    return Err(
+                        error.with_help(format!("a channel that is called so goes in double quotes: \"{name}\""))
+                    );
                 }
                 return Ok((self.slot(source, Vec::new()), sort));
             }
@@ -323,7 +326,8 @@ impl Binder<'_> {
             let wrong = steps.get(known).map(ToString::to_string).unwrap_or_default();
             let path: String = steps.iter().take(known).map(ToString::to_string).collect();
             let about = format!("{}{path}", found.channel.name);
-            let error = QueryError::new(format!("{about} ({}) has no {wrong}", found.channel.type_name), expr.at.clone());
+            let error =
+                QueryError::new(format!("{about} ({}) has no {wrong}", found.channel.type_name), expr.at.clone());
             match instead.is_empty() {
                 true => error,
                 false => error.with_help(format!("it has {}", instead.join(" "))),
@@ -352,7 +356,8 @@ impl Binder<'_> {
                 }
                 Resolved::Many(names) => {
                     let some = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("  ");
-                    let more = if names.len() > SHOWN { format!("  … {} in all", names.len()) } else { String::new() };
+                    let more =
+                        if names.len() > SHOWN { format!("  … {} in all", names.len()) } else { String::new() };
                     let error = QueryError::new(format!("{head:?} could be several channels"), at.clone());
                     return Err(error.with_help(format!("name more of it: {some}{more}")));
                 }
@@ -387,9 +392,7 @@ impl Binder<'_> {
         for fits in ways {
             // Of two channels with one name and different types, the one with more samples is meant.
             let mut found: Vec<_> = channels().filter(|(_, c)| fits(&c.channel.name)).collect();
-            found.sort_by(|a, b| {
-                (&a.1.channel.name, b.1.samples).cmp(&(&b.1.channel.name, a.1.samples))
-            });
+            found.sort_by(|a, b| (&a.1.channel.name, b.1.samples).cmp(&(&b.1.channel.name, a.1.samples)));
             found.dedup_by(|later, earlier| later.1.channel.name == earlier.1.channel.name);
             match &*found {
                 [] => {}

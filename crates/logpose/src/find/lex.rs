@@ -167,12 +167,10 @@ mod tests {
             [name("x"), open, Kind::Number(0.0, String::new()), close, Kind::Field("y".into()), Kind::End]
         });
         assert_eq!(kinds("'it''s' \"a b\""), [Kind::Text("it's".into()), Kind::Quoted("a b".into()), Kind::End]);
-        assert_eq!(kinds("5<=.5"), [
-            Kind::Number(5.0, String::new()),
-            Kind::Sign("<="),
-            Kind::Number(0.5, String::new()),
-            Kind::End
-        ]);
+        assert_eq!(
+            kinds("5<=.5"),
+            [Kind::Number(5.0, String::new()), Kind::Sign("<="), Kind::Number(0.5, String::new()), Kind::End]
+        );
     }
 
     #[test]

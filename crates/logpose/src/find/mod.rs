@@ -162,7 +162,8 @@ impl Query {
         let first = lookup.start.map_or(range.0, |start| start.max(range.0));
         let last = lookup.end.map_or(range.1, |end| end.min(range.1));
         let mut shaper = Shaper { options, first, last, held: None, padded: None, tell: &mut tell };
-        watch::run(&bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open)).map_err(FindError::Log)?;
+        watch::run(&bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open))
+            .map_err(FindError::Log)?;
         shaper.finish();
         Ok(found)
     }

@@ -20,7 +20,11 @@ pub(super) enum What {
     Text(String),
     Boolean(bool),
     /// A channel, in whole or abbreviated, with fields in its bare name perhaps, and the steps behind it.
-    Signal { name: String, quoted: bool, steps: Vec<Step> },
+    Signal {
+        name: String,
+        quoted: bool,
+        steps: Vec<Step>,
+    },
     Not(Box<Expr>),
     Negative(Box<Expr>),
     And(Box<Expr>, Box<Expr>),
@@ -385,7 +389,9 @@ mod tests {
             What::Number(x, _) => x.to_string(),
             What::Text(text) => format!("'{text}'"),
             What::Boolean(b) => b.to_string(),
-            What::Signal { name, steps, .. } => format!("{name}{}", steps.iter().map(ToString::to_string).collect::<String>()),
+            What::Signal { name, steps, .. } => {
+                format!("{name}{}", steps.iter().map(ToString::to_string).collect::<String>())
+            }
             What::Not(x) => format!("(not {})", shown(x)),
             What::Negative(x) => format!("(-{})", shown(x)),
             What::And(a, b) => format!("({} and {})", shown(a), shown(b)),

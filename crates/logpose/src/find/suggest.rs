@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn distances_are_those_of_levenshtein() {
-        let cases = [("kitten", "sitting", 3), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 2), ("flaw", "lawn", 2)];
+        let cases =
+            [("kitten", "sitting", 3), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 2), ("flaw", "lawn", 2)];
         for (a, b, n) in cases {
             assert_eq!((distance(a, b, 9), distance(b, a, 9)), (Some(n), Some(n)), "{a} {b}");
         }

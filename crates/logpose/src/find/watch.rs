@@ -160,7 +160,8 @@ impl Sink for Watch<'_> {
             }
             let Some(readers) = self.readers.get(sample.channel as usize) else { continue };
             for reader in readers {
-                let part = self.bound.slots.get(reader.slot).and_then(|slot| reader.parts.at(&sample.value, &slot.steps));
+                let part =
+                    self.bound.slots.get(reader.slot).and_then(|slot| reader.parts.at(&sample.value, &slot.steps));
                 if let Some(state) = self.states.get_mut(reader.slot) {
                     state.push(sample.time, part.map(Part::into_owned));
                 }
