@@ -322,6 +322,55 @@ pub(crate) struct Shown<'a> {
     pub last: Option<Scalar<'a>>,
 }
 
+/// `diff --json`.
+#[derive(Serialize)]
+pub(crate) struct Diff<'a> {
+    pub a: String,
+    pub b: String,
+    pub differs: bool,
+    pub align: &'static str,
+    pub offset_ns: Int,
+    pub common_start_ns: Option<Int>,
+    pub common_end_ns: Option<Int>,
+    pub first_divergence: Option<First<'a>>,
+    pub channels: Vec<ChannelDiff<'a>>,
+}
+
+/// The earliest divergence in [`Diff`].
+#[derive(Serialize)]
+pub(crate) struct First<'a> {
+    pub channel: &'a str,
+    #[serde(flatten)]
+    pub divergence: Divergence<'a>,
+}
+
+/// A place at which values are not equal.
+#[derive(Serialize)]
+pub(crate) struct Divergence<'a> {
+    pub time_ns: Int,
+    pub path: &'a str,
+    pub a: Scalar<'a>,
+    pub b: Scalar<'a>,
+    pub difference: Option<Double>,
+}
+
+/// A channel in [`Diff`].
+#[derive(Serialize)]
+pub(crate) struct ChannelDiff<'a> {
+    pub name: &'a str,
+    pub verdict: &'static str,
+    pub type_a: Option<&'a str>,
+    pub type_b: Option<&'a str>,
+    pub samples_a: Int,
+    pub samples_b: Int,
+    pub differing_a: Int,
+    pub differing_b: Int,
+    pub missing_a: Int,
+    pub missing_b: Int,
+    pub first: Option<Divergence<'a>>,
+    pub largest: Option<Divergence<'a>>,
+}
+
 /// A problem on stderr, with `--json`.
 #[derive(Serialize)]
 pub(crate) struct Problematic<'a> {

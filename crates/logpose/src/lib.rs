@@ -3,6 +3,7 @@
 mod convert;
 mod demo;
 mod dialects;
+pub mod diff;
 mod doctor;
 mod error;
 mod feed;

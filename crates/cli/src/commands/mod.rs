@@ -5,6 +5,7 @@ mod completion;
 mod convert;
 mod demo;
 mod dialects;
+mod diff;
 mod doctor;
 mod du;
 mod dump;
@@ -47,6 +48,7 @@ enum Command {
     Du(du::Du),
     Stats(stats::Stats),
     Find(find::Find),
+    Diff(diff::Diff),
     Grep(grep::Grep),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -72,6 +74,7 @@ impl Cli {
             Some(Command::Du(command)) => command.run(screen),
             Some(Command::Stats(command)) => command.run(screen),
             Some(Command::Find(command)) => command.run(screen),
+            Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),

@@ -126,7 +126,7 @@ impl Binder<'_> {
             What::Boolean(b) => Typed::still(Node::Boolean(*b), Sort::Boolean),
             What::Signal { .. } => {
                 let (slot, sort) = self.signal(expr)?;
-                let sort = self.scalar(expr, sort)?;
+                let sort = self.scalar(expr, slot, sort)?;
                 Typed::still(Node::Slot(slot), sort)
             }
             What::Not(inner) => Typed::still(Node::Not(Box::new(self.condition(inner)?)), Sort::Boolean),
@@ -251,7 +251,7 @@ impl Binder<'_> {
                 let (slot, sort) = self.signal(expr)?;
                 let numeric = matches!(function, Function::Rate | Function::Delta);
                 if function != Function::Age {
-                    let sort = self.scalar(expr, sort)?;
+                    let sort = self.scalar(expr, slot, sort)?;
                     if numeric && !matches!(sort, Sort::Number | Sort::Enum | Sort::Any) {
                         let message = format!("{}() needs a number, and this is {}", function.name(), word(sort));
                         return Err(QueryError::new(message, expr.at.clone()).with_help("changed() works on anything"));
@@ -269,7 +269,7 @@ impl Binder<'_> {
     }
 
     /// Lists and structs have no value of their own.
-    fn scalar(&self, expr: &Expr, sort: Sort) -> Result<Sort, QueryError> {
+    fn scalar(&self, expr: &Expr, slot: usize, sort: Sort) -> Result<Sort, QueryError> {
         let What::Signal { name, .. } = &expr.what else { return Ok(sort) };
         let error = |message: String| QueryError::new(message, expr.at.clone());
         match sort {
@@ -277,7 +277,7 @@ impl Binder<'_> {
                 Err(error("this is a list".to_owned()).with_help(format!("name one of its elements: {name}[0]")))
             }
             Sort::Struct => {
-                let fields = self.slots.last().map(|slot| self.fields(slot)).unwrap_or_default();
+                let fields = self.slots.get(slot).map(|slot| self.fields(slot)).unwrap_or_default();
                 Err(error("this is a struct".to_owned())
                     .with_help(format!("name one of its fields: {}", fields.join(" "))))
             }

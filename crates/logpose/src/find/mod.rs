@@ -251,7 +251,7 @@ impl QueryError {
     }
 }
 
-/// What is wrong and where, counted in characters from 1.
+/// What is wrong and where, counted in bytes from 1.
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "expression, byte {}: {}", self.at.start + 1, self.message)
