@@ -515,8 +515,8 @@ mod tests {
         let between = |low: f64, high: f64, part: f64| low + (high - low) * part;
         let mut values = [4.0, 1.0, 3.0, 2.0];
         let mut at = |p| percentile(&mut values, p, f64::total_cmp, between);
-        // As numpy's default gives them.
-        assert_eq!([at(0.0), at(25.0), at(50.0), at(95.0), at(100.0)], [1.0, 1.75, 2.5, 3.8499999999999996, 4.0]);
+        // By the default method of numpy.
+        assert_eq!([at(0.0), at(25.0), at(50.0), at(95.0), at(100.0)], [1.0, 1.75, 2.5, 3.85, 4.0]);
         assert!(percentile(&mut [], 50.0, f64::total_cmp, between).is_nan());
     }
 

@@ -116,7 +116,7 @@ impl Diff {
         if let Some((channel, first)) = diff.first() {
             let name = format!("{}{}", channel.name, first.path);
             let at = format!("first divergence at {} s: {}", first.time, clean(&name));
-            let (a, b) = (text(&first.a), text(&first.b));
+            let (a, b) = texts(first);
             writeln!(out, "{} {a} → {b}", out.paint(BAD, at))?;
         }
         let of = |verdict: Verdict| diff.channels.iter().filter(move |channel| channel.verdict == verdict);
@@ -134,7 +134,8 @@ impl Diff {
             let (amount, at) = largest(channel);
             let name = format!("{}{}", channel.name, first.path);
             let cells = [about_time(first.time.nanos()), clean(&name).into_owned(), differing(channel)];
-            table.row(cells.into_iter().chain([text(&first.a), text(&first.b), amount, at]).collect());
+            let (a, b) = texts(first);
+            table.row(cells.into_iter().chain([a, b, amount, at]).collect());
         }
         if !table.is_empty() {
             writeln!(out)?;
@@ -192,7 +193,7 @@ impl Diff {
         let counts: Vec<_> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
         let (style, verdict) = if differs { (STRONG, "the logs differ") } else { (GOOD, "no difference") };
         let total = counted(diff.channels.len() as u64, "channel");
-        writeln!(out, "\n{}: {total}: {}", out.paint(style, verdict), counts.join(", "))?;
+        writeln!(out, "\n{}; {total}: {}", out.paint(style, verdict), counts.join(", "))?;
         Ok(())
     }
 
@@ -255,9 +256,16 @@ fn aligned(diff: &diff::Diff) -> String {
     format!("aligned by {by}{shift}{common}")
 }
 
-/// A value in a cell.
-fn text(part: &Part<'static>) -> String {
-    clip(&clean(&part.to_string()), WIDEST).into_owned()
+/// Both values, numbers with as many digits as are needed to tell them apart.
+fn texts(at: &Divergence) -> (String, String) {
+    if let (Part::Double(a), Part::Double(b)) = (&at.a, &at.b) {
+        let (a, b) = (number(*a), number(*b));
+        if a != b {
+            return (a, b);
+        }
+    }
+    let text = |part: &Part<'static>| clip(&clean(&part.to_string()), WIDEST).into_owned();
+    (text(&at.a), text(&at.b))
 }
 
 fn largest(channel: &ChannelDiff) -> (String, String) {
