@@ -112,16 +112,12 @@ fn stats_keep_their_promise() {
         "last",
     ];
     let with = |own: &[&'static str]| shared.iter().chain(own).copied().collect::<Vec<_>>();
-    let numbers =
-        ["nan", "min", "min_at_ns", "max", "max_at_ns", "mean", "stddev", "median", "percentiles"].as_slice();
+    let numbers = ["nan", "min", "min_at_ns", "max", "max_at_ns", "mean", "stddev", "median", "percentiles"].as_slice();
     let volts = row("/Power/BatteryVoltage");
     assert_eq!(keys(volts), with(numbers));
     assert_eq!((&volts["count"], &volts["rate_hz"], &volts["max"]), (&31.into(), &1.0.into(), &12.5.into()));
     assert_eq!(keys(row("DS:enabled")), with(&["true", "share_true", "changes"]));
-    assert_eq!(
-        keys(row("messages")),
-        with(&["distinct", "distinct_is_exact", "most_frequent", "most_frequent_count"])
-    );
+    assert_eq!(keys(row("messages")), with(&["distinct", "distinct_is_exact", "most_frequent", "most_frequent_count"]));
     assert_eq!(row("/Drive/Speeds[1]")["nan"], row("/Drive/Speeds[1]")["count"]);
     // Beyond 2^53, so a string.
     assert_eq!(row("/Drive/Count")["max"], "9223372036854775802");
@@ -146,17 +142,7 @@ fn diff_keeps_its_promise() {
     let diff = parsed("logpose diff match.wpilog pit.wpilog --json");
     assert_eq!(
         keys(&diff),
-        [
-            "a",
-            "b",
-            "differs",
-            "align",
-            "offset_ns",
-            "common_start_ns",
-            "common_end_ns",
-            "first_divergence",
-            "channels"
-        ]
+        ["a", "b", "differs", "align", "offset_ns", "common_start_ns", "common_end_ns", "first_divergence", "channels"]
     );
     assert_eq!((&diff["differs"], &diff["align"]), (&true.into(), &"time".into()));
     assert_eq!(keys(&diff["first_divergence"]), ["channel", "time_ns", "path", "a", "b", "difference"]);

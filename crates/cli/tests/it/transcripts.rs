@@ -109,7 +109,10 @@ const CASES: &[(&str, &[&str])] = &[
         "stats-json",
         &["logpose stats match.wpilog --json -y '/Drive/Count' -y 'DS:enabled' -y messages -y '/Drive/Speeds'"],
     ),
-    ("stats-csv", &["logpose stats match.wpilog --format csv", "logpose stats pit.wpilog over-wide.wpilog --format csv"]),
+    (
+        "stats-csv",
+        &["logpose stats match.wpilog --format csv", "logpose stats pit.wpilog over-wide.wpilog --format csv"],
+    ),
     (
         "find",
         &[

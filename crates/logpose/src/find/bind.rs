@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use logpose_core::ChannelId;
+use logpose_core::{Channel, ChannelId};
+use logpose_schema::Registry;
 
 use super::QueryError;
 use super::parse::{Compare, Expr, Function, Math, What};
@@ -67,15 +68,29 @@ pub(super) fn bind(expr: &Expr, log: &Log) -> Result<Bound, QueryError> {
 struct Typed {
     node: Node,
     sort: Sort,
-    /// Whether it grows by itself: an age is in it.
-    moving: bool,
+    /// How much it grows each second without a sample, because ages are in it; NaN if that depends on values.
+    slope: f64,
+    /// Whether an age is in it, so that it is in seconds.
+    age: bool,
     /// A number that stands there as such: its unit.
     unit: Option<String>,
 }
 
 impl Typed {
     fn still(node: Node, sort: Sort) -> Self {
-        Self { node, sort, moving: false, unit: None }
+        Self { node, sort, slope: 0.0, age: false, unit: None }
+    }
+
+    fn moves(&self) -> bool {
+        self.slope != 0.0
+    }
+
+    /// The number that it always is.
+    fn constant(&self) -> f64 {
+        match self.node {
+            Node::Number(x) => x,
+            _ => f64::NAN,
+        }
     }
 }
 
@@ -110,7 +125,7 @@ impl Binder<'_> {
 
     fn still_number(&mut self, expr: &Expr, function: &str) -> Result<Node, QueryError> {
         let typed = self.number(expr)?;
-        if typed.moving {
+        if typed.moves() {
             let message = format!("age() cannot stand inside {function}: when it crosses a value must be computable");
             let error = QueryError::new(message, expr.at.clone());
             return Err(error.with_help("ages can be added, subtracted, multiplied by values and compared"));
@@ -140,7 +155,8 @@ impl Binder<'_> {
             }
             What::Negative(inner) => {
                 let inner = self.number(inner)?;
-                Typed { node: Node::Negative(Box::new(inner.node)), sort: Sort::Number, ..inner }
+                let slope = -inner.slope;
+                Typed { node: Node::Negative(Box::new(inner.node)), sort: Sort::Number, slope, ..inner }
             }
             What::Math(math, a, b) => self.math(*math, a, b)?,
             What::Compare(compare, a, b) => Typed::still(self.compare(*compare, a, b)?, Sort::Boolean),
@@ -162,26 +178,31 @@ impl Binder<'_> {
     }
 
     fn math(&mut self, math: Math, a: &Expr, b: &Expr) -> Result<Typed, QueryError> {
+        let still = |node| Typed::still(node, Sort::Number);
         let (left, right) = match math {
-            Math::Remainder => {
-                let still = |node| Typed::still(node, Sort::Number);
-                (still(self.still_number(a, "%")?), still(self.still_number(b, "%")?))
-            }
-            Math::Divide => (self.number(a)?, Typed::still(self.still_number(b, "a divisor")?, Sort::Number)),
+            Math::Remainder => (still(self.still_number(a, "%")?), still(self.still_number(b, "%")?)),
+            Math::Divide => (self.number(a)?, still(self.still_number(b, "a divisor")?)),
             Math::Multiply => {
                 let left = self.number(a)?;
-                let right = if left.moving {
-                    Typed::still(self.still_number(b, "a product with another age")?, Sort::Number)
-                } else {
-                    self.number(b)?
+                let right = match left.moves() {
+                    true => still(self.still_number(b, "a product with another age")?),
+                    false => self.number(b)?,
                 };
                 (left, right)
             }
             Math::Add | Math::Subtract => (self.number(a)?, self.number(b)?),
         };
-        let moving = left.moving || right.moving;
+        let scaled = |slope: f64, by: f64| if slope == 0.0 { 0.0 } else { slope * by };
+        let slope = match math {
+            Math::Add => left.slope + right.slope,
+            Math::Subtract => left.slope - right.slope,
+            Math::Multiply => scaled(left.slope, right.constant()) + scaled(right.slope, left.constant()),
+            Math::Divide => scaled(left.slope, 1.0 / right.constant()),
+            Math::Remainder => 0.0,
+        };
+        let age = left.age || right.age;
         let node = Node::Math(math, Box::new(left.node), Box::new(right.node));
-        Ok(Typed { moving, ..Typed::still(node, Sort::Number) })
+        Ok(Typed { slope, age, ..Typed::still(node, Sort::Number) })
     }
 
     fn compare(&mut self, compare: Compare, a: &Expr, b: &Expr) -> Result<Node, QueryError> {
@@ -208,9 +229,10 @@ impl Binder<'_> {
         self.check_mode(&left, b)?;
         self.check_mode(&right, a)?;
         // Units are not looked at, but an age is in seconds, and 200ms must not be 200 of them.
-        in_seconds(&mut left, right.moving);
-        in_seconds(&mut right, left.moving);
-        let moving = left.moving || right.moving;
+        in_seconds(&mut left, right.age);
+        in_seconds(&mut right, left.age);
+        // Two ages grow alike, and what is between them stays.
+        let moving = left.slope - right.slope != 0.0;
         Ok(Node::Compare(compare, Box::new(left.node), Box::new(right.node), moving))
     }
 
@@ -259,7 +281,9 @@ impl Binder<'_> {
                 }
                 self.uses_changed |= function == Function::Changed;
                 let sort = if function == Function::Changed { Sort::Boolean } else { Sort::Number };
-                Ok(Typed { moving: function == Function::Age, ..Typed::still(Node::History(function, slot), sort) })
+                let age = function == Function::Age;
+                let slope = if age { 1.0 } else { 0.0 };
+                Ok(Typed { slope, age, ..Typed::still(Node::History(function, slot), sort) })
             }
             _ => {
                 let nodes = arguments.iter().map(|expr| self.still_number(expr, &format!("{}()", function.name())));
@@ -381,6 +405,7 @@ impl Binder<'_> {
     }
 
     fn resolve(&self, name: &str) -> Resolved {
+        let is_schema = |c: &Channel| Registry::is_schema(&c.name, &c.type_name);
         let channels = || (0..).zip(&self.log.index.channels);
         let whole = |full: &str| full == name;
         let at_border = |full: &str| {
@@ -392,6 +417,8 @@ impl Binder<'_> {
         for fits in ways {
             // Of two channels with one name and different types, the one with more samples is meant.
             let mut found: Vec<_> = channels().filter(|(_, c)| fits(&c.channel.name)).collect();
+            // A struct's schema ends with its name, and is hardly ever meant.
+            found.retain(|(_, c)| c.channel.name == name || !is_schema(&c.channel));
             found.sort_by(|a, b| (&a.1.channel.name, b.1.samples).cmp(&(&b.1.channel.name, a.1.samples)));
             found.dedup_by(|later, earlier| later.1.channel.name == earlier.1.channel.name);
             match &*found {

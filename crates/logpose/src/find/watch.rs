@@ -31,13 +31,15 @@ pub(super) fn run(
         *want = true;
         readers.push(Reader { slot: place, parts: Parts::of(&found.channel, log.schemas().registry()) });
     }
-    let last = log.robust_range().map_or(Time::ZERO, |(_, last)| last);
+    let range = log.robust_range();
+    let last = range.map_or(Time::ZERO, |(_, last)| last);
     let mut watch = Watch {
         bound,
         readers,
         states: bound.slots.iter().map(|_| State::default()).collect(),
         modes: if uses_modes { &log.frc().modes } else { &[] },
-        at: None,
+        // What needs no sample holds from the start; samples of a wildly earlier clock count as if they stood there.
+        at: range.map(|(first, _)| first),
         open: None,
         bounds: (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX)),
         each,

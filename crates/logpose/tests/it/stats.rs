@@ -132,7 +132,7 @@ fn demo_logs_agree_with_a_naive_count_over_rows() {
     for name in [DATALOG, AKIT, R2] {
         let log = open_demo(name);
         let all = all(&log, &[5.0, 50.0, 99.0]);
-        let mut values: BTreeMap<(String, String), Vec<(i64, Vec<u8>)>> = BTreeMap::new();
+        let mut values: BTreeMap<_, Vec<(i64, Vec<u8>)>> = BTreeMap::new();
         let logs = [log];
         for (name, type_name, ns, payload) in support::rows(&logs, Vec::new(), Order::Time) {
             values.entry((name, type_name)).or_default().push((ns, payload));
