@@ -206,6 +206,14 @@ impl Channels {
 pub(crate) struct Selection {
     #[command(flatten)]
     pub channels: Channels,
+    #[command(flatten)]
+    pub moments: Moments,
+}
+
+/// Which times.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Moments {
     /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `10..20`, or `auto..teleop` for both modes whole
     #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
     pub start: Option<String>,
@@ -219,11 +227,14 @@ impl Selection {
     pub(crate) fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
-        let (start, end) = self.moments()?;
+        let (start, end) = self.moments.parse()?;
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
     }
+}
 
-    fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
+impl Moments {
+    /// The first and the last moment that are wanted.
+    pub(crate) fn parse(&self) -> Result<(Option<Moment>, Option<Moment>)> {
         let (mut start, mut end) = (None, None);
         if let Some(text) = &self.start {
             if text.contains("..") {

@@ -5,14 +5,17 @@ mod completion;
 mod convert;
 mod demo;
 mod dialects;
+mod diff;
 mod doctor;
 mod du;
 mod dump;
+mod find;
 mod grep;
 mod info;
 mod list;
 mod man;
 mod recover;
+mod stats;
 
 use std::io::Write;
 use std::path::Path;
@@ -43,6 +46,9 @@ enum Command {
     Cat(cat::Cat),
     Dump(dump::Dump),
     Du(du::Du),
+    Stats(stats::Stats),
+    Find(find::Find),
+    Diff(diff::Diff),
     Grep(grep::Grep),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -66,6 +72,9 @@ impl Cli {
             Some(Command::Cat(command)) => command.run(screen),
             Some(Command::Dump(command)) => command.run(screen),
             Some(Command::Du(command)) => command.run(screen),
+            Some(Command::Stats(command)) => command.run(screen),
+            Some(Command::Find(command)) => command.run(screen),
+            Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),

@@ -24,7 +24,7 @@ fn run(args: &[&str], file: &Path) -> (i32, String) {
 
 #[test]
 fn every_command_ends_well_on_every_fixture() {
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 10] = [
         &["info"],
         &["list"],
         &["list", "--schemas"],
@@ -33,6 +33,8 @@ fn every_command_ends_well_on_every_fixture() {
         &["dump"],
         &["du"],
         &["grep", "a"],
+        &["stats"],
+        &["find", "true"],
     ];
     for (kind, fine) in [("valid", &[0, 4][..]), ("corrupt", &[0, 1, 3, 4])] {
         for file in fixtures(kind) {

@@ -17,6 +17,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("bare", &["logpose"]),
     ("help", &["logpose --help"]),
     ("help-convert", &["logpose convert --help"]),
+    ("help-find", &["logpose find --help"]),
     ("version", &["logpose --version"]),
     ("info", &["logpose match.wpilog"]),
     ("info-json", &["logpose info match.wpilog --json"]),
@@ -92,6 +93,73 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("du-json", &["logpose du pit.wpilog --json"]),
     ("du-damaged", &["logpose du truncated.wpilog --depth 1"]),
+    (
+        "stats",
+        &[
+            "logpose stats match.wpilog",
+            "logpose stats match.wpilog -y '*Voltage' -S auto..auto --percentiles 1,50,99",
+            "logpose stats pit.wpilog unsorted.wpilog",
+            "logpose stats truncated.wpilog -y '*Count'",
+            "logpose stats evil.wpilog",
+            "logpose stats match.wpilog --percentiles 101",
+            "logpose stats match.wpilog -y nothing",
+        ],
+    ),
+    (
+        "stats-json",
+        &["logpose stats match.wpilog --json -y '/Drive/Count' -y 'DS:enabled' -y messages -y '/Drive/Speeds'"],
+    ),
+    (
+        "stats-csv",
+        &["logpose stats match.wpilog --format csv", "logpose stats pit.wpilog over-wide.wpilog --format csv"],
+    ),
+    (
+        "find",
+        &[
+            "logpose find 'BatteryVoltage < 11.45' match.wpilog",
+            "logpose find \"mode = 'auto' and BatteryVoltage <= 11.4\" match.wpilog --show '/Drive/*' --show '*Voltage'",
+            "logpose find 'Pose.x > 2 and not enabled' match.wpilog --pad 1s",
+            "logpose find 'age(Drive/Count) >= 4.5s' match.wpilog --merge 1s -N 1",
+            "logpose find 'BatteryVoltage > 11' match.wpilog pit.wpilog",
+            "logpose find 'Tilt > 1' match.wpilog pit.wpilog",
+            "logpose find 'BatteryVoltage < 1' match.wpilog",
+            "logpose find enabled truncated.wpilog --color always -S 10",
+        ],
+    ),
+    (
+        "find-json",
+        &[
+            "logpose find 'changed(messages)' match.wpilog --json --show messages",
+            "logpose find 'BatteryVoltage > 12.2' match.wpilog pit.wpilog --json",
+            "logpose find 'BatteryVoltage >' match.wpilog --json",
+        ],
+    ),
+    (
+        "find-usage",
+        &[
+            "logpose find 'BateryVoltage < 1' match.wpilog",
+            "logpose find 'BatteryVoltage < ' match.wpilog",
+            "logpose find 'BatteryVoltage' match.wpilog",
+            "logpose find 'Pose > 1' match.wpilog",
+            "logpose find 'messages > 1' match.wpilog",
+            "logpose find 'BatteryVoltage < 1' match.wpilog --pad soon",
+        ],
+    ),
+    (
+        "diff",
+        &[
+            "logpose diff match.wpilog match.wpilog",
+            "logpose convert match.wpilog -o part.wpilog -S ..20 -n '/Drive/*' -q",
+            "logpose diff match.wpilog part.wpilog",
+            "logpose diff match.wpilog part.wpilog --ignore-missing",
+            "logpose diff match.wpilog pit.wpilog",
+            "logpose diff match.wpilog pit.wpilog --align start --tolerance '/Power/*=0.6' --ignore-missing",
+            "logpose diff pit.wpilog truncated.wpilog -y '*Voltage' --color always",
+            "logpose diff match.wpilog headless.rlog --align noon",
+            "logpose diff match.wpilog match.wpilog --tolerance 0.1",
+        ],
+    ),
+    ("diff-json", &["logpose diff match.wpilog pit.wpilog --json -y '*Voltage' -y '*Tilt'"]),
     (
         "grep",
         &[

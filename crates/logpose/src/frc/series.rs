@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use logpose_core::{ChannelId, Columns, Time, Value};
 
 use crate::Log;
+use crate::parts::in_time_order;
 
 /// The channels of a log by name, to read a few of them.
 pub(super) struct Known<'a> {
@@ -39,6 +40,7 @@ impl<'a> Known<'a> {
     /// Reads a channel in the order of time; nothing if there is none.
     pub(super) fn read(&self, name: &str, mut each: impl FnMut(Time, &Value<'_>)) {
         let Some(id) = self.by_name.get(name) else { return };
+<<<<<<< HEAD
         let fresh;
         let (columns, some) = match self.place.get(id) {
             Some(place) => (&self.read, self.read.columns.get(*place..=*place).unwrap_or_default()),
@@ -55,6 +57,11 @@ impl<'a> Known<'a> {
                 samples.sort_by_key(|(time, _)| *time);
                 samples.iter().for_each(|(time, value)| each(*time, value));
             }
+=======
+        let Ok(columns) = self.log.columns(&[*id]) else { return };
+        for column in &columns.columns {
+            in_time_order(&columns, column, &mut each);
+>>>>>>> ask
         }
     }
 
