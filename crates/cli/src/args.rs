@@ -182,6 +182,11 @@ impl Channels {
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
             return Ok(());
         }
+        Err(self.nothing().into())
+    }
+
+    /// What is said when nothing matches.
+    pub(crate) fn nothing(&self) -> Complaint {
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
         let message = if asked.is_empty() {
             "every channel is excluded".to_owned()
@@ -196,7 +201,7 @@ impl Channels {
         } else {
             format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
         };
-        Err(Complaint::failed("no-channel", message).help(help).into())
+        Complaint::failed("no-channel", message).help(help)
     }
 }
 
@@ -223,7 +228,8 @@ impl Selection {
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
     }
 
-    fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
+    /// From when to when.
+    pub(crate) fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
         let (mut start, mut end) = (None, None);
         if let Some(text) = &self.start {
             if text.contains("..") {
