@@ -182,6 +182,11 @@ impl Channels {
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
             return Ok(());
         }
+        Err(self.nothing().into())
+    }
+
+    /// What is said when nothing matches.
+    pub(crate) fn nothing(&self) -> Complaint {
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
         let message = if asked.is_empty() {
             "every channel is excluded".to_owned()
@@ -196,7 +201,7 @@ impl Channels {
         } else {
             format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
         };
-        Err(Complaint::failed("no-channel", message).help(help).into())
+        Complaint::failed("no-channel", message).help(help)
     }
 }
 

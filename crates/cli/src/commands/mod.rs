@@ -14,6 +14,7 @@ mod grep;
 mod info;
 mod list;
 mod man;
+mod plot;
 mod recover;
 mod stats;
 
@@ -53,6 +54,7 @@ enum Command {
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Convert(convert::Convert),
+    Plot(plot::Plot),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
     Completion(completion::Completion),
@@ -79,6 +81,7 @@ impl Cli {
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),
+            Some(Command::Plot(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),

@@ -40,7 +40,6 @@ impl<'a> Known<'a> {
     /// Reads a channel in the order of time; nothing if there is none.
     pub(super) fn read(&self, name: &str, mut each: impl FnMut(Time, &Value<'_>)) {
         let Some(id) = self.by_name.get(name) else { return };
-<<<<<<< HEAD
         let fresh;
         let (columns, some) = match self.place.get(id) {
             Some(place) => (&self.read, self.read.columns.get(*place..=*place).unwrap_or_default()),
@@ -50,18 +49,7 @@ impl<'a> Known<'a> {
             }
         };
         for column in some {
-            if column.sorted {
-                columns.samples(column).for_each(|(time, value)| each(time, &value));
-            } else {
-                let mut samples: Vec<_> = columns.samples(column).collect();
-                samples.sort_by_key(|(time, _)| *time);
-                samples.iter().for_each(|(time, value)| each(*time, value));
-            }
-=======
-        let Ok(columns) = self.log.columns(&[*id]) else { return };
-        for column in &columns.columns {
-            in_time_order(&columns, column, &mut each);
->>>>>>> ask
+            in_time_order(columns, column, &mut each);
         }
     }
 
