@@ -99,11 +99,11 @@ pub struct Track {
     pub points: bool,
 }
 
-/// Lines that share a place in the picture, each with its colour.
+/// Lines that share a place in the picture.
 #[derive(Debug, Default)]
 pub(crate) struct Panel<'a> {
-    pub(crate) left: Vec<(Color, &'a Series)>,
-    pub(crate) right: Vec<(Color, &'a Series)>,
+    pub(crate) left: Lines<'a>,
+    pub(crate) right: Lines<'a>,
 }
 
 impl Timeline {
@@ -132,17 +132,20 @@ impl Timeline {
         let panels = u32::try_from(self.panels().len()).unwrap_or(u32::MAX);
         let rows = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let panels = if panels == 1 { 480 } else { panels.saturating_mul(220) };
-        panels.saturating_add(rows.saturating_mul(44)).saturating_add(120).clamp(if panels == 0 { 0 } else { 600 }, 6000)
+        panels
+            .saturating_add(rows.saturating_mul(44))
+            .saturating_add(120)
+            .clamp(if panels == 0 { 0 } else { 600 }, 6000)
     }
 
     /// Which line is drawn where: one unit and one scale for each axis, and stacked panels from the third unit on.
     pub(crate) fn panels(&self) -> Vec<Panel<'_>> {
-        let colored = self.series.iter().enumerate().map(|(n, series)| (Color::of(n), series));
+        let numbered = self.series.iter().enumerate();
         if self.separate {
-            let mut groups = group(colored, |series| series.channel.clone());
+            let mut groups = group(numbered, |series| series.channel.clone());
             return groups.drain(..).map(|left| Panel { left, right: Vec::new() }).collect();
         }
-        let mut groups = group(colored, |series| series.unit.clone().unwrap_or_default());
+        let mut groups = group(numbered, |series| series.unit.clone().unwrap_or_default());
         if groups.len() == 1
             && groups.iter().flatten().all(|(_, series)| series.unit.is_none())
             && let Some(only) = groups.pop()
@@ -158,10 +161,11 @@ impl Timeline {
     }
 }
 
-type Lines<'a> = Vec<(Color, &'a Series)>;
+/// Lines with their numbers, which decide their colours.
+pub(crate) type Lines<'a> = Vec<(usize, &'a Series)>;
 
 /// Lines with the same key together, in the order in which keys come first.
-fn group<'a>(lines: impl Iterator<Item = (Color, &'a Series)>, key: impl Fn(&Series) -> String) -> Vec<Lines<'a>> {
+fn group<'a>(lines: impl Iterator<Item = (usize, &'a Series)>, key: impl Fn(&Series) -> String) -> Vec<Lines<'a>> {
     let mut groups: Vec<(String, Lines<'a>)> = Vec::new();
     for line in lines {
         let key = key(line.1);
@@ -216,7 +220,10 @@ mod tests {
         let (volts, amps, metres) = (Some("V"), Some("A"), Some("m"));
         assert_eq!(shape(&timeline(&[("a", volts, 1.0), ("b", volts, 1000.0)])), [(2, 0)]);
         assert_eq!(shape(&timeline(&[("a", volts, 1.0), ("b", amps, 1.0), ("c", volts, 1.0)])), [(2, 1)]);
-        assert_eq!(shape(&timeline(&[("a", volts, 1.0), ("b", amps, 1.0), ("c", metres, 1.0)])), [(1, 0), (1, 0), (1, 0)]);
+        assert_eq!(
+            shape(&timeline(&[("a", volts, 1.0), ("b", amps, 1.0), ("c", metres, 1.0)])),
+            [(1, 0), (1, 0), (1, 0)]
+        );
         assert_eq!(shape(&timeline(&[("a", None, 1.0), ("b", None, 2.0)])), [(2, 0)]);
         assert_eq!(shape(&timeline(&[("a", None, 1.0), ("b", None, 1000.0), ("c", None, 3.0)])), [(1, 2)]);
         let separate = Timeline { separate: true, ..timeline(&[("a", volts, 1.0), ("b", volts, 1.0)]) };

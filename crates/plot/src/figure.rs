@@ -23,7 +23,7 @@ pub fn png(chart: &Chart, size: (u32, u32)) -> Result<Vec<u8>, Error> {
 pub fn terminal(chart: &Chart, columns: u32, rows: u32, color: bool) -> Result<String, Error> {
     check((columns, rows))?;
     let mut cells = Cells::new(columns, rows);
-    draw(chart, &mut cells, Metrics::cells())?;
+    draw(chart, &mut cells, Metrics::cells(color))?;
     Ok(cells.show(color))
 }
 

@@ -31,9 +31,9 @@ impl Area {
     }
 }
 
-/// A name with the colour of its line.
+/// A name with the number of its line, which decides its colour.
 pub(crate) struct Name {
-    pub(crate) color: Color,
+    pub(crate) mark: Option<usize>,
     pub(crate) text: String,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn flow<B: DrawingBackend>(names: Vec<Name>, width: i32, pen: &Pen<'_
         let wide = m.swatch + m.gap + pen.width(&text);
         if x > 0 && x + wide > width {
             if lines.len() == m.names {
-                let more = Name { color: Color::WHITE, text: format!("… and {left} more") };
+                let more = Name { mark: None, text: format!("… and {left} more") };
                 lines.push(vec![(0, more)]);
                 return lines;
             }
@@ -103,14 +103,24 @@ pub(crate) fn names<B: DrawingBackend>(
         let middle = y + m.line / 2;
         for (offset, name) in line {
             let x = x + offset;
-            if name.color != Color::WHITE {
-                pen.line(vec![(x, middle), (x + m.swatch - m.unit.0, middle)], name.color, m.stroke * 2 - 1)?;
+            match name.mark {
+                Some(mark) if m.letters => pen.text(&letter(mark), (x, middle), Side::Right, Color::of(mark))?,
+                Some(mark) => {
+                    let ends = vec![(x, middle), (x + m.swatch - m.unit.0, middle)];
+                    pen.line(ends, Color::of(mark), m.stroke * 2 - 1)?;
+                }
+                None => {}
             }
             pen.text(&name.text, (x + m.swatch + m.gap, middle), Side::Right, Color::TEXT)?;
         }
         y += m.line;
     }
     Ok(())
+}
+
+/// The letter of a line, where there are no colours.
+pub(crate) fn letter(mark: usize) -> String {
+    ('a'..='z').cycle().nth(mark).map(String::from).unwrap_or_default()
 }
 
 /// How wide the labels of an axis are.
@@ -146,7 +156,7 @@ pub(crate) enum Edge {
 /// Labels and marks of an upward axis, and its unit above them.
 pub(crate) fn value_axis<B: DrawingBackend>(
     axis: &Axis,
-    unit: &str,
+    (unit, unit_at): (&str, i32),
     area: &Area,
     edge: Edge,
     color: Color,
@@ -161,7 +171,7 @@ pub(crate) fn value_axis<B: DrawingBackend>(
     for (value, label) in &axis.marks {
         pen.text(label, (x, area.y(axis, *value).min(last)), side, color)?;
     }
-    pen.text(unit, (x, area.top - m.line / 2 - if m.rich { m.gap } else { 0 }), side, color)
+    pen.text(unit, (x, unit_at), side, color)
 }
 
 /// Grid, frame and the axis line below.

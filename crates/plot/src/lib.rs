@@ -14,8 +14,8 @@ mod svg;
 mod terminal;
 mod text;
 mod timeline;
-mod track;
 mod trace;
+mod track;
 
 pub use chart::{Band, Chart, Legend, Series, Timeline, Track};
 pub use color::{Color, PALETTE};

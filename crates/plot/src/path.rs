@@ -116,7 +116,9 @@ mod tests {
         }
         assert!(path.points.len() <= MOST_POINTS && !path.is_empty());
         let mut path = Path::new("x");
-        [(0.0, 0.0), (1.0, 1.0), (f64::NAN, 0.0), (f64::NAN, 0.0), (2.0, 2.0)].map(|(x, y)| path.push(x, y));
+        [(0.0, 0.0), (1.0, 1.0), (f64::NAN, 0.0), (f64::NAN, 0.0), (2.0, 2.0)]
+            .into_iter()
+            .for_each(|(x, y)| path.push(x, y));
         assert_eq!(path.lines().map(|line| line.len()).collect::<Vec<_>>(), [2, 1]);
     }
 }

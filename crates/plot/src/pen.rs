@@ -35,6 +35,10 @@ pub(crate) struct Metrics {
     pub(crate) mark: i32,
     /// How many pixels there are for each one that was asked for, to the right and down.
     pub(crate) unit: (i32, i32),
+    /// How far names stand to the right of the axis.
+    pub(crate) indent: i32,
+    /// Whether letters tell lines apart, because there are no colours.
+    pub(crate) letters: bool,
     /// Whether there is room for a grid, shades and frames.
     pub(crate) rich: bool,
 }
@@ -56,16 +60,18 @@ impl Metrics {
             thin: width,
             point: width * 2,
             swatch: 20 * scale,
-            names: 6,
+            names: 8,
             least: (48 * scale, 120 * scale),
             mark: 5 * scale,
             unit: (scale, scale),
+            indent: 8 * scale,
+            letters: false,
             rich: true,
         }
     }
 
     /// Of a terminal, whose cells have two dots side by side and four from top to bottom.
-    pub(crate) fn cells() -> Self {
+    pub(crate) fn cells(color: bool) -> Self {
         Self {
             line: 4,
             font: 1.0,
@@ -82,6 +88,8 @@ impl Metrics {
             least: (12, 32),
             mark: 4,
             unit: (2, 4),
+            indent: 0,
+            letters: !color,
             rich: false,
         }
     }

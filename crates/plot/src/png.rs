@@ -2,9 +2,7 @@ use std::convert::Infallible;
 
 use plotters::backend::BitMapBackend;
 use plotters_backend::text_anchor::HPos;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind};
 
 use crate::Error;
 use crate::pen::Metrics;

@@ -33,7 +33,8 @@ impl Row {
 
     /// Says what the value is from `time` on. Times must not go back.
     pub fn push(&mut self, time: f64, label: &str) {
-        let known = self.now.as_ref().is_some_and(|(_, now)| now == label || now.len() >= LONGEST && label.starts_with(&**now));
+        let known =
+            self.now.as_ref().is_some_and(|(_, now)| now == label || now.len() >= LONGEST && label.starts_with(&**now));
         if known || time > self.end {
             return;
         }
@@ -100,7 +101,9 @@ mod tests {
     #[test]
     fn a_short_pulse_stays() {
         let mut row = Row::new("x", (0.0, 10.0), 100);
-        [(0.0, "false"), (5.0, "true"), (5.000_001, "false")].map(|(time, label)| row.push(time, label));
+        [(0.0, "false"), (5.0, "true"), (5.000_001, "false")]
+            .into_iter()
+            .for_each(|(time, label)| row.push(time, label));
         row.finish(10.0);
         assert!(row.spans().iter().any(|span| span.label == "true"));
     }

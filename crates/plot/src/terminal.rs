@@ -2,9 +2,7 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 
 use plotters_backend::text_anchor::HPos;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::Color;

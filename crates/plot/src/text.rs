@@ -2,7 +2,10 @@ use std::borrow::Cow;
 
 /// Text that every picture can hold: control characters are not allowed in XML and would move a terminal's cursor.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    let bad = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     if !text.contains(bad) {
         return Cow::Borrowed(text);
     }

@@ -5,10 +5,10 @@ use plotters_backend::DrawingBackend;
 use crate::axis::{Axis, short};
 use crate::chart::{Panel, Timeline};
 use crate::frame::{
-    Area, Edge, Name, across, bottom_axis, bottom_height, flow, frame, header, label_width, names, too_small, upward,
-    value_axis,
+    Area, Edge, Name, across, bottom_axis, bottom_height, flow, frame, header, label_width, letter, names, too_small,
+    upward, value_axis,
 };
-use crate::pen::{Pen, Side};
+use crate::pen::{Pen, Side, along};
 use crate::{Color, Error, Legend, Row, Series};
 
 /// Draws a timeline.
@@ -17,22 +17,25 @@ pub(crate) fn draw<B: DrawingBackend>(chart: &Timeline, pen: &mut Pen<'_, B>) ->
     let plan = Plan::new(chart, top, pen)?;
     let mut last = Area::default();
     for (place, panel) in plan.panels.iter().enumerate() {
-        names(&panel.names, (panel.area.left, panel.names_at), pen)?;
+        names(&panel.names, (panel.area.left + pen.metrics.indent, panel.names_at), pen)?;
         if place == 0 {
             strip(chart, &panel.area, &plan.time, panel.area.top - plan.strip, pen)?;
         }
         shades(chart, &panel.area, &plan.time, pen)?;
         frame(&panel.area, &plan.time, Some(&panel.left), pen)?;
-        let axes = [(&panel.lines.left, Some(&panel.left), Edge::Left), (&panel.lines.right, panel.right.as_ref(), Edge::Right)];
+        let axes = [
+            (&panel.lines.left, Some(&panel.left), Edge::Left),
+            (&panel.lines.right, panel.right.as_ref(), Edge::Right),
+        ];
         for (lines, axis, edge) in axes {
             let Some(axis) = axis else { continue };
             let unit = unit(lines, pen);
             // An axis of one line has its colour where there are two axes.
             let alone = lines.first().filter(|_| lines.len() == 1 && panel.right.is_some());
-            let color = alone.map_or(Color::TEXT, |(color, _)| *color);
-            value_axis(axis, &unit, &Area { top: panel.area.top - plan.strip_of(place), ..panel.area }, edge, color, pen)?;
-            for (color, series) in lines {
-                line(chart, series, *color, &panel.area, &plan.time, axis, pen)?;
+            let color = alone.map_or(Color::TEXT, |(mark, _)| Color::of(*mark));
+            value_axis(axis, (&unit, panel.unit_at), &panel.area, edge, color, pen)?;
+            for (mark, series) in lines {
+                line(chart, series, *mark, &panel.area, &plan.time, axis, pen)?;
             }
         }
         last = panel.area;
@@ -67,6 +70,8 @@ struct Placed<'a> {
     right: Option<Axis>,
     names: Vec<Vec<(i32, Name)>>,
     names_at: i32,
+    /// The middle of the line with the unit.
+    unit_at: i32,
     area: Area,
 }
 
@@ -83,7 +88,7 @@ impl<'a> Plan<'a> {
         // Labels decide how wide names may be, names how high panels are, heights which labels there are.
         for _ in 0..3 {
             for panel in &mut panels {
-                panel.names = flow(panel.named(chart.legend), right - left, pen);
+                panel.names = flow(panel.named(chart.legend), right - left - m.indent, pen);
             }
             let lines = panels.iter().map(|panel| i32::try_from(panel.names.len()).unwrap_or(i32::MAX));
             let taken = lines.sum::<i32>().saturating_mul(m.line)
@@ -103,7 +108,9 @@ impl<'a> Plan<'a> {
             let mut y = top;
             for (place, panel) in panels.iter_mut().enumerate() {
                 panel.names_at = y;
-                y += i32::try_from(panel.names.len()).unwrap_or(0) * m.line + gap;
+                y += i32::try_from(panel.names.len()).unwrap_or(0) * m.line;
+                panel.unit_at = y - m.line / 2;
+                y += gap;
                 y += if place == 0 { strip } else { 0 };
                 panel.area = Area { left, right, top: y, bottom: y + each };
                 y += each + m.between;
@@ -125,24 +132,19 @@ impl<'a> Plan<'a> {
         let time = across(chart.range, right - left, pen);
         Ok(Self { time, panels, strip, rows_at, left, right })
     }
-
-    /// The height of the bands' names above a panel.
-    fn strip_of(&self, place: usize) -> i32 {
-        if place == 0 { self.strip } else { 0 }
-    }
 }
 
 impl<'a> Placed<'a> {
     fn new(lines: Panel<'a>) -> Self {
         let empty = || Axis::exact(0.0, 1.0, 1);
-        Self { lines, left: empty(), right: None, names: Vec::new(), names_at: 0, area: Area::default() }
+        Self { lines, left: empty(), right: None, names: Vec::new(), names_at: 0, unit_at: 0, area: Area::default() }
     }
 
     fn named(&self, legend: Legend) -> Vec<Name> {
         let two = !self.lines.right.is_empty();
-        let name = |(color, series): &(Color, &Series), right: bool| {
+        let name = |(mark, series): &(usize, &Series), right: bool| {
             let side = if right { " (right)" } else { "" };
-            Name { color: *color, text: format!("{}{side}{}", series.name, told(series, legend)) }
+            Name { mark: Some(*mark), text: format!("{}{side}{}", series.name, told(series, legend)) }
         };
         let left = self.lines.left.iter().map(|line| name(line, false));
         left.chain(self.lines.right.iter().map(|line| name(line, two))).collect()
@@ -164,12 +166,12 @@ fn told(series: &Series, legend: Legend) -> String {
 }
 
 /// What is written above an axis.
-fn unit<B: DrawingBackend>(lines: &[(Color, &Series)], pen: &Pen<'_, B>) -> String {
+fn unit<B: DrawingBackend>(lines: &[(usize, &Series)], pen: &Pen<'_, B>) -> String {
     let unit = lines.iter().find_map(|(_, series)| series.unit.as_deref()).unwrap_or_default();
     pen.head(unit, pen.width("00000000"))
 }
 
-fn extent(lines: &[(Color, &Series)]) -> (f64, f64) {
+fn extent(lines: &[(usize, &Series)]) -> (f64, f64) {
     let ranges = lines.iter().filter_map(|(_, series)| series.trace.range());
     ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 1.0))
 }
@@ -212,13 +214,14 @@ fn shades<B: DrawingBackend>(chart: &Timeline, area: &Area, time: &Axis, pen: &m
 fn line<B: DrawingBackend>(
     chart: &Timeline,
     series: &Series,
-    color: Color,
+    mark: usize,
     area: &Area,
     time: &Axis,
     axis: &Axis,
     pen: &mut Pen<'_, B>,
 ) -> Result<(), Error> {
     let m = pen.metrics;
+    let color = Color::of(mark);
     // The last dot of a cell belongs to the neighbour.
     let inside = if m.rich { *area } else { Area { right: area.right - 1, bottom: area.bottom - 1, ..*area } };
     let place = |(at, value): (f64, f64)| (inside.x(time, at), inside.y(axis, value));
@@ -234,10 +237,29 @@ fn line<B: DrawingBackend>(
         points.dedup();
         match points.as_slice() {
             [only] => pen.point(*only, m.point, color)?,
-            _ => pen.line(points, color, m.stroke)?,
+            _ => {
+                let places =
+                    if m.letters && chart.series.len() > 1 { letter_places(&points, mark) } else { Vec::new() };
+                pen.line(points, color, m.stroke)?;
+                places.into_iter().try_for_each(|at| pen.text(&letter(mark), at, Side::Right, color))?;
+            }
         }
     }
     Ok(())
+}
+
+/// Where the letter of a line stands on it, where colours do not tell lines apart; not where those of others stand.
+fn letter_places(points: &[(i32, i32)], mark: usize) -> Vec<(i32, i32)> {
+    let shift = i32::try_from(mark % 8).unwrap_or(0) * 6;
+    let ends = points.iter().zip(points.iter().skip(1));
+    let crossing = |from: &(i32, i32), to: &(i32, i32)| {
+        let next = from.0 + 1 + (shift - from.0 - 1).rem_euclid(48);
+        (next <= to.0).then(|| {
+            let share = f64::from(next - from.0) / f64::from(to.0 - from.0);
+            (next, along(from.1, to.1, share))
+        })
+    };
+    ends.filter_map(|(from, to)| crossing(from, to)).collect()
 }
 
 /// A row: its name, and below it a stretch for each value. Returns where the next begins.

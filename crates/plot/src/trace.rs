@@ -255,7 +255,9 @@ mod tests {
     #[test]
     fn what_is_no_number_breaks_the_line() {
         let mut trace = Trace::new((0.0, 4.0), 100);
-        [(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 3.0), (4.0, f64::INFINITY)].map(|(t, v)| trace.push(t, v));
+        [(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 3.0), (4.0, f64::INFINITY)]
+            .into_iter()
+            .for_each(|(t, v)| trace.push(t, v));
         assert_eq!(trace.slopes(), [vec![(0.0, 1.0), (1.0, 2.0)], vec![(3.0, 3.0)]]);
         assert_eq!((trace.count(), trace.last(), trace.mean()), (3, Some(3.0), Some(2.0)));
         assert_eq!(trace.steps().last().unwrap().last(), Some(&(3.0, 3.0)), "what ends broken does not hold");
@@ -264,7 +266,7 @@ mod tests {
     #[test]
     fn lines_go_on_to_what_lies_outside_the_range() {
         let mut trace = Trace::new((10.0, 20.0), 100);
-        [(0.0, 0.0), (30.0, 30.0)].map(|(t, v)| trace.push(t, v));
+        [(0.0, 0.0), (30.0, 30.0)].into_iter().for_each(|(t, v)| trace.push(t, v));
         assert_eq!(trace.slopes(), [[(10.0, 10.0), (20.0, 20.0)]]);
         assert_eq!(trace.steps(), [[(10.0, 0.0), (20.0, 0.0)]]);
         assert_eq!(trace.count(), 0);
@@ -273,7 +275,7 @@ mod tests {
     #[test]
     fn stairs_hold_until_the_log_ends() {
         let mut trace = Trace::new((0.0, 10.0), 10);
-        [(1.0, 5.0), (4.0, 6.0)].map(|(t, v)| trace.push(t, v));
+        [(1.0, 5.0), (4.0, 6.0)].into_iter().for_each(|(t, v)| trace.push(t, v));
         trace.hold_until(8.0);
         assert_eq!(trace.steps(), [[(1.0, 5.0), (4.0, 5.0), (4.0, 6.0), (8.0, 6.0)]]);
     }

@@ -18,7 +18,7 @@ pub(crate) fn draw<B: DrawingBackend>(track: &Track, pen: &mut Pen<'_, B>) -> Re
     let top = header(track.title.as_deref(), track.subtitle.as_deref(), pen)?;
     let named = || {
         let paths = track.paths.iter().enumerate();
-        paths.map(|(n, path)| Name { color: Color::of(n), text: path.name.clone() }).collect::<Vec<_>>()
+        paths.map(|(n, path)| Name { mark: Some(n), text: path.name.clone() }).collect::<Vec<_>>()
     };
     let lines = if track.paths.len() > 1 { flow(named(), width - 2 * m.margin, pen) } else { Vec::new() };
     let names_height = i32::try_from(lines.len()).unwrap_or(0) * m.line;
@@ -50,9 +50,14 @@ pub(crate) fn draw<B: DrawingBackend>(track: &Track, pen: &mut Pen<'_, B>) -> Re
         }
     };
     frame(&area, &x, Some(&y), pen)?;
-    value_axis(&y, "", &area, Edge::Left, Color::TEXT, pen)?;
+    value_axis(&y, ("", area.top), &area, Edge::Left, Color::TEXT, pen)?;
     let label = pen.tail(&format!("↑ {}", track.y_label), area.width());
-    pen.text(&label, (area.left, area.top - m.line / 2 - if m.rich { m.gap / 2 } else { 0 }), Side::Right, Color::FAINT)?;
+    pen.text(
+        &label,
+        (area.left, area.top - m.line / 2 - if m.rich { m.gap / 2 } else { 0 }),
+        Side::Right,
+        Color::FAINT,
+    )?;
     let inside = if m.rich { area } else { Area { right: area.right - 1, bottom: area.bottom - 1, ..area } };
     let place = |(px, py): (f64, f64)| (inside.x(&x, px), inside.y(&y, py));
     for (n, path) in track.paths.iter().enumerate() {

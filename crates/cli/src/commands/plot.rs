@@ -125,11 +125,7 @@ impl Plot {
             _ => (self.size.map_or(WIDTH, |(width, _)| width), Some(())),
         };
         let views = self.views(&logs)?;
-        let (chart, lines) = if self.xy.is_empty() {
-            self.timeline(&views, width)?
-        } else {
-            self.track(&views)?
-        };
+        let (chart, lines) = if self.xy.is_empty() { self.timeline(&views, width)? } else { self.track(&views)? };
         if drawn.is_none() {
             let text = self.in_terminal(&chart, screen)?;
             screen.out.write_all(text.as_bytes())?;
@@ -302,8 +298,11 @@ impl Plot {
                     [] => return Err(nothing_to_draw(0).into()),
                     [_] => found.push(places),
                     [first, second, ..] => {
-                        let message = format!("--xy needs one channel each way, and `{pattern}` is several: {first}, {second}");
-                        return Err(Complaint::usage(message).help("name it in full, or leave others out with -n").into());
+                        let message =
+                            format!("--xy needs one channel each way, and `{pattern}` is several: {first}, {second}");
+                        return Err(Complaint::usage(message)
+                            .help("name it in full, or leave others out with -n")
+                            .into());
                     }
                 }
             }
@@ -397,9 +396,12 @@ enum Line {
 impl Taker for Lines<'_, '_> {
     fn meet(&mut self, channel: &Channel, name: &str, value: &Leaf<'_>) -> Result<Option<usize>> {
         if self.before + self.lines.len() >= MOST_LINES {
-            return Err(Complaint::failed("too-many", format!("that is more than {MOST_LINES} lines, too many for one plot"))
-                .help("name fewer channels with -y, or leave some out with -n")
-                .into());
+            return Err(Complaint::failed(
+                "too-many",
+                format!("that is more than {MOST_LINES} lines, too many for one plot"),
+            )
+            .help("name fewer channels with -y, or leave some out with -n")
+            .into());
         }
         let shown = format!("{}{name}", self.prefix);
         let trace = || Trace::new(self.range, self.width);
@@ -505,7 +507,10 @@ fn join(xs: &[(Time, f64)], ys: &[(Time, f64)], path: &mut Track1) {
 
 fn nothing_to_draw(met: usize) -> Complaint {
     let (message, help) = if met == 0 {
-        ("what matches has no numbers, truth values or texts", "`logpose list FILE` shows the types; bytes need a schema")
+        (
+            "what matches has no numbers, truth values or texts",
+            "`logpose list FILE` shows the types; bytes need a schema",
+        )
     } else {
         ("what matches has no values in that time", "`logpose list FILE` shows when each channel was written")
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::run::{SHARED, code, logpose, stderr};
 
 /// Logs of one kind (`valid` or `corrupt`) of every dialect; none where the crate is tested outside the repository.
-fn fixtures(kind: &str) -> Vec<PathBuf> {
+pub(crate) fn fixtures(kind: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let Ok(dialects) = fs::read_dir(root) else { return Vec::new() };
     let folders = dialects.map(|entry| entry.unwrap().path().join(kind)).filter(|folder| folder.is_dir());

@@ -24,7 +24,9 @@ fn of_struct(type_name: &str, field: &str) -> Option<&'static str> {
             // A quaternion has an x too, and no unit.
             (!field.contains(".q.")).then_some("m")
         }
-        ("Pose2d" | "Transform2d" | "Rotation2d" | "SwerveModuleState" | "SwerveModulePosition", "value") => Some("rad"),
+        ("Pose2d" | "Transform2d" | "Rotation2d" | "SwerveModuleState" | "SwerveModulePosition", "value") => {
+            Some("rad")
+        }
         ("ChassisSpeeds", "vx" | "vy") | ("SwerveModuleState", "speed") => Some("m/s"),
         ("ChassisSpeeds", "omega") => Some("rad/s"),
         ("SwerveModulePosition", "distance") => Some("m"),
@@ -37,7 +39,9 @@ fn by_name(leaf: &str) -> Option<&'static str> {
     let last = leaf.rsplit(['/', '.']).find(|part| !part.is_empty())?;
     let last = last.split('[').next()?;
     let fits = |word: &str| {
-        let snake = || last.len() > word.len() && last.to_ascii_lowercase().ends_with(&format!("_{}", word.to_ascii_lowercase()));
+        let snake = || {
+            last.len() > word.len() && last.to_ascii_lowercase().ends_with(&format!("_{}", word.to_ascii_lowercase()))
+        };
         last.ends_with(word) || last.eq_ignore_ascii_case(word) || snake()
     };
     let ends = WORDS.iter().flat_map(|(words, unit)| words.iter().map(move |word| (*word, *unit)));
