@@ -1,0 +1,2 @@
+mod mcap;
+mod text;
