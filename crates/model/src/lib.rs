@@ -1,1 +1,18 @@
-//! Channels and samples as Arrow arrays.
+#![doc = include_str!("../README.md")]
+
+mod batch;
+mod enums;
+mod error;
+mod form;
+pub mod long;
+mod memory;
+mod plain;
+mod shape;
+mod structs;
+mod trees;
+
+pub use batch::{channel_batches, channel_schema, names, sort};
+pub use error::ModelError;
+pub use memory::Memory;
+pub use plain::{binary, times};
+pub use shape::Shape;

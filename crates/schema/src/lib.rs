@@ -4,6 +4,7 @@ mod budget;
 mod cache;
 mod common;
 mod error;
+mod form;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod json;
@@ -16,5 +17,6 @@ mod type_string;
 pub mod wpistruct;
 
 pub use error::{Note, ParseError, ParseErrorKind, SchemaError};
+pub use form::Form;
 pub use registry::{Decoded, Decoder, Registry};
 pub use tree::Tree;

@@ -11,8 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::budget::Budget;
+use crate::form::Parts;
 use crate::wpistruct::{self, Layout, MAX_DEPTH, Scalar};
-use crate::{ParseError, ParseErrorKind, SchemaError, Tree};
+use crate::{Form, ParseError, ParseErrorKind, SchemaError, Tree};
 
 /// A parsed photonstruct schema.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -185,6 +186,23 @@ fn check_depth(open: &[String], height: usize, name: &str) -> Result<(), SchemaE
     Ok(())
 }
 
+/// What its values look like.
+pub(crate) fn form(photon: &Photon, parts: &mut Parts) -> Result<Form, SchemaError> {
+    let mut fields = Vec::new();
+    for field in &photon.fields {
+        parts.add(&field.name)?;
+        let form = match &field.kind {
+            Kind::Scalar(Scalar::Char) if field.many => Form::Text,
+            Kind::Scalar(scalar) => Form::Scalar(*scalar),
+            Kind::Struct(layout) => Form::of_layout(layout, parts)?.or_any(),
+            Kind::Photon(inner) => self::form(inner, parts)?.or_any(),
+        };
+        let form = if field.many && form != Form::Text { Form::List(Box::new(form)) } else { form };
+        fields.push((field.name.clone(), form));
+    }
+    Ok(Form::Struct(fields))
+}
+
 /// The value at the start of `payload`, and how many bytes are left after it.
 pub(crate) fn decode(photon: &Photon, payload: &[u8]) -> Result<(Tree, usize), SchemaError> {
     let mut walk = Walk { name: &photon.name, payload, at: 0, budget: Budget::new() };
@@ -223,7 +241,7 @@ impl Walk<'_> {
         let byte = self.byte()?;
         let count = usize::try_from(byte).map_err(|_| self.broken("array count", byte))?;
         if let Kind::Scalar(Scalar::Char) = field.kind {
-            return Ok(Tree::Text(wpistruct::text(self.take(count)?)));
+            return Ok(Tree::Text(wpistruct::text(self.take(count)?).into_owned()));
         }
         (0..count).map(|_| self.value(&field.kind)).collect::<Result<_, _>>().map(Tree::List)
     }

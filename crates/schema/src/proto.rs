@@ -1,6 +1,7 @@
 //! Protobuf: a pool of file descriptors, filled in any order, and messages decoded with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -14,7 +15,9 @@ use prost_reflect::{
 };
 
 use crate::budget::{self, Budget};
-use crate::{SchemaError, Tree};
+use crate::form::Parts;
+use crate::wpistruct::{EnumNames, Scalar};
+use crate::{Form, SchemaError, Tree};
 
 /// The descriptors of a log.
 #[derive(Debug, Default)]
@@ -156,6 +159,66 @@ pub(crate) fn decode(message: &MessageDescriptor, payload: &[u8]) -> Result<(Tre
     Ok((walk.message(message)?, walk.unknown))
 }
 
+/// What messages look like. A message inside itself, or deeper than structs may be, is of any shape.
+pub(crate) fn form(message: &MessageDescriptor, parts: &mut Parts) -> Result<Form, SchemaError> {
+    message_form(message, parts, &mut Vec::new())
+}
+
+fn message_form(
+    message: &MessageDescriptor,
+    parts: &mut Parts,
+    open: &mut Vec<MessageDescriptor>,
+) -> Result<Form, SchemaError> {
+    if open.contains(message) || open.len() >= MAX_DEPTH {
+        return Ok(Form::Any);
+    }
+    open.push(message.clone());
+    let mut fields = Vec::new();
+    for field in fields_of(message) {
+        parts.add(field.name())?;
+        let form = match field.kind() {
+            Kind::Message(entry) if field.is_map() => {
+                let key = kind_form(&entry.map_entry_key_field().kind(), parts, open)?;
+                let value = kind_form(&entry.map_entry_value_field().kind(), parts, open)?;
+                Form::Map(Box::new(key), Box::new(value))
+            }
+            kind if field.is_list() => Form::List(Box::new(kind_form(&kind, parts, open)?)),
+            kind => kind_form(&kind, parts, open)?,
+        };
+        fields.push((field.name().to_owned(), form));
+    }
+    open.pop();
+    Ok(Form::Struct(fields))
+}
+
+fn kind_form(kind: &Kind, parts: &mut Parts, open: &mut Vec<MessageDescriptor>) -> Result<Form, SchemaError> {
+    Ok(match kind {
+        Kind::Double => Form::Scalar(Scalar::Double),
+        Kind::Float => Form::Scalar(Scalar::Float),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Form::Scalar(Scalar::Int32),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Form::Scalar(Scalar::Int64),
+        Kind::Uint32 | Kind::Fixed32 => Form::Scalar(Scalar::UInt32),
+        Kind::Uint64 | Kind::Fixed64 => Form::Scalar(Scalar::UInt64),
+        Kind::Bool => Form::Scalar(Scalar::Bool),
+        Kind::String => Form::Text,
+        Kind::Bytes => Form::Bytes,
+        Kind::Enum(names) => {
+            let pairs = names.values().map(|value| (value.number().into(), value.name().to_owned()));
+            Form::Enum(Arc::new(EnumNames::from_pairs(pairs.collect())))
+        }
+        Kind::Message(message) => message_form(message, parts, open)?.or_any(),
+    })
+}
+
+/// The fields in the order of the file, which people expect; the pool sorts them by number.
+fn fields_of(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> {
+    let declared = &message.descriptor_proto().field;
+    declared.iter().filter_map(|field| message.get_field(field.number().cast_unsigned()))
+}
+
+/// How deep the form of a message goes; real ones reach five.
+const MAX_DEPTH: usize = 32;
+
 struct Walk {
     budget: Budget,
     unknown: usize,
@@ -166,10 +229,8 @@ impl Walk {
     fn message(&mut self, mut message: DynamicMessage) -> Result<Tree, SchemaError> {
         self.unknown += message.unknown_fields().count();
         let descriptor = message.descriptor();
-        let declared = &descriptor.descriptor_proto().field;
-        let mut fields = Vec::with_capacity(declared.len().min(64));
-        // The pool sorts fields by number; people expect the order of the file.
-        for field in declared.iter().filter_map(|field| descriptor.get_field(field.number().cast_unsigned())) {
+        let mut fields = Vec::with_capacity(descriptor.fields().len().min(64));
+        for field in fields_of(&descriptor) {
             self.budget.node(field.name().len())?;
             let value = match message.take_field(&field) {
                 Some(value) => self.field(&field, value)?,

@@ -6,11 +6,12 @@ use prost_reflect::MessageDescriptor;
 
 use crate::cache::Cache;
 use crate::common::{self, Edition};
+use crate::form::Parts;
 use crate::photon::{self, Photon};
 use crate::proto::{self, Proto};
 use crate::type_string::{SchemaOf, Shape, TypeString};
 use crate::wpistruct::{self, Layout, Schema};
-use crate::{Note, ParseError, SchemaError, Tree, json, msgpack};
+use crate::{Form, Note, ParseError, SchemaError, Tree, json, msgpack};
 
 /// The schemas of a log and the decoders made from them.
 ///
@@ -214,9 +215,8 @@ impl Decoder {
     pub fn decode(&self, payload: &[u8]) -> Result<Decoded, SchemaError> {
         match &self.0 {
             Kind::Struct { layout, shape } => decode_struct(layout, *shape, payload),
-            Kind::Guess { layouts, shape, missing } => {
-                let fits = |layout: &&Arc<Layout>| shape.fits(layout.size, payload.len());
-                let layout = layouts.iter().find(fits).ok_or_else(|| SchemaError::clone(missing))?;
+            Kind::Guess { shape, missing, .. } => {
+                let layout = self.layout_for(payload.len()).ok_or_else(|| SchemaError::clone(missing))?;
                 let decoded = decode_struct(layout, *shape, payload)?;
                 Ok(Decoded { note: Some(Note::Guessed), ..decoded })
             }
@@ -228,6 +228,46 @@ impl Decoder {
                 let note = (count > 0).then_some(Note::UnknownFields { count });
                 Ok(Decoded { tree, note })
             }
+        }
+    }
+
+    /// What decoded values look like, in at most `limit` fields.
+    ///
+    /// Where a struct without schema had several layouts in the course of time, this is the longest of them.
+    pub fn form(&self, limit: usize) -> Result<Form, SchemaError> {
+        let parts = &mut Parts::new(limit);
+        match &self.0 {
+            Kind::Photon(photon) => photon::form(photon, parts),
+            Kind::Proto(message) => proto::form(message, parts),
+            Kind::Msgpack | Kind::Json => Ok(Form::Any),
+            Kind::Struct { shape, .. } | Kind::Guess { shape, .. } => {
+                let longest = self.layouts().iter().max_by_key(|layout| layout.size);
+                let form = longest.map_or(Ok(Form::Any), |layout| Form::of_layout(layout, parts))?;
+                Ok(match shape {
+                    Shape::One => form,
+                    Shape::Many => Form::List(Box::new(form)),
+                    Shape::Exactly(count) => Form::Array(Box::new(form), *count),
+                })
+            }
+        }
+    }
+
+    /// The layouts of one element, if the type is a struct or struct array: several where WPILib's stand in for a
+    /// missing schema.
+    pub fn layouts(&self) -> &[Arc<Layout>] {
+        match &self.0 {
+            Kind::Struct { layout, .. } => std::slice::from_ref(layout),
+            Kind::Guess { layouts, .. } => layouts,
+            _ => &[],
+        }
+    }
+
+    /// The one of [`Decoder::layouts`] that a payload of `len` bytes decodes with.
+    pub fn layout_for(&self, len: usize) -> Option<&Arc<Layout>> {
+        match &self.0 {
+            Kind::Struct { layout, shape } => Some(layout).filter(|layout| shape.has_room(layout.size, len)),
+            Kind::Guess { layouts, shape, .. } => layouts.iter().find(|layout| shape.fits(layout.size, len)),
+            _ => None,
         }
     }
 

@@ -68,6 +68,15 @@ impl Shape {
         }
     }
 
+    /// True if a payload of `len` bytes decodes with structs of `size`, whatever is left over.
+    pub(crate) fn has_room(self, size: usize, len: usize) -> bool {
+        match self {
+            Self::One => size <= len,
+            Self::Many => true,
+            Self::Exactly(count) => size.checked_mul(count).is_some_and(|needed| needed <= len),
+        }
+    }
+
     /// True if a payload of `len` bytes holds whole structs of `size` and nothing else.
     pub(crate) fn fits(self, size: usize, len: usize) -> bool {
         match self {

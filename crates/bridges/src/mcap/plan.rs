@@ -99,7 +99,7 @@ pub(crate) const VERSION: &str = "1";
 impl Plan {
     pub(crate) fn new(header: &Header, registry: &Registry, earliest: Time, poses: bool) -> Result<Self, EncodeError> {
         let mut making = Making { topics: Vec::new(), schemas: vec![Schema::default()], known: HashMap::new() };
-        let names = names(&header.channels);
+        let names = logpose_model::names(&header.channels);
         // Id 0 is legal but the mark of «none» in many programs.
         making.topics.push(Topic::default());
         let mut lanes = Vec::with_capacity(header.channels.len());
@@ -317,15 +317,4 @@ fn too_many(channel: &Channel) -> EncodeError {
         channel: channel.name.clone(),
         message: format!("MCAP has room for {} channels; choose fewer", u16::MAX),
     }
-}
-
-/// The names of the topics. A name that two types share has the type behind it.
-fn names(channels: &[Channel]) -> Vec<String> {
-    let mut count: HashMap<&str, usize> = HashMap::new();
-    channels.iter().for_each(|channel| *count.entry(&channel.name).or_default() += 1);
-    let name = |channel: &Channel| match count.get(&*channel.name) {
-        Some(2..) => format!("{} ({})", channel.name, channel.type_name),
-        _ => channel.name.clone(),
-    };
-    channels.iter().map(name).collect()
 }

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use super::{Bits, EnumNames, Field, Kind, Layout, Scalar};
 use crate::{SchemaError, Tree, budget};
 
@@ -16,11 +18,11 @@ pub(crate) fn many(layout: &Layout, count: usize, bytes: &[u8]) -> Result<Tree, 
 /// The text of a `char` array.
 ///
 /// Writers fill up with zeros and may cut a character in half when the text is too long.
-pub(crate) fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     let bytes = bytes.get(..end).unwrap_or_default();
     let whole = bytes.get(..end - half_character(bytes)).unwrap_or_default();
-    String::from_utf8_lossy(whole).into_owned()
+    String::from_utf8_lossy(whole)
 }
 
 fn map(layout: &Layout, bytes: &[u8]) -> Option<Tree> {
@@ -41,7 +43,7 @@ fn value(field: &Field, bytes: &[u8]) -> Option<Tree> {
     match (&field.kind, field.bits, field.count) {
         (Kind::Scalar(scalar), Some(bits), _) => Some(named(bit_field(*scalar, bits, bytes)?, &field.names)),
         (Kind::Scalar(scalar), None, None) => Some(named(scalar.read(bytes)?, &field.names)),
-        (Kind::Scalar(Scalar::Char), None, Some(count)) => Some(Tree::Text(text(bytes.get(..count)?))),
+        (Kind::Scalar(Scalar::Char), None, Some(count)) => Some(Tree::Text(text(bytes.get(..count)?).into_owned())),
         (Kind::Scalar(scalar), None, Some(count)) => {
             let packed = bytes.get(..count.checked_mul(scalar.size())?)?;
             let items = packed.chunks_exact(scalar.size());

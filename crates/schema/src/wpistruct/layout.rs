@@ -117,7 +117,10 @@ impl EnumNames {
     }
 
     fn new(names: &[(String, i64)]) -> Self {
-        let mut pairs: Vec<_> = names.iter().map(|(name, number)| (*number, name.clone())).collect();
+        Self::from_pairs(names.iter().map(|(name, number)| (*number, name.clone())).collect())
+    }
+
+    pub(crate) fn from_pairs(mut pairs: Vec<(i64, String)>) -> Self {
         // Both steps keep the first of equals, and the first name wins.
         pairs.sort_by_key(|&(number, _)| number);
         pairs.dedup_by_key(|&mut (number, _)| number);

@@ -9,9 +9,10 @@ mod layout;
 mod parse;
 mod scalar;
 
-pub(crate) use decode::{many, text, tree};
+pub(crate) use decode::{many, tree};
 pub(crate) use layout::{MAX_DEPTH, resolve};
 
+pub use decode::text;
 pub use layout::{Column, EnumNames, Field, Kind, Layout};
 pub use parse::{Declaration, Schema, TypeName};
 pub use scalar::{Bits, Scalar};

@@ -91,7 +91,7 @@ impl Scalar {
     pub(crate) fn read(self, bytes: &[u8]) -> Option<Tree> {
         Some(match self {
             Self::Bool => Tree::Bool(*bytes.first()? != 0),
-            Self::Char => Tree::Text(super::text(bytes.get(..1)?)),
+            Self::Char => Tree::Text(super::text(bytes.get(..1)?).into_owned()),
             Self::Int8 => Tree::Int(i8::from_le_bytes(*bytes.first_chunk()?).into()),
             Self::UInt8 => Tree::UInt((*bytes.first()?).into()),
             Self::Int16 => Tree::Int(i16::from_le_bytes(*bytes.first_chunk()?).into()),

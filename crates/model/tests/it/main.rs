@@ -1,0 +1,5 @@
+//! Arrays against what they were made of.
+
+mod long;
+mod plain;
+mod support;
