@@ -1,6 +1,6 @@
-use std::time::Instant;
 use logpose_bridges::*;
 use logpose_core::*;
+use std::time::Instant;
 fn main() {
     let path = std::env::args().nth(1).unwrap();
     let kind = std::env::args().nth(2).unwrap_or("parquet".into());
@@ -29,11 +29,19 @@ fn main() {
         std::fs::write(format!("/tmp/target-columns/match.{kind}"), &out).unwrap();
     }
 }
-struct Many<P> { pieces: Vec<P>, make: Box<dyn Fn() -> P> }
+struct Many<P> {
+    pieces: Vec<P>,
+    make: Box<dyn Fn() -> P>,
+}
 impl<P: Piece> Sink for Many<P> {
-    fn channel(&mut self, id: ChannelId, c: &Channel) -> Result<(), SinkError> { self.pieces.last_mut().unwrap().channel(id, c) }
+    fn channel(&mut self, id: ChannelId, c: &Channel) -> Result<(), SinkError> {
+        self.pieces.last_mut().unwrap().channel(id, c)
+    }
     fn samples(&mut self, s: &[Sample<'_>]) -> Result<(), SinkError> {
-        if self.pieces.last().unwrap().rows() > 1_000_000 { let p = (self.make)(); self.pieces.push(p); }
+        if self.pieces.last().unwrap().rows() > 1_000_000 {
+            let p = (self.make)();
+            self.pieces.push(p);
+        }
         self.pieces.last_mut().unwrap().samples(s)
     }
 }
@@ -42,21 +50,33 @@ fn run<W: Writer>(mut w: W, d: &dyn Dialect, log: &[u8], index: &Index) {
     let mut many = Many { pieces: vec![w.piece()], make: Box::new(|| unreachable!()) };
     // three pieces, made beforehand
     let spare = std::cell::RefCell::new(vec![w.piece(), w.piece(), w.piece()]);
-    struct Wrap<'a, P> { many: &'a mut Vec<P>, spare: &'a std::cell::RefCell<Vec<P>> }
+    struct Wrap<'a, P> {
+        many: &'a mut Vec<P>,
+        spare: &'a std::cell::RefCell<Vec<P>>,
+    }
     impl<P: Piece> Sink for Wrap<'_, P> {
-        fn channel(&mut self, id: ChannelId, c: &Channel) -> Result<(), SinkError> { self.many.last_mut().unwrap().channel(id, c) }
+        fn channel(&mut self, id: ChannelId, c: &Channel) -> Result<(), SinkError> {
+            self.many.last_mut().unwrap().channel(id, c)
+        }
         fn samples(&mut self, s: &[Sample<'_>]) -> Result<(), SinkError> {
-            if self.many.last().unwrap().rows() > 1_000_000 { let p = self.spare.borrow_mut().pop().unwrap(); self.many.push(p); }
+            if self.many.last().unwrap().rows() > 1_000_000 {
+                let p = self.spare.borrow_mut().pop().unwrap();
+                self.many.push(p);
+            }
             self.many.last_mut().unwrap().samples(s)
         }
     }
     d.replay(log, index, &Lookup::default(), &mut Wrap { many: &mut many.pieces, spare: &spare }).unwrap();
     print!("fill {:?}", t.elapsed());
     let t = Instant::now();
-    for p in &mut many.pieces { p.seal().unwrap(); }
+    for p in &mut many.pieces {
+        p.seal().unwrap();
+    }
     print!(" seal {:?}", t.elapsed());
     let t = Instant::now();
-    for p in many.pieces { w.append(p).unwrap(); }
+    for p in many.pieces {
+        w.append(p).unwrap();
+    }
     w.finish().unwrap();
     println!(" append {:?}", t.elapsed());
 }

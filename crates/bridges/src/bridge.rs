@@ -9,7 +9,7 @@ use logpose_core::{
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
-use crate::{Header, arrow, parquet};
+use crate::{Header, arrow, mcap, parquet};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
@@ -25,7 +25,7 @@ pub struct Bridge {
 type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, DecodeError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW];
+pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP];
 
 static PARQUET: Bridge =
     Bridge { info: &info("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
@@ -34,6 +34,22 @@ static ARROW: Bridge = Bridge {
     sniff: arrow::sniff,
     read: arrow::read,
 };
+
+static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: read_mcap };
+
+fn read_mcap(
+    file: &[u8],
+    read: &Read<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, DecodeError> {
+    mcap::read(file, read, sink, problems).map_err(|error| match error {
+        StreamError::Decode(error) => error,
+        StreamError::Sink(error) => {
+            DecodeError { dialect: "mcap", code: "write", at: 0, message: error.to_string(), help: None }
+        }
+    })
+}
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
     let files = Support { read: true, write: true };

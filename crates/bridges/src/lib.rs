@@ -6,6 +6,7 @@ mod bridge;
 mod folder;
 mod header;
 mod long;
+pub mod mcap;
 mod parquet;
 mod stage;
 mod store;

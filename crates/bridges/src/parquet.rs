@@ -149,10 +149,7 @@ fn encode(factory: &ArrowRowGroupWriterFactory, batch: &RecordBatch) -> Result<V
 }
 
 /// Writes an encoded row group.
-fn append<W: Write + Send>(
-    file: &mut SerializedFileWriter<W>,
-    chunks: Vec<ArrowColumnChunk>,
-) -> Result<(), SinkError> {
+fn append<W: Write + Send>(file: &mut SerializedFileWriter<W>, chunks: Vec<ArrowColumnChunk>) -> Result<(), SinkError> {
     if chunks.is_empty() {
         return Ok(());
     }
@@ -171,7 +168,9 @@ pub(crate) fn properties(schema: &Schema) -> WriterProperties {
         let name = leaf.name();
         builder = match leaf.physical_type() {
             // Texts are often the same again; payloads are not.
-            Type::BYTE_ARRAY if leaf.logical_type_ref().is_some() => builder.set_column_dictionary_enabled(path.clone(), true),
+            Type::BYTE_ARRAY if leaf.logical_type_ref().is_some() => {
+                builder.set_column_dictionary_enabled(path.clone(), true)
+            }
             // Times and counters go on in steps.
             Type::INT64 => builder.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
             _ => builder,

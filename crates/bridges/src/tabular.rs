@@ -56,11 +56,7 @@ impl Source {
     }
 
     /// Pushes the samples of a batch.
-    pub(crate) fn push(
-        &mut self,
-        batch: Result<RecordBatch, String>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), DecodeError> {
+    pub(crate) fn push(&mut self, batch: Result<RecordBatch, String>, sink: &mut dyn Sink) -> Result<(), DecodeError> {
         let batch = batch.map_err(|message| damaged(self.dialect, message))?;
         let pushed = match &mut self.kind {
             Kind::Own(import) => import.push(&batch, sink),

@@ -6,6 +6,7 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
+use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
@@ -27,6 +28,8 @@ pub enum Format {
     Parquet,
     /// An Apache Arrow file, a row for each sample.
     Arrow,
+    /// MCAP, for Foxglove and other viewers.
+    Mcap,
 }
 
 impl Format {
@@ -38,6 +41,7 @@ impl Format {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
             "parquet" => Some(Self::Parquet),
             "arrow" | "feather" => Some(Self::Arrow),
+            "mcap" => Some(Self::Mcap),
             name => dialects::dialect(name).map(Self::Dialect),
         }
     }
@@ -60,6 +64,7 @@ impl Format {
             Self::Ndjson => "ndjson",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::Mcap => "mcap",
         }
     }
 
@@ -90,6 +95,8 @@ pub struct ConvertOptions {
     /// The order of the samples. Without it: that of time where the format needs it and where several logs are
     /// merged, else that of the file.
     pub order: Option<Order>,
+    /// How MCAP is written.
+    pub mcap: McapOptions,
     /// Whether structs and the like stay bytes (base64) in CSV and NDJSON.
     pub raw_values: bool,
 }
@@ -187,7 +194,7 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
     let needed = match format {
         Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
         Format::Csv => options.wide.is_some(),
-        Format::Ndjson | Format::Parquet | Format::Arrow => false,
+        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap => false,
     };
     match options.order {
         Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
@@ -233,6 +240,12 @@ fn write(
         }
         Format::Arrow => {
             let writer = ArrowWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
+        Format::Mcap => {
+            let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first.min(Time::ZERO));
+            let how = McapOptions { earliest, ..options.mcap };
+            let writer = McapWriter::new(out, &feed.header(), feed.schemas().registry(), &how);
             in_pieces(feed, order, writer, progress, &mut report)
         }
         Format::Csv if options.wide.is_some() => {

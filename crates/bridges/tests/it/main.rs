@@ -1,6 +1,7 @@
 //! Logs as files of other fields, and back.
 
 mod arrow;
+mod mcap;
 mod parquet;
 mod store;
 

@@ -67,7 +67,7 @@ pub(super) struct Convert {
 /// What can be written.
 fn formats() -> Vec<&'static str> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
-    dialects.chain(["parquet", "arrow", "csv", "ndjson"]).collect()
+    dialects.chain(["parquet", "arrow", "mcap", "csv", "ndjson"]).collect()
 }
 
 fn period(text: &str) -> Result<i64, String> {
