@@ -10,10 +10,13 @@ use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
+use crate::folder::{self, NewFolder};
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
-use crate::{Error, ErrorKind, Feed, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify};
+use crate::{
+    Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify,
+};
 
 /// What logs are converted to.
 #[derive(Clone, Copy)]
@@ -187,6 +190,34 @@ pub fn convert(
         report.verified = true;
     }
     whole.keep()?;
+    Ok(report)
+}
+
+/// Converts logs, merged into one, to a folder with a Parquet file for each channel.
+///
+/// Each file is in the order of time. Crops and filters like [`convert`]; the folder appears when it is whole.
+pub fn convert_to_folder(
+    logs: &[Log],
+    lookups: Vec<Lookup>,
+    layout: FolderLayout,
+    path: &Path,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let feed = Feed::new(logs, with_schemas(logs, lookups));
+    let new = NewFolder::new(path, options.force)?;
+    progress.begin("converting", logs.iter().map(|log| log.bytes().len() as u64).sum());
+    let written = folder::write(&feed, layout, new.content(), progress);
+    progress.end();
+    let mut report = written?;
+    if options.verify {
+        progress.begin("verifying", report.bytes);
+        let verified = verify::verify(&feed, Order::Time, &Format::Parquet, new.content(), options);
+        progress.end();
+        verified.map_err(|error| Error { path: Some(path.to_owned()), ..error })?;
+        report.verified = true;
+    }
+    new.keep()?;
     Ok(report)
 }
 

@@ -8,6 +8,7 @@ mod doctor;
 mod error;
 mod feed;
 pub mod find;
+mod folder;
 pub mod frc;
 mod merge;
 mod moment;
@@ -28,7 +29,7 @@ mod wide;
 mod windows;
 mod wrapper;
 
-pub use convert::{ConvertOptions, Format, Report, convert};
+pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
 pub use demo::{DemoOptions, demo};
 pub use dialects::{DIALECTS, dialect, readable};
 pub use doctor::{Checkup, Finding, doctor};
@@ -44,6 +45,8 @@ pub use select::Filter;
 pub use show::{Schemas, Shown};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
+
+pub use logpose_bridges::FolderLayout;
 
 pub use logpose_bridges as bridges;
 pub use logpose_core as core;

@@ -7,7 +7,10 @@ use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems,
 use crate::dialects::Reader;
 use crate::frc::Facts;
 use crate::source::{Bytes, Source};
-use crate::{Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads, windows};
+use crate::{
+    Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, threads,
+    windows,
+};
 
 /// How a log is to be opened.
 #[derive(Clone, Debug)]
@@ -77,7 +80,16 @@ impl Log {
     ///
     /// The dialect is known by the first bytes; the name only breaks ties.
     pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        Self::new(path, Source::open(path, progress)?, options, progress)
+        let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
+        if files.is_empty() {
+            return Self::new(path, Source::open(path, progress)?, options, progress);
+        }
+        let mut problems = Problems::default();
+        progress.begin("unpacking", 0);
+        let source = Source::folder(path, &files, &options.read(), &mut problems);
+        progress.end();
+        let parquet = Reader::named("parquet").ok_or_else(|| Error::new(ErrorKind::Directory).in_file(path))?;
+        Self::index(path, source?, parquet.dialect(), true, problems, options, progress)
     }
 
     /// Indexes bytes that are in memory already; `name` stands for the path.
@@ -88,15 +100,27 @@ impl Log {
 
     fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
         let Choice { reader, sure } = choose(path, &source.bytes, options)?;
-        let dialect = reader.dialect();
-        let mut read = options.read();
         let mut problems = Problems::default();
         if let Reader::Bridge(bridge) = reader {
             progress.begin("unpacking", source.file_len);
-            let unpacked = source.unpack(path, bridge, &read, &mut problems);
+            let unpacked = source.unpack(path, bridge, &options.read(), &mut problems);
             progress.end();
             unpacked?;
         }
+        Self::index(path, source, reader.dialect(), sure, problems, options, progress)
+    }
+
+    /// The log whose bytes are there; `sure` tells whether more than its name speaks for the dialect.
+    fn index(
+        path: &Path,
+        mut source: Source,
+        dialect: &'static dyn Dialect,
+        sure: bool,
+        mut problems: Problems,
+        options: &OpenOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut read = options.read();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         read.positions = (source.bytes.len() as u64) < options.light_from;
         if source.bytes.is_mapped() && source.bytes.len() as u64 > PASSED_FROM {
@@ -206,14 +230,22 @@ impl Log {
     /// Some channels as flat buffers, in the order asked for.
     pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
         if !self.index.placed {
-            return self.walked(channels);
+            return self.walked(channels, &Lookup::default());
         }
         let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);
         columns.map_err(|error| Error::decode(&self.path, error))
     }
 
+    /// Some channels as flat buffers, in the order asked for, of the times that a lookup wants.
+    pub fn columns_within(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
+        if lookup.start.is_none() && lookup.end.is_none() {
+            return self.columns(channels);
+        }
+        self.walked(channels, lookup)
+    }
+
     /// Some channels as flat buffers, found by a walk over the whole log.
-    fn walked(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
+    fn walked(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
         let mut wanted = vec![false; self.index.channels.len()];
         for id in channels {
             wanted.get_mut(*id as usize).into_iter().for_each(|wanted| *wanted = true);
@@ -222,7 +254,7 @@ impl Log {
         let mut all: Option<Columns> = None;
         let scan = |number: usize| {
             let within = windows.get(number).copied();
-            let columns = self.scan(&Lookup { channels: wanted.clone(), within, ..Lookup::default() });
+            let columns = self.scan(&Lookup { channels: wanted.clone(), within, ..lookup.clone() });
             within.into_iter().for_each(|within| self.pass(within));
             columns
         };

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use logpose_bridges::{Bridge, UnpackError};
 use logpose_core::{Problem, Problems, Severity};
@@ -93,12 +93,33 @@ impl Source {
         problems: &mut Problems,
     ) -> Result<(), Error> {
         let mut spool = Spool::default();
-        bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| match error {
-            UnpackError::Decode(error) => Error::decode(path, error),
-            UnpackError::Write(error) => Error::reading(path, error),
-        })?;
+        bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| unpack_error(path, error))?;
         self.bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
         Ok(())
+    }
+
+    /// Unpacks the Parquet files of a folder as one log.
+    pub(crate) fn folder(
+        folder: &Path,
+        files: &[PathBuf],
+        read: &logpose_core::Read<'_>,
+        problems: &mut Problems,
+    ) -> Result<Self, Error> {
+        let mut held = Vec::with_capacity(files.len());
+        for path in files {
+            let failed = |error| Error::reading(path, error);
+            let file = File::open(path).map_err(failed)?;
+            let len = file.metadata().map_err(failed)?.len();
+            let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+            held.push((name, hold(file, len).map_err(failed)?));
+        }
+        let file_len = held.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        let parts: Vec<(&str, &[u8])> = held.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+        let mut spool = Spool::default();
+        let unpacked = logpose_bridges::read_folder(&parts, read, &mut spool, problems);
+        unpacked.map_err(|error| unpack_error(folder, error))?;
+        let bytes = spool.finish().map_err(|error| Error::reading(folder, error))?;
+        Ok(Self { bytes, file_len, wrapper: None, problem: None })
     }
 
     /// Reads to the end what cannot be mapped.
@@ -111,6 +132,13 @@ impl Source {
         read.map_err(|stopped| Error::reading(path, stopped.into()))?;
         let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
         Self::from_bytes(path, bytes, progress)
+    }
+}
+
+fn unpack_error(path: &Path, error: UnpackError) -> Error {
+    match error {
+        UnpackError::Decode(error) => Error::decode(path, error),
+        UnpackError::Write(error) => Error::reading(path, error),
     }
 }
 
