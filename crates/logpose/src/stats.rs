@@ -428,7 +428,11 @@ impl Series {
                     low as f64 + (i128::from(high) - i128::from(low)) as f64 * part
                 })
             };
-            (numbers.mean, numbers.stddev) = moments(self.integers.iter().map(|x| *x as f64));
+            // Counted from one of them: as doubles, large integers that lie close together would be one number.
+            let base = self.integers.first().copied().unwrap_or(0);
+            let apart = |x: &i64| (i128::from(*x) - i128::from(base)) as f64;
+            (numbers.mean, numbers.stddev) = moments(self.integers.iter().map(apart));
+            numbers.mean += base as f64;
             numbers.median = spread(&mut self.integers, 50.0);
             numbers.percentiles = options.percentiles.iter().map(|p| (*p, spread(&mut self.integers, *p))).collect();
         } else {

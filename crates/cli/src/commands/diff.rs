@@ -28,9 +28,9 @@ use crate::table::{Align, Table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose diff demo/demo_q12.rlog demo/akit_26-03-21_14-22-33_demo_q12.wpilog --ignore-missing
-  logpose diff demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '/Drive/*' --tolerance '/Drive/*Temp*=0.5'
-  logpose diff demo/demo_q12.rlog demo/akit_26-03-21_14-22-33_demo_q12.wpilog --align best -S auto..auto -y '/SystemStats/*' --json")]
+  logpose diff demo/demo_q12.rlog demo/akit*_q12.wpilog --ignore-missing
+  logpose diff demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '/Drive/*' --tolerance '*Temp*=0.5'
+  logpose diff demo/demo_q12.rlog demo/akit*_q12.wpilog -y '/SystemStats/*' -S auto..auto --json")]
 pub(super) struct Diff {
     /// The first log; times are on its clock
     #[arg(value_name = "A")]

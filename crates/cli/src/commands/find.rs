@@ -1,5 +1,5 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -10,7 +10,7 @@ use logpose::{Filter, Log, parse_duration};
 use super::{shown, tell_problems};
 use crate::args::{Form, Moments, Reading};
 use crate::failure::{Complaint, Outcome};
-use crate::human::{self, clean, counted, duration, number, share};
+use crate::human::{self, clean, count, counted, duration, number, share};
 use crate::render::{self, Double, Scalar};
 use crate::screen::{HEAD, NAME, STRONG, Screen, TIME};
 use crate::table::{Align, Table};
@@ -32,8 +32,8 @@ use crate::table::{Align, Table};
 #[command(after_help = "\
 Examples:
   logpose find 'BatteryVoltage < 10' demo/demo_q12.rlog --merge 0.1s --min-duration 40ms
-  logpose find \"mode = 'teleop' and Shooter/State = 'SHOOTING'\" demo/demo_q12.rlog --show '*RPM'
-  logpose find 'Pose.translation.x between 2 and 4 or abs(rate(BatteryVoltage)) > 100V/s' demo/demo_q12.rlog
+  logpose find \"enabled and Shooter/State = 'SHOOTING'\" demo/demo_q12.rlog --show '*RPM'
+  logpose find 'Pose.translation.x < 4 or abs(rate(BatteryVoltage)) > 99V/s' demo/demo_q12.rlog
   logpose find 'age(Joystick0/AxisValues) > 500ms' demo/demo_q12.rlog --pad 1s
   logpose find 'changed(BrownedOut)' demo/*.rlog --json")]
 pub(super) struct Find {
@@ -75,7 +75,7 @@ struct Answer {
 
 impl Find {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let query = Query::parse(&self.expression).map_err(|error| self.complain(error, screen))?;
+        let query = Query::parse(&self.expression).map_err(|error| self.complain(error, None, screen))?;
         let options = FindOptions {
             merge_ns: parse_duration(&self.merge)?,
             min_duration_ns: parse_duration(&self.min_duration)?,
@@ -84,22 +84,22 @@ impl Find {
         let (start, end) = self.moments.parse()?;
         let show = Filter::new(&self.show, &[])?;
         let (mut total, mut worst, mut rows) = (0, Outcome::Done, Vec::new());
-        for (place, path) in self.files.iter().enumerate() {
+        let mut printed = false;
+        for path in &self.files {
             let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
             let lookup = log.lookup(&Filter::default(), start.as_ref(), end.as_ref())?;
             let answer = match self.search(&log, &query, &lookup, &options, &show) {
                 Ok(answer) => answer,
                 Err(error) => {
+                    screen.out.flush()?;
                     let error = match error {
-                        FindError::Query(error) => self.complain(error, screen),
+                        FindError::Query(error) => self.complain(error, Some(path), screen),
                         FindError::Log(error) => error.into(),
                     };
                     // Logs differ in their channels: one that lacks some must not hide the others.
                     if self.files.len() == 1 {
                         return Err(error);
                     }
-                    screen.out.flush()?;
-                    screen.notes.line(format_args!("in {}:", shown(path)));
                     crate::failure::report(&error, &screen.notes);
                     worst = Outcome::Failed;
                     continue;
@@ -109,7 +109,8 @@ impl Find {
             if self.form.json() {
                 rows.push(self.as_json(&log, &answer));
             } else {
-                self.print(&log, &answer, place > 0, screen)?;
+                self.print(&log, &answer, printed, screen)?;
+                printed = true;
             }
             worst = worst.max(tell_problems(std::slice::from_ref(&log), screen));
         }
@@ -148,9 +149,10 @@ impl Find {
     }
 
     /// Shows where in the expression something is wrong.
-    fn complain(&self, error: QueryError, screen: &Screen) -> anyhow::Error {
+    fn complain(&self, error: QueryError, path: Option<&Path>, screen: &Screen) -> anyhow::Error {
         error.marked(&self.expression).lines().for_each(|line| screen.notes.line(format_args!("  {line}")));
-        let complaint = Complaint::usage(error.to_string());
+        let file = path.filter(|_| self.files.len() > 1).map_or(String::new(), |path| format!("{}: ", shown(path)));
+        let complaint = Complaint::usage(format!("{file}{error}"));
         match error.help {
             Some(help) => complaint.help(help).into(),
             None => complaint.into(),
@@ -177,9 +179,9 @@ impl Find {
             let end = screen.out.paint(TIME, format_args!("{end:>ends$}")).to_string();
             let length = duration(interval.duration_ns());
             let mode = interval.mode.map_or("", |mode| mode.name());
-            let open = if interval.open { "  until the end" } else { "" };
-            let line = format!("{start}  {end}  {length:>9}  {mode}{open}");
-            writeln!(screen.out, "{}", line.trim_end())?;
+            let words = [mode, if interval.open { "until the end" } else { "" }];
+            let words: String = words.iter().filter(|word| !word.is_empty()).map(|word| format!("  {word}")).collect();
+            writeln!(screen.out, "{start}  {end}  {length:>9}{words}")?;
             let mut table = Table::new(&[
                 ("name", Align::Left),
                 ("min", Align::Right),
@@ -207,7 +209,7 @@ impl Find {
         }
         let hidden = answer.found.count.saturating_sub(answer.intervals.len() as u64);
         if hidden > 0 {
-            writeln!(screen.out, "… and {}", counted(hidden, "more interval").replace(" more interval", " more"))?;
+            writeln!(screen.out, "… and {} more", count(hidden))?;
         }
         let whole = log.robust_range().map_or(0, |(first, last)| last.since(first));
         let part = share(answer.found.total_ns.unsigned_abs(), whole.unsigned_abs());

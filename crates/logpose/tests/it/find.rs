@@ -25,7 +25,8 @@ fn found_with(log: &Log, text: &str, lookup: &Lookup, options: FindOptions) -> V
 /// Starts and ends in milliseconds.
 fn found(log: &Log, text: &str) -> Vec<(f64, f64)> {
     let all = found_with(log, text, &Lookup::default(), FindOptions::default());
-    all.iter().map(|interval| (interval.start.seconds() * 1e3, interval.end.seconds() * 1e3)).collect()
+    let ms = |time: Time| time.nanos() as f64 / 1e6;
+    all.iter().map(|interval| (ms(interval.start), ms(interval.end))).collect()
 }
 
 fn refused(log: &Log, text: &str) -> (String, String, Option<String>) {

@@ -89,6 +89,10 @@ fn a_small_log_by_hand() {
     let count = numbers(&all, "/count");
     assert_eq!(count.min.as_ref().unwrap().0, Part::Integer(i64::MIN));
     assert_eq!(count.max.as_ref().unwrap().0, Part::Integer(i64::MAX));
+    let close = [(0, i64::MAX), (20, i64::MAX - 2)].map(|(t, x)| (0, ms(t), Value::Int64(x)));
+    let close =
+        stats::of(&log_of(encode("wpilog", &[("/i", "int64")], &close)), &Lookup::default(), &StatsOptions::default());
+    assert_eq!(numbers(&close.unwrap(), "/i").stddev, Some(2.0f64.sqrt()));
     assert_eq!(numbers(&all, "/pair.length").mean, 2.0);
     assert_eq!((numbers(&all, "/pair[0]").mean, numbers(&all, "/pair[1]").mean), (1.5, -2.0));
     let uneven = all.iter().find(|c| c.name == "/uneven").unwrap();
