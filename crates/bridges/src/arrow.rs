@@ -23,8 +23,8 @@ use logpose_model::long;
 
 use crate::header::Event;
 use crate::long::{Ledger, Rows};
-use crate::tabular::Source;
 use crate::parquet::KEY;
+use crate::tabular::Source;
 use crate::{Header, Piece, Writer, tabular};
 
 /// Writes a log as one Arrow file, a row for each sample. The dictionary of channels stands at its front.

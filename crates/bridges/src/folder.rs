@@ -126,13 +126,7 @@ pub struct ChannelFile<W: Write + Send> {
 
 impl<W: Write + Send> ChannelFile<W> {
     /// A file of the channel number `id` of the header; `shape` is how its values are decoded.
-    pub fn new(
-        out: W,
-        layout: FolderLayout,
-        header: &Header,
-        id: ChannelId,
-        shape: &Shape,
-    ) -> Result<Self, SinkError> {
+    pub fn new(out: W, layout: FolderLayout, header: &Header, id: ChannelId, shape: &Shape) -> Result<Self, SinkError> {
         let channel = header.channels.get(id as usize).cloned().unwrap_or_default();
         let schema = match layout {
             FolderLayout::Hive => Arc::new(without_channel(&long::schema())),
@@ -194,7 +188,8 @@ impl<W: Write + Send> ChannelFile<W> {
             return Ok(Vec::new());
         }
         let (name, n) = (&self.channel.name, self.changed);
-        let message = format!("{n} values of {name:?} are no UTF-8, or no 0 or 1; the nearest that can be said stands there");
+        let message =
+            format!("{n} values of {name:?} are no UTF-8, or no 0 or 1; the nearest that can be said stands there");
         Ok(vec![Problem::general(Severity::Damage, "changed-value", message)])
     }
 }
@@ -357,12 +352,12 @@ impl<'f> Lane<'f> {
 
 /// The channel that the path tells, for files that do not tell it themselves.
 fn named(path: &str, schema: &Schema) -> Option<String> {
-    let parts = path.split(['/', '\\']);
+    let mut parts = path.split(['/', '\\']);
     if let Some(value) = parts.clone().find_map(|part| part.strip_prefix("channel=")) {
         return Some(from_percent(value));
     }
     schema.column_with_name("value")?;
-    let stem = parts.last().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
+    let stem = parts.next_back().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
     stem.map(str::to_owned)
 }
 

@@ -1,7 +1,9 @@
 //! Logs as files of other fields, and back.
 
 mod arrow;
+mod folder;
 mod parquet;
+mod roundtrip;
 mod store;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
