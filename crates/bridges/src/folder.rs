@@ -352,12 +352,12 @@ impl<'f> Lane<'f> {
 
 /// The channel that the path tells, for files that do not tell it themselves.
 fn named(path: &str, schema: &Schema) -> Option<String> {
-    let parts = path.split(['/', '\\']);
+    let mut parts = path.split(['/', '\\']);
     if let Some(value) = parts.clone().find_map(|part| part.strip_prefix("channel=")) {
         return Some(from_percent(value));
     }
     schema.column_with_name("value")?;
-    let stem = parts.last().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
+    let stem = parts.next_back().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
     stem.map(str::to_owned)
 }
 

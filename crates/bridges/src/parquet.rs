@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, Time, array_at,
 };
 use logpose_model::long;
 use parquet::DecodeResult;
@@ -249,6 +249,11 @@ impl Opened {
             return Err(refuse("no-footer", end, message, help));
         }
         let damaged = |error: ParquetError| refuse("bad-footer", end, format!("its footer is damaged: {error}"), AGAIN);
+        let length = array_at(file, file.len() - 8).map_or(0, |b| u32::from_le_bytes(*b));
+        if u64::from(length) + 12 > end {
+            let message = format!("its footer claims {length} bytes, the file has {end}");
+            return Err(refuse("bad-footer", end, message, AGAIN));
+        }
         let mut decoder = ParquetMetaDataPushDecoder::try_new(end).map_err(damaged)?;
         let metadata = loop {
             match decoder.try_decode().map_err(damaged)? {

@@ -1,6 +1,8 @@
 //! The seam to the crates that read tables: what is in a batch, and what to do when they fail.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
@@ -93,14 +95,31 @@ pub(crate) fn read(
     source.finish(problems, sink)
 }
 
-/// Runs a reader of a crate that may panic on hostile input, and makes an error of that.
+/// Runs readers of crates that panic on damaged files, Arrow's above all, and makes an error of that.
 pub(crate) fn guarded<T>(
     dialect: &'static str,
     run: impl FnOnce() -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        // The error says what a user can do about it; the place in the source of a crate says nothing.
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
     // What the closure borrows is given up when it fails.
     let result = catch_unwind(AssertUnwindSafe(run));
+    GUARDED.set(outer);
     result.unwrap_or_else(|_| Err(damaged(dialect, "its content contradicts itself".to_owned())))
+}
+
+thread_local! {
+    /// Whether a panic of this thread becomes an error.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 pub(crate) fn damaged(dialect: &'static str, message: String) -> DecodeError {

@@ -1,8 +1,10 @@
 //! Logs as files of other fields, and back.
 
 mod arrow;
+mod folder;
 mod mcap;
 mod parquet;
+mod roundtrip;
 mod store;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
