@@ -24,6 +24,7 @@ mod source;
 pub mod stats;
 mod table;
 mod threads;
+mod unit;
 mod verify;
 mod wide;
 mod windows;
@@ -43,6 +44,7 @@ pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;
 pub use show::{Schemas, Shown};
+pub use unit::unit;
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 
