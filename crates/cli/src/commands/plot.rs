@@ -29,10 +29,10 @@ use crate::screen::Screen;
 #[command(after_help = "\
 Examples:
   logpose plot demo/demo_q12.rlog -y '*BatteryVoltage' --terminal
-  logpose plot demo/demo_q12.rlog -y '/SystemStats/*' -y '*Shooter/*' -o match.svg
-  logpose plot demo/demo_q12.rlog -y '*ChassisSpeeds.v*' -S auto..auto --title 'Auto' -o auto.png
-  logpose plot demo/demo_q12.rlog --xy '*Drive/Pose.translation.x' '*Drive/Pose.translation.y' -o field.svg
-  logpose plot demo/demo_q12.rlog demo/akit*.wpilog -y '*Shooter/RPM' --align teleop -o compare.png")]
+  logpose plot demo/demo_q12.rlog -y '/SystemStats/Battery*' -y '*Shooter/*' -o match.svg
+  logpose plot demo/demo_q12.rlog -y '*ChassisSpeeds.v*' -S auto..auto -o auto.png
+  logpose plot demo/demo_q12.rlog --xy '*/Pose.translation.x' '*/Pose.translation.y' -o field.svg
+  logpose plot demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '*RPM' --align auto -o both.png")]
 pub(super) struct Plot {
     /// Logs, drawn over each other; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -112,12 +112,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 impl Plot {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let target = self.target()?;
         if self.xy.is_empty() && self.selection.channels.include.is_empty() {
             return Err(Complaint::usage("nothing says what to plot")
                 .help("name channels with -y, such as -y '*Voltage'; `logpose list FILE` shows the names")
                 .into());
         }
+        let target = self.target()?;
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
         let (width, drawn) = match target {
             // A braille cell has two dots side by side.
