@@ -2,6 +2,7 @@
 
 pub mod csv;
 mod header;
+mod inferred;
 pub mod mcap;
 pub mod ndjson;
 mod writer;

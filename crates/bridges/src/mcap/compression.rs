@@ -81,7 +81,9 @@ pub(crate) fn unpack(chunk: &Chunk<'_>) -> Result<Vec<u8>, String> {
         b"zstd" => zstd::stream::read::Decoder::with_buffer(chunk.records)
             .and_then(|decoder| decoder.take(claimed + 1).read_to_end(&mut out)),
         b"lz4" => FrameDecoder::new(chunk.records).take(claimed + 1).read_to_end(&mut out),
-        other => return Err(format!("is compressed with {:?}, known are zstd and lz4", String::from_utf8_lossy(other))),
+        other => {
+            return Err(format!("is compressed with {:?}, known are zstd and lz4", String::from_utf8_lossy(other)));
+        }
     };
     if let Err(error) = result {
         return Err(format!("cannot be decompressed: {error}"));

@@ -54,9 +54,7 @@ impl Pose {
                 let (sin, cos) = (number(2)? / 2.0).sin_cos();
                 ([number(0)?, number(1)?, 0.0], [0.0, 0.0, sin, cos])
             }
-            Self::Solid => {
-                ([number(0)?, number(1)?, number(2)?], [number(4)?, number(5)?, number(6)?, number(3)?])
-            }
+            Self::Solid => ([number(0)?, number(1)?, number(2)?], [number(4)?, number(5)?, number(6)?, number(3)?]),
         })
     }
 }
@@ -111,7 +109,8 @@ impl Message {
         let vector = [("x", 1, DOUBLE), ("y", 2, DOUBLE), ("z", 3, DOUBLE)];
         let quaternion = [("x", 1, DOUBLE), ("y", 2, DOUBLE), ("z", 3, DOUBLE), ("w", 4, DOUBLE)];
         let timestamp = [("seconds", 1, INT64), ("nanos", 2, INT32)];
-        let pose = [("position", 1, Field::One(".foxglove.Vector3")), ("orientation", 2, Field::One(".foxglove.Quaternion"))];
+        let pose =
+            [("position", 1, Field::One(".foxglove.Vector3")), ("orientation", 2, Field::One(".foxglove.Quaternion"))];
         let stamp = ("timestamp", 1, Field::One(".google.protobuf.Timestamp"));
         let mut set = Vec::new();
         file(&mut set, "google/protobuf/timestamp.proto", "google.protobuf", &[], "Timestamp", &timestamp);

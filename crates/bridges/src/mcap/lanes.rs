@@ -151,9 +151,7 @@ impl Lanes {
     fn ros(&mut self, schema: &Schema, needs: &mut Vec<(ChannelId, Vec<u8>)>) -> Option<(String, Kind)> {
         let message = Definition::parse(&schema.name, str::from_utf8(&schema.data).ok()?)?;
         Some(match message.single() {
-            Some(Single::Plain(name, counted)) => {
-                (name.to_owned(), if counted { Kind::Counted } else { Kind::Plain })
-            }
+            Some(Single::Plain(name, counted)) => (name.to_owned(), if counted { Kind::Counted } else { Kind::Plain }),
             Some(Single::Integer(scalar)) => ("int64".to_owned(), Kind::Integer(scalar)),
             None if message.size.is_some() => {
                 for (name, text) in message.schemas() {

@@ -306,7 +306,8 @@ impl Sealed {
         }
         let indexes_length = self.bytes.len() - start - length;
         let uncompressed = raw.len();
-        let chunk = SealedChunk { first, last, at: start, length, indexes: places, indexes_length, compressed, uncompressed };
+        let chunk =
+            SealedChunk { first, last, at: start, length, indexes: places, indexes_length, compressed, uncompressed };
         self.chunks.push(chunk);
         Ok(())
     }

@@ -138,8 +138,10 @@ impl Plan {
 
     /// The header as a record.
     pub(crate) fn metadata(&self, header: &Header) -> Metadata {
-        let facts: serde_json::Value = header.facts.iter().map(|(key, value)| serde_json::json!([key, value])).collect();
-        let mut pairs = vec![pair("version", VERSION), pair("origin", &header.origin), pair("facts", &facts.to_string())];
+        let facts: serde_json::Value =
+            header.facts.iter().map(|(key, value)| serde_json::json!([key, value])).collect();
+        let mut pairs =
+            vec![pair("version", VERSION), pair("origin", &header.origin), pair("facts", &facts.to_string())];
         if let Some(ns) = header.epoch_ns {
             pairs.push(pair("epoch_ns", &ns.to_string()));
         }
@@ -190,7 +192,9 @@ impl Making {
             Type::Int64 => self.ros("std_msgs/Int64", "int64 data\n", Form::Exact(8)),
             Type::Float => self.ros("std_msgs/Float32", "float32 data\n", Form::Exact(4)),
             Type::Double => self.ros("std_msgs/Float64", "float64 data\n", Form::Exact(8)),
-            Type::String if channel.type_name == "json" => Some(Shape { schema: 0, encoding: "json", form: Form::Plain }),
+            Type::String if channel.type_name == "json" => {
+                Some(Shape { schema: 0, encoding: "json", form: Form::Plain })
+            }
             Type::String => self.ros("std_msgs/String", "string data\n", Form::Counted(1)),
             Type::BooleanArray => self.ros("logpose/BoolArray", "bool[] data\n", Form::Counted(1)),
             Type::Int64Array => self.ros("logpose/Int64Array", "int64[] data\n", Form::Counted(8)),
@@ -249,11 +253,8 @@ impl Making {
 
     fn rest(&mut self, place: usize, name: &str) -> Option<u16> {
         let shape = self.bytes("");
-        let metadata = vec![
-            pair(key::ROLE, role::REST),
-            pair(key::ID, &place.to_string()),
-            pair(key::FORM, shape.form.name()),
-        ];
+        let metadata =
+            vec![pair(key::ROLE, role::REST), pair(key::ID, &place.to_string()), pair(key::FORM, shape.form.name())];
         self.topic(&format!("{name} (bytes)"), shape.schema, shape.encoding, metadata)
     }
 
@@ -302,9 +303,9 @@ fn about(place: usize, channel: &Channel, topic: &str, form: Form) -> Vec<(Strin
 /// The channel that says where the robot is on the field, by the names that AdvantageKit's and CTRE's templates use.
 fn robot(channels: &[Channel]) -> Option<usize> {
     let is_pose = |channel: &Channel| matches!(&*channel.type_name, "struct:Pose2d" | "struct:Pose3d");
-    ["/Odometry/Robot", "/DriveState/Pose", "/RobotPose", "/robotPose"].into_iter().find_map(|end| {
-        channels.iter().position(|channel| is_pose(channel) && channel.name.ends_with(end))
-    })
+    ["/Odometry/Robot", "/DriveState/Pose", "/RobotPose", "/robotPose"]
+        .into_iter()
+        .find_map(|end| channels.iter().position(|channel| is_pose(channel) && channel.name.ends_with(end)))
 }
 
 fn pair(key: &str, value: &str) -> (String, String) {

@@ -148,7 +148,8 @@ impl<W: Write + Send> McapWriter<W> {
         let written = self.plan.schemas.iter().zip(&self.schemas).filter(|(_, written)| **written);
         written.for_each(|(schema, _)| schema.emit(&mut schemas));
         let mut topics = Vec::new();
-        let written = || self.plan.topics.iter().zip(&self.topics).filter_map(|(topic, count)| Some((topic, (*count)?)));
+        let written =
+            || self.plan.topics.iter().zip(&self.topics).filter_map(|(topic, count)| Some((topic, (*count)?)));
         written().for_each(|(topic, _)| topic.emit(&mut topics));
         let mut statistics = Vec::new();
         let (first, last) = self.range.unwrap_or_default();
