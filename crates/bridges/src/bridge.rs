@@ -9,7 +9,7 @@ use logpose_core::{
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
-use crate::{Header, arrow, parquet};
+use crate::{Header, arrow, csv, mcap, ndjson, parquet};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
@@ -22,10 +22,10 @@ pub struct Bridge {
 }
 
 /// Pushes the samples of a file into a sink.
-type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, DecodeError>;
+type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW];
+pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON];
 
 static PARQUET: Bridge =
     Bridge { info: &info("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
@@ -34,6 +34,10 @@ static ARROW: Bridge = Bridge {
     sniff: arrow::sniff,
     read: arrow::read,
 };
+static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
+static CSV: Bridge = Bridge { info: &info("csv", "CSV", &["csv"]), sniff: csv::sniff, read: csv::read };
+static NDJSON: Bridge =
+    Bridge { info: &info("ndjson", "NDJSON", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
     let files = Support { read: true, write: true };
@@ -51,6 +55,18 @@ pub enum UnpackError {
     Write(#[from] io::Error),
 }
 
+impl UnpackError {
+    pub(crate) fn of(dialect: &'static str, error: StreamError) -> Self {
+        match error {
+            StreamError::Decode(error) => Self::Decode(error),
+            StreamError::Sink(SinkError::Io(error)) => Self::Write(error),
+            StreamError::Sink(error) => {
+                Self::Decode(DecodeError { dialect, code: "refused", at: 0, message: error.to_string(), help: None })
+            }
+        }
+    }
+}
+
 impl Bridge {
     /// Unpacks a file: `out` gets the bytes that this dialect then reads.
     pub fn unpack(
@@ -62,10 +78,8 @@ impl Bridge {
     ) -> Result<(), UnpackError> {
         let mut pack = Pack::new(out);
         let header = (self.read)(file, read, &mut pack, problems);
-        if let Some(error) = pack.take_failure() {
-            return Err(error.into());
-        }
-        problems.append(pack.finish(header?)?);
+        let header = header.map_err(|error| UnpackError::of(self.info.name, error))?;
+        problems.append(pack.finish(header)?);
         Ok(())
     }
 

@@ -34,8 +34,6 @@ pub struct Pack<W> {
     types: Vec<Option<Type>>,
     blocks: Vec<Block>,
     problems: Problems,
-    /// Why nothing more can be written.
-    failed: Option<io::Error>,
 }
 
 impl<W: Write> Pack<W> {
@@ -44,7 +42,7 @@ impl<W: Write> Pack<W> {
         let mut buffer = Vec::with_capacity(FLUSH + (FLUSH >> 2));
         buffer.extend_from_slice(MAGIC);
         let (channels, types, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { out, buffer, at: 0, channels, types, blocks, problems: Problems::default(), failed: None }
+        Self { out, buffer, at: 0, channels, types, blocks, problems: Problems::default() }
     }
 
     /// Writes what stands at the end. The header's channels are those of the log, where it has them; others are as
@@ -63,11 +61,6 @@ impl<W: Write> Pack<W> {
         self.out.write_all(&self.buffer)?;
         self.out.flush()?;
         Ok(self.problems)
-    }
-
-    /// Why nothing more can be written, if that is so.
-    pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
-        self.failed.take()
     }
 
     fn here(&self) -> u64 {
@@ -121,13 +114,9 @@ impl<W: Write> Pack<W> {
             return Ok(());
         }
         self.at += self.buffer.len() as u64;
-        let written = self.out.write_all(&self.buffer);
+        self.out.write_all(&self.buffer)?;
         self.buffer.clear();
-        written.map_err(|error| {
-            let told = io::Error::new(error.kind(), error.to_string());
-            self.failed = Some(error);
-            SinkError::Io(told)
-        })
+        Ok(())
     }
 
     #[cold]
