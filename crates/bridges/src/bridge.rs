@@ -85,11 +85,11 @@ impl Bridge {
 
     /// What the file keeps besides samples, out of the unpacked bytes.
     pub fn header(&self, log: &[u8], read: &Read<'_>) -> Result<Header, DecodeError> {
-        self.open(log, read).map(|store| store.header)
+        self.open(log)?.header(log, self.info.name, &read.limits)
     }
 
-    fn open(&self, log: &[u8], read: &Read<'_>) -> Result<Store, DecodeError> {
-        Store::open(log, self.info.name, &read.limits)
+    fn open(&self, log: &[u8]) -> Result<Store, DecodeError> {
+        Store::open(log, self.info.name)
     }
 }
 
@@ -109,9 +109,10 @@ impl Dialect for Bridge {
     }
 
     fn index(&self, log: &[u8], read: &Read<'_>, _: &mut Problems) -> Result<Index, DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let header = store.header(log, self.info.name, &read.limits)?;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
-        let known = store.header.channels.len();
+        let known = header.channels.len();
         let make = || (IndexBuilder::new(read.prepare), 0_u64);
         let note = |(builder, records): &mut (IndexBuilder, u64), record: Record<'_>| {
             *records += 1;
@@ -126,7 +127,7 @@ impl Dialect for Bridge {
             builder.join(later, &same_slots(known));
             records += more;
         }
-        let (facts, channels) = (store.header.index_facts(), store.header.channels);
+        let (facts, channels) = (header.index_facts(), header.channels);
         let slots = fates(known);
         let sorted = builder.sorted();
         Ok(Index {
@@ -141,9 +142,9 @@ impl Dialect for Bridge {
     }
 
     fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let channels = store.header(log, self.info.name, &read.limits)?.channels;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
-        let channels = store.header.channels;
         let make = || builder(&channels, read.prepare);
         let note = |builder: &mut ColumnBuilder, record: Record<'_>| {
             if record.kind == Kind::Sample && (record.channel as usize) < channels.len() {
@@ -175,7 +176,7 @@ impl Dialect for Bridge {
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Ok(store) = self.open(log, &Read::default()) else { return Ok(()) };
+        let Ok(store) = self.open(log) else { return Ok(()) };
         let mut replay = Replay {
             index,
             lookup,
@@ -203,7 +204,8 @@ impl Dialect for Bridge {
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let channels = store.header(log, self.info.name, &read.limits)?.channels;
         for (span, _) in store.spans().filter(|(span, _)| span.end > from) {
             let mut at = span.start;
             let end = walk(log, span, |record| {
@@ -211,7 +213,7 @@ impl Dialect for Bridge {
                 if record.at < from {
                     return ControlFlow::Continue(());
                 }
-                let channel = store.header.channels.get(record.channel as usize);
+                let channel = channels.get(record.channel as usize);
                 line(RecordLine { at: record.at, length: record.len(), text: &Line { record, channel } })
             });
             if end.is_break() {
@@ -240,7 +242,7 @@ impl Dialect for Bridge {
     }
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        let store = self.open(log, &Read::default())?;
+        let store = self.open(log)?;
         let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
         let wanted: Vec<bool> = (0..).zip(&channels).map(|(id, _)| lookup.wants(id)).collect();
         let mut builder = builder(&channels, prepare);

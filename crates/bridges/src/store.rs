@@ -179,12 +179,13 @@ impl<W: Write> Sink for Pack<W> {
     }
 }
 
-/// A store, opened: what stands at its end.
+/// A store, opened: where its records are.
 pub(crate) struct Store {
-    pub(crate) header: Header,
-    pub(crate) blocks: Vec<Block>,
-    /// Where the records end.
+    blocks: Vec<Block>,
+    /// Where the records end and the header begins.
     end: u64,
+    /// Where the header ends.
+    header_end: u64,
 }
 
 /// A run of records of about 1 MiB, and the times of its samples.
@@ -217,13 +218,18 @@ pub(crate) enum Kind {
 
 impl Store {
     /// Reads the end of a store.
-    pub(crate) fn open(log: &[u8], name: &'static str, limits: &Limits) -> Result<Self, DecodeError> {
-        let (end, blocks_at, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "it is no whole store"))?;
-        let text = slice(log, end, blocks_at).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let text = text.ok_or_else(|| damaged(name, end, "its header is no text"))?;
-        let (header, _) = Header::from_json(text, limits.channels).map_err(|message| damaged(name, end, &message))?;
-        let blocks = slice(log, blocks_at, tail_at).map(Block::list).unwrap_or_default();
-        Ok(Self { header, blocks, end })
+    pub(crate) fn open(log: &[u8], name: &'static str) -> Result<Self, DecodeError> {
+        let (end, header_end, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "it is no whole store"))?;
+        let blocks = slice(log, header_end, tail_at).map(Block::list).unwrap_or_default();
+        Ok(Self { blocks, end, header_end })
+    }
+
+    /// Reads the header.
+    pub(crate) fn header(&self, log: &[u8], name: &'static str, limits: &Limits) -> Result<Header, DecodeError> {
+        let text = slice(log, self.end, self.header_end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let text = text.ok_or_else(|| damaged(name, self.end, "its header is no text"))?;
+        let header = Header::from_json(text, limits.channels);
+        header.map(|(header, _)| header).map_err(|message| damaged(name, self.end, &message))
     }
 
     /// The stretches of the blocks.
@@ -328,7 +334,7 @@ impl<'a> Record<'a> {
         (HEAD + self.payload.len()) as u64
     }
 
-    /// Where its payload begins.
+    /// Its payload as text, for all but samples.
     pub(crate) fn text(&self) -> std::borrow::Cow<'a, str> {
         String::from_utf8_lossy(self.payload)
     }
