@@ -8,7 +8,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, Time, array_at,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, StreamError, Time,
+    array_at,
 };
 use logpose_model::long;
 use parquet::DecodeResult;
@@ -216,7 +217,7 @@ pub(crate) fn read(
     read: &Read<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
-) -> Result<Header, DecodeError> {
+) -> Result<Header, StreamError> {
     tabular::guarded(NAME, || {
         let opened = Opened::open(file)?;
         let source = Source::open(NAME, &opened.schema(), opened.header(), None, read)?;

@@ -32,7 +32,7 @@ pub(crate) fn identifier(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-fn sections<'a>(mut open: Vec<&'a Layout>, text: &mut String) {
+fn sections(mut open: Vec<&Layout>, text: &mut String) {
     let mut done = HashSet::new();
     while let Some(layout) = open.pop() {
         if done.insert(layout.name.as_str()) {

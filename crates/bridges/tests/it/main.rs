@@ -1,4 +1,12 @@
 //! Logs as files of other fields, and back.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::print_stdout,
+    reason = "the helpers of tests may panic like the tests themselves"
+)]
 
 mod arrow;
 mod folder;
@@ -6,6 +14,7 @@ mod mcap;
 mod parquet;
 mod roundtrip;
 mod store;
+mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
 use logpose_core::{
