@@ -1,11 +1,27 @@
-//! Files of other fields: Parquet, Arrow, MCAP, CSV, NDJSON.
+#![doc = include_str!("../README.md")]
 
+mod arrow;
+mod batches;
+mod bridge;
 pub mod csv;
+mod folder;
 mod header;
 mod inferred;
+mod long;
 pub mod mcap;
 pub mod ndjson;
+mod parquet;
+mod stage;
+mod store;
+mod table;
+mod tabular;
 mod writer;
 
+pub use arrow::{ArrowPiece, ArrowWriter};
+pub use batches::{TableFormat, write_batches};
+pub use bridge::{BRIDGES, Bridge, UnpackError};
+pub use folder::{ChannelFile, FolderLayout, read_folder};
 pub use header::Header;
+pub use parquet::{ParquetPiece, ParquetWriter};
+pub use store::Pack;
 pub use writer::{Piece, Writer};

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{DIALECTS, Filter, Log, Moment, OpenOptions, Order};
+use logpose::{Filter, Log, Moment, OpenOptions, Order};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -88,9 +88,9 @@ pub(crate) struct From {
 }
 
 fn from_parser() -> impl TypedValueParser<Value = From> {
-    let names = DIALECTS.iter().map(|dialect| dialect.info().name);
-    let names: Vec<_> =
-        names.flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] }).collect();
+    let names: Vec<_> = logpose::readable()
+        .flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] })
+        .collect();
     PossibleValuesParser::new(names).map(|text| match text.split_once(':') {
         Some((name, revision)) => From { name: name.to_owned(), revision: revision.parse().ok() },
         None => From { name: text, revision: None },
@@ -182,6 +182,11 @@ impl Channels {
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
             return Ok(());
         }
+        Err(self.nothing().into())
+    }
+
+    /// What is said when nothing matches.
+    pub(crate) fn nothing(&self) -> Complaint {
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
         let message = if asked.is_empty() {
             "every channel is excluded".to_owned()
@@ -196,7 +201,7 @@ impl Channels {
         } else {
             format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
         };
-        Err(Complaint::failed("no-channel", message).help(help).into())
+        Complaint::failed("no-channel", message).help(help)
     }
 }
 
@@ -206,6 +211,14 @@ impl Channels {
 pub(crate) struct Selection {
     #[command(flatten)]
     pub channels: Channels,
+    #[command(flatten)]
+    pub moments: Moments,
+}
+
+/// Which times.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Moments {
     /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `10..20`, or `auto..teleop` for both modes whole
     #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
     pub start: Option<String>,
@@ -219,11 +232,14 @@ impl Selection {
     pub(crate) fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
-        let (start, end) = self.moments()?;
+        let (start, end) = self.moments.parse()?;
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
     }
+}
 
-    fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
+impl Moments {
+    /// The first and the last moment that are wanted.
+    pub(crate) fn parse(&self) -> Result<(Option<Moment>, Option<Moment>)> {
         let (mut start, mut end) = (None, None);
         if let Some(text) = &self.start {
             if text.contains("..") {

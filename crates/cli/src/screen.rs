@@ -39,17 +39,17 @@ impl Screen {
         let width =
             if terminal { terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)) } else { 100 };
         let color = colored(AutoStream::choice(&stdout));
-        let writer: Box<dyn Write> =
-            if color { Box::new(AutoStream::new(stdout.lock(), ColorChoice::Always)) } else { Box::new(stdout.lock()) };
+        let writer: Box<dyn Write + Send> =
+            if color { Box::new(AutoStream::new(stdout, ColorChoice::Always)) } else { Box::new(stdout) };
         let out = Out { writer: BufWriter::with_capacity(1 << 16, writer), color, width: width.clamp(40, 200) };
         let color = colored(AutoStream::choice(&io::stderr()));
         Self { out, notes: Notes { color, quiet, verbose, json } }
     }
 }
 
-/// Standard output, locked once.
+/// Standard output.
 pub(crate) struct Out {
-    writer: BufWriter<Box<dyn Write>>,
+    writer: BufWriter<Box<dyn Write + Send>>,
     pub color: bool,
     pub width: usize,
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::{Channel, ChannelId};
+use crate::{Channel, ChannelId, Index, Life};
 
 /// The number of a slot, in the order in which a walk from front to back meets them.
 pub type SlotId = u32;
@@ -31,6 +31,8 @@ pub struct Slot {
     metadata: Option<String>,
     /// Whether data brought it into being, and not an end or metadata of an id that was not known.
     by_data: bool,
+    /// Where it was ended.
+    ended: Option<u64>,
 }
 
 impl Slot {
@@ -106,6 +108,39 @@ impl Bindings {
         }
     }
 
+    /// What a walk from the front knows when it arrives at `at`, out of the index that it made.
+    #[must_use]
+    pub fn at(index: &Index, at: u64) -> Self {
+        let limit = SlotId::try_from(index.slots.len()).unwrap_or(SlotId::MAX);
+        let mut bindings = Self::new(limit);
+        for (life, fate) in index.lives.iter().zip(&index.slots).take_while(|(life, _)| life.start < at) {
+            let channel = match fate {
+                Fate::Started(id) => index.channels.get(*id as usize).map(|found| &found.channel),
+                _ => None,
+            };
+            let declared = channel.map(|channel| Declaration {
+                name: channel.name.clone(),
+                type_name: channel.type_name.clone(),
+                metadata: String::new(),
+            });
+            let by_data = declared.is_none();
+            let slot =
+                Slot { id: life.id, at: life.start, declared, after: None, metadata: None, by_data, ended: None };
+            let Some(slot) = bindings.add(slot) else { break };
+            if life.end.is_some_and(|end| end < at) {
+                bindings.ended.insert(life.id, slot);
+                bindings.unbind(life.id);
+            }
+        }
+        bindings
+    }
+
+    /// When the slots live.
+    #[must_use]
+    pub fn lives(&self) -> Vec<Life> {
+        self.slots.iter().map(|slot| Life { id: slot.id, start: slot.at, end: slot.ended }).collect()
+    }
+
     /// The slot of a live id.
     #[inline(always)]
     #[must_use]
@@ -121,13 +156,13 @@ impl Bindings {
     #[cold]
     pub fn stray(&mut self, id: u32, at: u64) -> Option<SlotId> {
         let after = self.ended.get(&id).copied();
-        self.add(Slot { id, at, declared: None, after, metadata: None, by_data: true })
+        self.add(Slot { id, at, declared: None, after, metadata: None, by_data: true, ended: None })
     }
 
     /// The slot for an id whose end or metadata came without a start: in the middle of a log the start may lie
     /// in an earlier part.
     fn unknown(&mut self, id: u32, at: u64) -> Option<SlotId> {
-        self.add(Slot { id, at, declared: None, after: None, metadata: None, by_data: false })
+        self.add(Slot { id, at, declared: None, after: None, metadata: None, by_data: false, ended: None })
     }
 
     /// Starts an id. The same declaration of a live id only replaces its metadata. Returns the slot and
@@ -147,7 +182,15 @@ impl Bindings {
         } else if !self.ended.contains_key(&id) {
             self.fresh.push(id);
         }
-        let slot = self.add(Slot { id, at, declared: Some(declared), after: None, metadata: None, by_data: false })?;
+        let slot = self.add(Slot {
+            id,
+            at,
+            declared: Some(declared),
+            after: None,
+            metadata: None,
+            by_data: false,
+            ended: None,
+        })?;
         Some((slot, replaced))
     }
 
@@ -156,6 +199,9 @@ impl Bindings {
     pub fn end(&mut self, id: u32, at: u64) -> Option<SlotId> {
         let live = self.slot(id);
         let slot = live.or_else(|| if self.ended.contains_key(&id) { None } else { self.unknown(id, at) })?;
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
+            slot.ended = Some(at);
+        }
         self.ended.insert(id, slot);
         self.unbind(id);
         live
@@ -205,8 +251,9 @@ impl Bindings {
             let mapped = match (&slot.declared, slot.after) {
                 (None, None) => match (self.slot(slot.id), self.ended.get(&slot.id)) {
                     (Some(live), _) => {
-                        if let (Some(text), Some(live)) = (slot.metadata.take(), self.slots.get_mut(live as usize)) {
-                            live.metadata = Some(text);
+                        if let Some(live) = self.slots.get_mut(live as usize) {
+                            live.metadata = slot.metadata.take().or(live.metadata.take());
+                            live.ended = slot.ended;
                         }
                         Some(live)
                     }

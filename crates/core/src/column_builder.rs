@@ -34,6 +34,8 @@ struct SlotColumn {
     bytes: u32,
     bytes_end: u32,
     bytes_start: u32,
+    /// Samples that the first chunk is made for.
+    expected: u32,
     /// Room in the open chunk, and samples in all closed ones.
     rows: u32,
     total: u64,
@@ -47,6 +49,8 @@ const VARIABLE: u32 = u32::MAX;
 const ROWS: u64 = 8200;
 /// Samples after which another size than before makes a column of variable ones.
 const FEW: u64 = 8;
+/// Bytes of payloads that a chunk has room for, unless one payload alone needs more.
+const MOST_BYTES: usize = 16 << 20;
 const LINE: usize = 64;
 const BLOCK: usize = 64 << 20;
 const FIRST_BLOCK: usize = 256 << 10;
@@ -103,6 +107,14 @@ impl ColumnBuilder {
         }
     }
 
+    /// Tells about how many samples a slot will have, so that few chunks hold them.
+    pub fn expect(&mut self, slot: SlotId, rows: u64) {
+        self.grow(slot);
+        if let Some(s) = self.slots.get_mut(slot as usize) {
+            s.expected = u32::try_from(rows).unwrap_or(u32::MAX);
+        }
+    }
+
     #[inline(never)]
     fn record_variable(&mut self, slot: SlotId, time: i64, payload: &[u8]) {
         if let Some(open) = self.open.get_mut(slot as usize)
@@ -148,12 +160,16 @@ impl ColumnBuilder {
             // The first few may be others, such as empty arrays before there is something to say.
             open.width = if s.total <= FEW { width } else { VARIABLE };
         }
-        let rows = usize::try_from((s.total / 8).clamp(8, ROWS)).unwrap_or(8);
+        let rows = if s.total == 0 { s.expected.into() } else { s.total / 8 };
+        let rows = usize::try_from(rows.clamp(8, ROWS)).unwrap_or(8);
         // A chunk of variable payloads is sized by the one before it.
         let mean = if before > 0 { ((s.bytes - s.bytes_start) as usize).div_ceil(before as usize) } else { len };
+        // One large payload among small ones must not make room for thousands of its size.
+        let rows = if open.width == VARIABLE { rows } else { rows.min(MOST_BYTES / len.max(1)).max(1) };
         let (times, values, bytes) = match open.width {
             VARIABLE => {
-                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines((rows * (mean + mean / 8 + 1)).max(len)))
+                let bytes = (rows * (mean + mean / 8 + 1)).min(MOST_BYTES).max(len);
+                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines(bytes))
             }
             width => (odd_lines(rows * 8), odd_lines(rows * width as usize), 0),
         };
@@ -406,6 +422,19 @@ mod tests {
             let (columns, doubtful) = a.columns(channels(), &fates, Layout::Little);
             check(&columns, &doubtful, n);
         }
+    }
+
+    #[test]
+    fn one_large_payload_among_small_ones_takes_no_more_than_its_own_room() {
+        let mut builder = ColumnBuilder::new(|_| {});
+        for i in 0..70_000 {
+            builder.record(0, i, &[0; 3][..usize::try_from(i % 4).unwrap()]);
+        }
+        builder.record(0, 70_000, &vec![7; 50 << 20]);
+        (70_001..70_100).for_each(|i| builder.record(0, i, b"x"));
+        let columns = builder.one_for_each(vec![Channel::new("a", "raw")]);
+        assert_eq!(columns.columns[0].samples(), 70_100);
+        assert!(columns.held() < 300 << 20, "{}", columns.held());
     }
 
     #[test]

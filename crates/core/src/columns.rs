@@ -1,6 +1,9 @@
 use std::ops::Range;
 
-use crate::{Channel, ColumnBuilder, DecodeError, Layout, SlotId, Time, Value, array_at};
+use crate::{
+    Channel, ChannelId, ColumnBuilder, DecodeError, Index, Layout, Sample, Sink, SinkError, SlotId, Time, Value,
+    array_at,
+};
 
 /// The samples of channels as flat buffers: all times of a chunk, then all its payloads. Numbers are
 /// little-endian and strings are UTF-8 bytes with offsets, which is what Arrow wants, so a columnar engine
@@ -172,6 +175,31 @@ impl Columns {
         Ok(builder.one_for_each(channels))
     }
 
+    /// Columns of what `replay` gives to a sink: one for each channel of the index.
+    pub fn of_rows(
+        index: &Index,
+        prepare: fn(&mut [u8]),
+        replay: impl FnOnce(&mut dyn Sink) -> Result<(), SinkError>,
+    ) -> Result<Self, DecodeError> {
+        let channels = index.channels.iter().map(|c| c.channel.clone()).collect();
+        Self::gather(channels, prepare, |push| {
+            // A sink that only pushes never fails.
+            let _ = replay(&mut Pushing(push));
+            Ok(())
+        })
+    }
+
+    /// Appends the samples of a later part of the same log, which has the same channels.
+    pub fn append(&mut self, later: Self) {
+        let shift = u32::try_from(self.memory.len()).unwrap_or(u32::MAX);
+        for (column, mut more) in self.columns.iter_mut().zip(later.columns) {
+            more.chunks.iter_mut().for_each(|chunk| chunk.block += shift);
+            column.sorted &= more.sorted;
+            column.chunks.append(&mut more.chunks);
+        }
+        self.memory.extend(later.memory);
+    }
+
     /// Replaces the columns at the places `which` by those of `other`, in that order.
     pub fn replace(&mut self, which: &[usize], mut other: Self) {
         let shift = u32::try_from(self.memory.len()).unwrap_or(u32::MAX);
@@ -182,5 +210,19 @@ impl Columns {
             }
         }
         self.memory.append(&mut other.memory);
+    }
+}
+
+/// A sink that pushes samples into columns.
+struct Pushing<'p>(&'p mut dyn FnMut(usize, Time, &Value<'_>));
+
+impl Sink for Pushing<'_> {
+    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        samples.iter().for_each(|sample| (self.0)(sample.channel as usize, sample.time, &sample.value));
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample,
-    Session, Sink, SinkError, Span, Time, Value,
+    Session, Sink, SinkError, Span, Time,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
@@ -66,12 +66,7 @@ pub trait Dialect: Sync {
     /// What is wanted as flat buffers, in one pass over the wanted bytes: one column for each channel of the index,
     /// empty where it is not wanted.
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        let names: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
-        Columns::gather(names, prepare, |push| {
-            // A sink that only pushes cannot fail.
-            let _ = self.replay(log, index, lookup, &mut Pushing(push));
-            Ok(())
-        })
+        Columns::of_rows(index, prepare, |sink| self.replay(log, index, lookup, sink))
     }
 
     /// Some channels as flat buffers, found through the index.
@@ -103,20 +98,6 @@ pub trait Dialect: Sync {
             }
             Ok(())
         })
-    }
-}
-
-/// A sink that pushes samples into columns.
-struct Pushing<'p>(&'p mut dyn FnMut(usize, Time, &Value<'_>));
-
-impl Sink for Pushing<'_> {
-    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        samples.iter().for_each(|sample| (self.0)(sample.channel as usize, sample.time, &sample.value));
-        Ok(())
     }
 }
 

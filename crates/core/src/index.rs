@@ -10,6 +10,12 @@ pub struct Index {
     pub channels: Vec<ChannelIndex>,
     /// What a walk from front to back means by its n-th slot.
     pub slots: Vec<Fate>,
+    /// When the slots live, for walks that begin in the middle; empty where none does.
+    pub lives: Vec<Life>,
+    /// Places where records begin, in the order of the file, every megabyte or so.
+    pub steps: Vec<u64>,
+    /// Whether the channels' positions are known.
+    pub placed: bool,
     /// Moments from which on records take their time, for dialects whose records carry none.
     pub marks: Vec<Mark>,
     /// The stretches of bytes that hold whole records, in their order.
@@ -34,6 +40,21 @@ impl Index {
     pub fn range(&self) -> Option<(Time, Time)> {
         let full = || self.channels.iter().filter(|c| c.samples > 0);
         Some((full().map(|c| c.first).min()?, full().map(|c| c.last).max()?))
+    }
+
+    /// The stretches between steps, put together to about `bytes` bytes each.
+    #[must_use]
+    pub fn windows(&self, bytes: u64) -> Vec<Span> {
+        let mut windows: Vec<Span> = Vec::new();
+        let end = self.spans.last().map_or(0, |span| span.end);
+        for (at, step) in self.steps.iter().enumerate() {
+            let next = self.steps.get(at + 1).copied().unwrap_or(end);
+            match windows.last_mut() {
+                Some(open) if next - open.start <= bytes || open.start == open.end => open.end = next,
+                _ => windows.push(Span { start: *step, end: next }),
+            }
+        }
+        windows
     }
 
     /// The value of a fact.
@@ -67,6 +88,17 @@ pub struct ChannelIndex {
     pub sorted: bool,
     /// Where its records are.
     pub positions: Positions,
+}
+
+/// The life of one slot.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Life {
+    /// The id on the wire.
+    pub id: u32,
+    /// Where it begins.
+    pub start: u64,
+    /// Where it is ended, if it is.
+    pub end: Option<u64>,
 }
 
 /// From this byte on, records take this time.
@@ -158,6 +190,7 @@ pub struct IndexBuilder {
     sorted: bool,
     last: i64,
     first: Option<i64>,
+    placed: bool,
 }
 
 /// Bytes of the largest block of offsets: 261 cache lines, an odd number, because the channels of a log grow in step, and
@@ -190,6 +223,9 @@ pub struct SlotIndex {
     room: u32,
     count: u64,
     first_at: u64,
+    last_at: u64,
+    /// Whether the offsets are kept, and not only counted.
+    placed: bool,
     first: i64,
     low: i64,
     high: i64,
@@ -213,6 +249,8 @@ impl Default for SlotIndex {
             room: 0,
             count: 0,
             first_at: 0,
+            last_at: 0,
+            placed: true,
             first: i64::MAX,
             low: i64::MAX,
             high: i64::MIN,
@@ -235,7 +273,29 @@ impl IndexBuilder {
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
         let memory = Memory::new(FIRST_SEGMENT, SEGMENT, prepare);
-        Self { slots: Vec::new(), memory, sorted: false, last: 0, first: None }
+        Self { slots: Vec::new(), memory, sorted: false, last: 0, first: None, placed: true }
+    }
+
+    /// The same, which counts records and forgets their places.
+    #[must_use]
+    pub fn counting(mut self) -> Self {
+        self.placed = false;
+        self
+    }
+
+    /// Keeps the places of a slot's records also where only counting was asked for. Call it before its first record.
+    pub fn place(&mut self, slot: SlotId) {
+        self.grow(slot);
+        if let Some(s) = self.slots.get_mut(slot as usize).filter(|s| s.is_empty()) {
+            s.placed = true;
+        }
+    }
+
+    fn grow(&mut self, slot: SlotId) {
+        if slot as usize >= self.slots.len() {
+            let placed = self.placed;
+            self.slots.resize_with(slot as usize + 1, || SlotIndex { placed, ..SlotIndex::default() });
+        }
     }
 
     /// Notes one record: its slot, its place, its time, its payload's size and its whole length.
@@ -260,9 +320,7 @@ impl IndexBuilder {
                 self.sorted = true;
             }
         }
-        if slot as usize >= self.slots.len() {
-            self.slots.resize_with(slot as usize + 1, SlotIndex::default);
-        }
+        self.grow(slot);
     }
 
     /// Appends what a walk over the next part found; `map` names this side's slot for each of the other's.
@@ -284,9 +342,7 @@ impl IndexBuilder {
             if from.is_empty() {
                 continue;
             }
-            if to as usize >= self.slots.len() {
-                self.slots.resize_with(to as usize + 1, SlotIndex::default);
-            }
+            self.grow(to);
             if let Some(s) = self.slots.get_mut(to as usize) {
                 s.append(from, &mut self.memory);
             }
@@ -404,6 +460,13 @@ impl SlotIndex {
     /// Moves the newest offsets to the open block.
     #[inline(never)]
     fn settle(&mut self, memory: &mut Memory) {
+        let newest = (self.fresh as usize).checked_sub(1).and_then(|last| self.newest.get(last));
+        self.last_at = self.base + newest.map_or(0, |low| u64::from(u32::from_le_bytes(*low)));
+        self.count += u64::from(self.fresh);
+        let len = 4 * std::mem::take(&mut self.fresh);
+        if !self.placed {
+            return;
+        }
         if self.room < FRESH_BYTES {
             self.open_block(memory);
         }
@@ -414,11 +477,8 @@ impl SlotIndex {
             // All of them, also where some are old: a copy of a fixed size costs less.
             place.copy_from_slice(self.newest.as_flattened());
         }
-        let len = 4 * self.fresh;
         self.open.len += len;
         self.room -= len;
-        self.count += u64::from(self.fresh);
-        self.fresh = 0;
     }
 
     #[cold]
@@ -485,6 +545,12 @@ impl SlotIndex {
         (!self.is_empty()).then_some(self.first_at)
     }
 
+    /// Whether the places of its records are known.
+    #[must_use]
+    pub fn is_placed(&self) -> bool {
+        self.placed
+    }
+
     /// Whether the sizes alone say that every payload is a value of the type. Those of string arrays never do.
     #[must_use]
     pub fn sizes_fit(&self, ty: Type) -> bool {
@@ -503,7 +569,7 @@ impl SlotIndex {
 
     /// Appends the offsets of another slot; both are closed.
     fn append(&mut self, later: Self, memory: &mut Memory) {
-        let in_order = self.iter(memory).next_back() < later.first_at();
+        let in_order = self.is_empty() || later.is_empty() || self.last_at < later.first_at;
         let follows = self.is_empty() || later.first >= self.last;
         self.low = self.min().min(later.min());
         self.high = self.max().max(later.max());
@@ -512,11 +578,13 @@ impl SlotIndex {
         self.first_at = if self.is_empty() { later.first_at } else { self.first_at.min(later.first_at) };
         self.first = self.first.min(later.first);
         self.last = later.last;
+        self.last_at = self.last_at.max(later.last_at);
+        self.placed &= later.placed;
         self.bytes += later.bytes;
         self.size_or |= later.size_or;
         self.size_and &= later.size_and;
         self.size = later.size;
-        if in_order {
+        if in_order || !self.placed {
             self.count += later.count;
             self.closed.extend(later.closed);
         } else {

@@ -23,7 +23,7 @@ pub use column_builder::ColumnBuilder;
 pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
 pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, RecordLine, Support};
-pub use index::{ChannelIndex, Index, IndexBuilder, Mark, Positions, Row, SlotIndex, Span};
+pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
 pub use session::{Link, Role, Session};

@@ -41,11 +41,25 @@ pub struct Read<'a> {
     pub revision: Option<u8>,
     /// Called once with every large block of fresh memory, before anything is written to it.
     pub prepare: fn(&mut [u8]),
+    /// Called with every stretch of the log that a walk has behind it.
+    pub passed: fn(&[u8]),
+    /// Whether an index is to hold the place of every record. Without them it is small, and channels are found by
+    /// walking over the log again.
+    pub positions: bool,
 }
 
 impl Default for Read<'_> {
     fn default() -> Self {
-        Self { limits: Limits::default(), threads: 1, join: &serially, salvage: false, revision: None, prepare: |_| {} }
+        Self {
+            limits: Limits::default(),
+            threads: 1,
+            join: &serially,
+            salvage: false,
+            revision: None,
+            prepare: |_| {},
+            passed: |_| {},
+            positions: true,
+        }
     }
 }
 

@@ -6,12 +6,17 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
+use logpose_bridges::mcap::{McapOptions, McapWriter};
+use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
+use crate::folder::{self, NewFolder};
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
-use crate::{Error, ErrorKind, Feed, Log, Order, Output, Progress, Wide, Wrapper, dialects, verify};
+use crate::{
+    Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify,
+};
 
 /// What logs are converted to.
 #[derive(Clone, Copy)]
@@ -22,6 +27,12 @@ pub enum Format {
     Csv,
     /// A JSON object on each line.
     Ndjson,
+    /// Apache Parquet, a row for each sample.
+    Parquet,
+    /// An Apache Arrow file, a row for each sample.
+    Arrow,
+    /// MCAP, for Foxglove and other viewers.
+    Mcap,
 }
 
 impl Format {
@@ -31,6 +42,9 @@ impl Format {
         match name.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
             "ndjson" | "jsonl" => Some(Self::Ndjson),
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" => Some(Self::Arrow),
+            "mcap" => Some(Self::Mcap),
             name => dialects::dialect(name).map(Self::Dialect),
         }
     }
@@ -51,6 +65,9 @@ impl Format {
             Self::Dialect(dialect) => dialect.info().name,
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Mcap => "mcap",
         }
     }
 
@@ -81,6 +98,8 @@ pub struct ConvertOptions {
     /// The order of the samples. Without it: that of time where the format needs it and where several logs are
     /// merged, else that of the file.
     pub order: Option<Order>,
+    /// How MCAP is written.
+    pub mcap: McapOptions,
     /// Whether structs and the like stay bytes (base64) in CSV and NDJSON.
     pub raw_values: bool,
 }
@@ -130,7 +149,7 @@ pub fn convert(
     options: &ConvertOptions,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
-    let lookups = if matches!(format, Format::Dialect(_)) { with_schemas(logs, lookups) } else { lookups };
+    let lookups = if format.is_text() { lookups } else { with_schemas(logs, lookups) };
     let feed = Feed::new(logs, lookups);
     let to = match to {
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },
@@ -174,11 +193,39 @@ pub fn convert(
     Ok(report)
 }
 
+/// Converts logs, merged into one, to a folder with a Parquet file for each channel.
+///
+/// Each file is in the order of time. Crops and filters like [`convert`]; the folder appears when it is whole.
+pub fn convert_to_folder(
+    logs: &[Log],
+    lookups: Vec<Lookup>,
+    layout: FolderLayout,
+    path: &Path,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let feed = Feed::new(logs, with_schemas(logs, lookups));
+    let new = NewFolder::new(path, options.force)?;
+    progress.begin("converting", logs.iter().map(|log| log.bytes().len() as u64).sum());
+    let written = folder::write(&feed, layout, new.content(), progress);
+    progress.end();
+    let mut report = written?;
+    if options.verify {
+        progress.begin("verifying", report.bytes);
+        let verified = verify::verify(&feed, Order::Time, &Format::Parquet, new.content(), options);
+        progress.end();
+        verified.map_err(|error| Error { path: Some(path.to_owned()), ..error })?;
+        report.verified = true;
+    }
+    new.keep()?;
+    Ok(report)
+}
+
 pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptions) -> Result<Order, Error> {
     let needed = match format {
         Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
         Format::Csv => options.wide.is_some(),
-        Format::Ndjson => false,
+        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap => false,
     };
     match options.order {
         Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
@@ -218,6 +265,20 @@ fn write(
             (report.samples, report.problems) = (sink.samples, sink.problems);
             end
         }
+        Format::Parquet => {
+            let writer = ParquetWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
+        Format::Arrow => {
+            let writer = ArrowWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
+        Format::Mcap => {
+            let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first.min(Time::ZERO));
+            let how = McapOptions { earliest, ..options.mcap };
+            let writer = McapWriter::new(out, &feed.header(), feed.schemas().registry(), &how);
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
         Format::Csv if options.wide.is_some() => {
             let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, out)?;
             let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish().map_err(SinkError::Io));
@@ -236,6 +297,18 @@ fn write(
         feed.schemas().problems().into_iter().for_each(|problem| report.problems.push(problem));
     }
     Ok((report, end))
+}
+
+fn in_pieces<W: Writer + Send>(
+    feed: &Feed<'_>,
+    order: Order,
+    writer: Result<W, SinkError>,
+    progress: &dyn Progress,
+    report: &mut Report,
+) -> Result<(), SinkError> {
+    let written = pieces::write(feed, order, writer?, progress)?;
+    (report.samples, report.problems) = (written.samples, written.problems);
+    Ok(())
 }
 
 fn run(feed: &Feed<'_>, order: Order, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(), SinkError> {

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use logpose_bridges::{BRIDGES, Bridge};
 use logpose_core::{Confidence, Dialect};
 
 use crate::Wrapper;
@@ -13,17 +14,56 @@ pub fn dialect(name: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.iter().copied().find(|dialect| dialect.info().name.eq_ignore_ascii_case(name))
 }
 
+/// What reads a file.
+#[derive(Clone, Copy)]
+pub(crate) enum Reader {
+    /// A dialect, from the bytes of the file.
+    Dialect(&'static dyn Dialect),
+    /// A bridge, from what it unpacks.
+    Bridge(&'static Bridge),
+}
+
+impl Reader {
+    pub(crate) fn dialect(self) -> &'static dyn Dialect {
+        match self {
+            Self::Dialect(dialect) => dialect,
+            Self::Bridge(bridge) => bridge,
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        readers().find(|reader| reader.dialect().info().name.eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn by_extension(extension: &str) -> Option<Self> {
+        readers().find(|reader| has_extension(reader.dialect(), extension))
+    }
+
+    /// What reads these bytes. The name of the file only breaks ties.
+    pub(crate) fn detect(head: &[u8], extension: Option<&str>) -> Option<Self> {
+        let named = |dialect: &dyn Dialect| extension.is_some_and(|extension| has_extension(dialect, extension));
+        let asked = readers().rev().map(|reader| {
+            let dialect = reader.dialect();
+            (dialect.sniff(head), named(dialect), reader)
+        });
+        let best = asked.max_by_key(|(confidence, named, _)| (*confidence, *named))?;
+        (best.0 > Confidence::No).then_some(best.2)
+    }
+}
+
+/// The names of all that can be read.
+pub fn readable() -> impl Iterator<Item = &'static str> {
+    readers().map(|reader| reader.dialect().info().name)
+}
+
+fn readers() -> impl DoubleEndedIterator<Item = Reader> {
+    let dialects = DIALECTS.iter().map(|dialect| Reader::Dialect(*dialect));
+    dialects.chain(BRIDGES.iter().map(|bridge| Reader::Bridge(bridge)))
+}
+
 /// The dialect that writes files with this extension (without the dot).
 pub(crate) fn by_extension(extension: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.iter().copied().find(|dialect| has_extension(*dialect, extension))
-}
-
-/// The dialect whose bytes these are. The name of the file only breaks ties.
-pub(crate) fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Dialect> {
-    let named = |dialect: &dyn Dialect| extension.is_some_and(|extension| has_extension(dialect, extension));
-    let asked = DIALECTS.iter().rev().map(|dialect| (dialect.sniff(head), named(*dialect), *dialect));
-    let best = asked.max_by_key(|(confidence, named, _)| (*confidence, *named))?;
-    (best.0 > Confidence::No).then_some(best.2)
 }
 
 /// The extension that names the format: of `a.wpilog.gz` and `a.wpilogxz` it is `wpilog`.

@@ -70,14 +70,15 @@ pub fn doctor(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Re
 /// What is wrong with schemas, and with the last value of each channel that needs one.
 fn schemas(log: &Log) -> Vec<Finding> {
     let schemas = log.schemas();
-    for (id, found) in (0..).zip(&log.index.channels) {
+    let index = log.placed().unwrap_or(&log.index);
+    for (id, found) in (0..).zip(&index.channels) {
         if found.samples == 0 || !logpose_schema::Registry::decodes(&found.channel.type_name) {
             continue;
         }
         let Some(at) = found.positions.iter().last() else { continue };
         let row = logpose_core::Row { time: found.last, at, channel: id };
         let mut samples = Vec::new();
-        log.dialect().samples(log.bytes(), &log.index, &[row], &mut samples);
+        log.dialect().samples(log.bytes(), index, &[row], &mut samples);
         samples.iter().for_each(|sample| schemas.write_json(&found.channel, &sample.value, &mut Vec::new()));
     }
     schemas.problems().into_iter().map(Finding::from).collect()

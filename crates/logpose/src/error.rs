@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use logpose_core::{DecodeError, EncodeError};
 
-use crate::{DIALECTS, Wrapper};
+use crate::{Wrapper, dialects};
 
 /// Why something could not be done: what, in which file, at which byte, and what would help.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Error {
     }
 
     pub(crate) fn unknown_format(path: &Path, head: &[u8]) -> Self {
-        let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+        let known: Vec<_> = dialects::readable().collect();
         let head: Vec<u8> = head.iter().copied().take(8).collect();
         let error = Self { path: Some(path.to_owned()), at: Some(0), ..Self::new(ErrorKind::UnknownFormat { head }) };
         error.with_help(format!("if you know better, name the dialect with --from ({})", known.join(", ")))

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time};
+use logpose_bridges::Header;
+use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Span, Time};
 
 use crate::merge::{self, Input};
 use crate::{Log, Schemas};
@@ -99,6 +100,45 @@ impl<'a> Feed<'a> {
         }
     }
 
+    /// What a file of another field keeps besides the samples.
+    #[must_use]
+    pub(crate) fn header(&self) -> Header {
+        let same = |value: &dyn Fn(&Log) -> Option<String>| {
+            let mut values = self.logs.iter().map(value);
+            let first = values.next()?;
+            values.all(|value| value == first).then_some(first)?
+        };
+        let origin = same(&|log| Some(log.index.fact("origin").unwrap_or(log.dialect().info().name).to_owned()));
+        let fact = |key: &&'static str| Some(((*key).to_owned(), same(&|log| log.index.fact(key).map(str::to_owned))?));
+        let epoch = same(&|log| log.epoch_ns().map(|ns| ns.to_string()));
+        Header {
+            origin: origin.unwrap_or_default(),
+            facts: ["version", "extra_header", "revision"].iter().filter_map(fact).collect(),
+            epoch_ns: epoch.and_then(|ns| ns.parse().ok()),
+            channels: self.channels.clone(),
+        }
+    }
+
+    /// Stretches of about `bytes` bytes of all logs, one log after the other: the log's number and the stretch.
+    pub(crate) fn windows(&self, bytes: u64) -> Vec<(usize, Span)> {
+        let logs = self.logs.iter().enumerate();
+        logs.flat_map(|(place, log)| log.windows(bytes).into_iter().map(move |span| (place, span))).collect()
+    }
+
+    /// Gives the samples of one window to a sink, in the order of the file. Every window tells of its channels anew.
+    pub(crate) fn window(&self, (place, span): (usize, Span), sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let (Some(log), Some(lookup), Some(map)) =
+            (self.logs.get(place), self.lookups.get(place), self.maps.get(place))
+        else {
+            return Ok(());
+        };
+        let lookup = Lookup { within: Some(span), ..lookup.clone() };
+        let mut declared = vec![false; self.channels.len()];
+        let end = log.rows(Order::File, &lookup, &mut Renumbered { map, declared: &mut declared, sink });
+        log.pass(span);
+        end
+    }
+
     /// Declares every channel once and gives all samples to a sink. In the order of files, one log comes after
     /// the other.
     ///
@@ -107,7 +147,8 @@ impl<'a> Feed<'a> {
         let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps);
         let sorted = matches!(self.logs, [log] if log.index.sorted);
         if order == Order::Time && !sorted {
-            let inputs: Vec<_> = inputs().map(|((log, lookup), map)| Input { log, lookup, map }).collect();
+            let inputs: Vec<_> =
+                inputs().map(|((log, lookup), map)| Input::new(log, lookup, map)).collect::<Result<_, _>>()?;
             for (id, channel) in (0..).zip(&self.channels) {
                 sink.channel(id, channel)?;
             }

@@ -3,17 +3,27 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::io;
 
-use logpose_core::{ChannelId, Lookup, Row, Sample, Sink, SinkError, Time};
+use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Time};
 
 use crate::Log;
 
 /// One log to be merged.
 pub(crate) struct Input<'a> {
     pub(crate) log: &'a Log,
+    /// Its index, with positions.
+    pub(crate) index: &'a Index,
     pub(crate) lookup: &'a Lookup,
     /// The sink's number for each of the log's channels; empty if they are the same.
     pub(crate) map: &'a [ChannelId],
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(log: &'a Log, lookup: &'a Lookup, map: &'a [ChannelId]) -> Result<Self, SinkError> {
+        let index = log.placed().map_err(|error| SinkError::Io(io::Error::other(error.to_string())))?;
+        Ok(Self { log, index, lookup, map })
+    }
 }
 
 /// Gives the samples of all inputs to a sink, by (time, input, place in the file). Channels are the caller's
@@ -24,7 +34,7 @@ pub(crate) struct Input<'a> {
 pub(crate) fn run(inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut lanes = Vec::new();
     for (place, input) in inputs.iter().enumerate() {
-        for (id, channel) in input.log.index.channels.iter().enumerate() {
+        for (id, channel) in input.index.channels.iter().enumerate() {
             let Ok(id) = ChannelId::try_from(id) else { break };
             if channel.samples > 0 && input.lookup.wants(id) {
                 lanes.push(Lane::new(input, place, id));
@@ -68,7 +78,7 @@ struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     fn new(input: &Input<'a>, place: usize, channel: ChannelId) -> Self {
-        let found = input.log.index.channels.get(channel as usize);
+        let found = input.index.channels.get(channel as usize);
         let places: Box<dyn Iterator<Item = u64> + 'a> = match found {
             Some(channel) => Box::new(channel.positions.iter()),
             None => Box::new(std::iter::empty()),
@@ -99,7 +109,7 @@ impl<'a> Lane<'a> {
             if at.is_empty() {
                 break;
             }
-            input.log.dialect().times(input.log.bytes(), &input.log.index, &at, &mut times);
+            input.log.dialect().times(input.log.bytes(), input.index, &at, &mut times);
             let places = times.iter().zip(&at);
             let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
             self.block.extend(wanted);
@@ -141,7 +151,7 @@ impl<'a> Batch<'a> {
     fn deliver(&mut self, inputs: &[Input<'a>], sink: &mut dyn Sink) -> Result<(), SinkError> {
         for ((input, rows), decoded) in inputs.iter().zip(&mut self.rows).zip(&mut self.decoded) {
             decoded.clear();
-            input.log.dialect().samples(input.log.bytes(), &input.log.index, rows, decoded);
+            input.log.dialect().samples(input.log.bytes(), input.index, rows, decoded);
             rows.clear();
             if !input.map.is_empty() {
                 decoded.retain_mut(|sample| match input.map.get(sample.channel as usize) {

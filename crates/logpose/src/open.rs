@@ -4,12 +4,16 @@ use std::sync::OnceLock;
 
 use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
 
+use crate::dialects::Reader;
 use crate::frc::Facts;
 use crate::source::{Bytes, Source};
-use crate::{DIALECTS, Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads};
+use crate::{
+    Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, threads,
+    windows,
+};
 
 /// How a log is to be opened.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The name of the dialect, for bytes that do not tell.
     pub from: Option<String>,
@@ -21,6 +25,21 @@ pub struct OpenOptions {
     pub salvage: bool,
     /// What reading may cost.
     pub limits: Limits,
+    /// From how many bytes on a log is indexed without the place of every record, which takes four bytes each.
+    pub light_from: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            from: None,
+            revision: None,
+            threads: 0,
+            salvage: false,
+            limits: Limits::default(),
+            light_from: LIGHT_FROM,
+        }
+    }
 }
 
 impl OpenOptions {
@@ -34,6 +53,7 @@ impl OpenOptions {
             salvage: self.salvage,
             revision: self.revision,
             prepare: threads::prepare,
+            ..Read::default()
         }
     }
 }
@@ -51,6 +71,8 @@ pub struct Log {
     read: Read<'static>,
     schemas: OnceLock<Schemas>,
     facts: OnceLock<Facts>,
+    /// The index with positions, where the first one was made without.
+    placed: OnceLock<Index>,
 }
 
 impl Log {
@@ -58,7 +80,16 @@ impl Log {
     ///
     /// The dialect is known by the first bytes; the name only breaks ties.
     pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        Self::new(path, Source::open(path, progress)?, options, progress)
+        let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
+        if files.is_empty() {
+            return Self::new(path, Source::open(path, progress)?, options, progress);
+        }
+        let mut problems = Problems::default();
+        progress.begin("unpacking", 0);
+        let source = Source::folder(path, &files, &options.read(), &mut problems);
+        progress.end();
+        let parquet = Reader::named("parquet").ok_or_else(|| Error::new(ErrorKind::Directory).in_file(path))?;
+        Self::index(path, source?, parquet.dialect(), true, problems, options, progress)
     }
 
     /// Indexes bytes that are in memory already; `name` stands for the path.
@@ -68,17 +99,49 @@ impl Log {
     }
 
     fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        let Choice { dialect, sure } = choose(path, &source.bytes, options)?;
-        let read = options.read();
+        let Choice { reader, sure } = choose(path, &source.bytes, options)?;
         let mut problems = Problems::default();
+        if let Reader::Bridge(bridge) = reader {
+            progress.begin("unpacking", source.file_len);
+            let unpacked = source.unpack(path, bridge, &options.read(), &mut problems);
+            progress.end();
+            unpacked?;
+        }
+        Self::index(path, source, reader.dialect(), sure, problems, options, progress)
+    }
+
+    /// The log whose bytes are there; `sure` tells whether more than its name speaks for the dialect.
+    fn index(
+        path: &Path,
+        mut source: Source,
+        dialect: &'static dyn Dialect,
+        sure: bool,
+        mut problems: Problems,
+        options: &OpenOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut read = options.read();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
+        read.positions = (source.bytes.len() as u64) < options.light_from;
+        if source.bytes.is_mapped() && source.bytes.len() as u64 > PASSED_FROM {
+            read.passed = threads::pass;
+        }
         progress.begin("reading", source.bytes.len() as u64);
         let index = dialect.index(&source.bytes, &read, &mut problems);
         progress.end();
         let index = index
             .map_err(|error| if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) })?;
-        let (schemas, facts) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { path: path.to_owned(), index, problems, dialect, source, read, schemas, facts })
+        Ok(Self {
+            path: path.to_owned(),
+            index,
+            problems,
+            dialect,
+            source,
+            read,
+            schemas: OnceLock::new(),
+            facts: OnceLock::new(),
+            placed: OnceLock::new(),
+        })
     }
 
     /// The format it is written in.
@@ -147,13 +210,76 @@ impl Log {
         for (id, channel) in wanted {
             sink.channel(id, &channel.channel)?;
         }
-        merge::run(&[merge::Input { log: self, lookup, map: &[] }], sink)
+        merge::run(&[merge::Input::new(self, lookup, &[])?], sink)
+    }
+
+    /// The index with the place of every record. A large log is opened without, and they are found when first needed.
+    pub(crate) fn placed(&self) -> Result<&Index, Error> {
+        if self.index.placed {
+            return Ok(&self.index);
+        }
+        if let Some(placed) = self.placed.get() {
+            return Ok(placed);
+        }
+        let read = Read { positions: true, ..self.read };
+        let index = self.dialect.index(&self.source.bytes, &read, &mut Problems::default());
+        let index = index.map_err(|error| Error::decode(&self.path, error))?;
+        Ok(self.placed.get_or_init(|| index))
     }
 
     /// Some channels as flat buffers, in the order asked for.
     pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
+        if !self.index.placed {
+            return self.walked(channels, &Lookup::default());
+        }
         let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);
         columns.map_err(|error| Error::decode(&self.path, error))
+    }
+
+    /// Some channels as flat buffers, in the order asked for, of the times that a lookup wants.
+    pub fn columns_within(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
+        if lookup.start.is_none() && lookup.end.is_none() {
+            return self.columns(channels);
+        }
+        self.walked(channels, lookup)
+    }
+
+    /// Some channels as flat buffers, found by a walk over the whole log.
+    fn walked(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
+        let mut wanted = vec![false; self.index.channels.len()];
+        for id in channels {
+            wanted.get_mut(*id as usize).into_iter().for_each(|wanted| *wanted = true);
+        }
+        let windows = self.windows(WINDOW);
+        let mut all: Option<Columns> = None;
+        let scan = |number: usize| {
+            let within = windows.get(number).copied();
+            let columns = self.scan(&Lookup { channels: wanted.clone(), within, ..lookup.clone() });
+            within.into_iter().for_each(|within| self.pass(within));
+            columns
+        };
+        windows::in_order(self.read.threads, windows.len(), scan, |columns| {
+            match &mut all {
+                Some(all) => all.append(columns),
+                None => all = Some(columns),
+            }
+            Ok(())
+        })?;
+        let mut all = all.unwrap_or_default();
+        let found = |id: &ChannelId| {
+            let mut column = all.columns.get(*id as usize)?.clone();
+            column.sorted = self.index.channels.get(*id as usize)?.sorted;
+            Some(column)
+        };
+        all.columns = channels.iter().filter_map(found).collect();
+        Ok(all)
+    }
+
+    /// Says that a stretch of the log is not needed for now, so that a large one does not fill the memory.
+    pub fn pass(&self, span: Span) {
+        let start = usize::try_from(span.start).unwrap_or(usize::MAX);
+        let end = usize::try_from(span.end).unwrap_or(usize::MAX).min(self.source.bytes.len());
+        (self.read.passed)(self.source.bytes.get(start..end).unwrap_or_default());
     }
 
     /// Stretches of about `bytes` bytes that can be read on their own, by [`Lookup::within`]; together the whole log.
@@ -215,29 +341,29 @@ impl fmt::Debug for Log {
     }
 }
 
-/// A dialect, and whether more than the name of the file speaks for it.
+/// What reads a file, and whether more than the name of the file speaks for it.
 struct Choice {
-    dialect: &'static dyn Dialect,
+    reader: Reader,
     sure: bool,
 }
 
 /// The dialect of bytes: what was asked for, what the bytes say, or else what the name says.
 fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Error> {
     if let Some(name) = &options.from {
-        let dialect = dialects::dialect(name).ok_or_else(|| {
-            let known: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
+        let reader = Reader::named(name).ok_or_else(|| {
+            let known: Vec<_> = dialects::readable().collect();
             Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
         })?;
-        return Ok(Choice { dialect, sure: true });
+        return Ok(Choice { reader, sure: true });
     }
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let extension = dialects::extension(path);
-    if let Some(dialect) = dialects::detect(head, extension.as_deref()) {
-        return Ok(Choice { dialect, sure: true });
+    if let Some(reader) = Reader::detect(head, extension.as_deref()) {
+        return Ok(Choice { reader, sure: true });
     }
-    let named = extension.as_deref().and_then(dialects::by_extension);
-    let dialect = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
-    Ok(Choice { dialect, sure: options.salvage })
+    let named = extension.as_deref().and_then(Reader::by_extension);
+    let reader = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
+    Ok(Choice { reader, sure: options.salvage })
 }
 
 /// The name promised more than the bytes keep.
@@ -249,6 +375,12 @@ fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
     Error::unknown_format(path, bytes).with_help(help)
 }
 
+/// Bytes of a window when all of a log is read for a few of its channels.
+const WINDOW: u64 = 32 << 20;
+/// Logs from this size on are indexed without positions.
+const LIGHT_FROM: u64 = 512 << 20;
+/// What lies behind the walk in files of this size is given back to the system.
+const PASSED_FROM: u64 = 1 << 30;
 /// How much of a file the dialects see when asked whether it is theirs.
 const HEAD: usize = 4096;
 /// No robot runs for ten days in one log: beyond, two clocks are mixed.

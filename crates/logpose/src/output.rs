@@ -2,8 +2,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use logpose_core::SinkError;
 use tempfile::TempPath;
 
+use crate::convert::sink_error;
 use crate::error::USE_FORCE;
 use crate::wrapper::Wrapping;
 use crate::{Error, ErrorKind, Wrapper};
@@ -23,10 +25,21 @@ pub enum Output<'a> {
         wrapper: Option<Wrapper>,
     },
     /// Anything else that takes bytes.
-    Stream(&'a mut dyn Write),
+    Stream(&'a mut (dyn Write + Send)),
 }
 
 impl<'a> Output<'a> {
+    /// Writes a result that was made in memory.
+    pub fn write_all(self, bytes: &[u8]) -> Result<(), Error> {
+        let path = match &self {
+            Self::File { path, .. } => Some(*path),
+            Self::Stream(_) => None,
+        };
+        let mut out = self.open()?;
+        let written = out.write_all(bytes).and_then(|()| out.finish());
+        written.map_err(|error| sink_error(SinkError::Io(error), path))?.keep()
+    }
+
     /// Opens it. Nothing is to be seen of it until [`Opened::keep`].
     pub(crate) fn open(self) -> Result<Opened<'a>, Error> {
         let (path, force, wrapper) = match self {
@@ -50,7 +63,7 @@ impl<'a> Output<'a> {
                 (file, Place::File { file: kept, temporary, path: path.to_owned(), force, replaces })
             }
         };
-        let file: Box<dyn Write + 'a> = Box::new(file);
+        let file: Box<dyn Write + Send + 'a> = Box::new(file);
         let writer = match wrapper {
             Some(wrapper) => wrapper.writer(file).map_err(failed)?,
             None => Wrapping::Plain(file),

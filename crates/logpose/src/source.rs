@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use logpose_core::{Problem, Severity};
+use logpose_bridges::{Bridge, UnpackError};
+use logpose_core::{Problem, Problems, Severity};
 use memmap2::Mmap;
 
 use crate::error::NAME_A_FILE;
@@ -25,6 +26,13 @@ pub(crate) struct Source {
 pub(crate) enum Bytes {
     Owned(Vec<u8>),
     Mapped(Mmap),
+}
+
+impl Bytes {
+    /// Whether they lie in a mapped file.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self, Self::Mapped(_))
+    }
 }
 
 impl Deref for Bytes {
@@ -76,6 +84,44 @@ impl Source {
         Ok(Self { bytes, file_len, wrapper: Some(wrapper), problem })
     }
 
+    /// Puts what a bridge unpacks in the place of the file.
+    pub(crate) fn unpack(
+        &mut self,
+        path: &Path,
+        bridge: &Bridge,
+        read: &logpose_core::Read<'_>,
+        problems: &mut Problems,
+    ) -> Result<(), Error> {
+        let mut spool = Spool::default();
+        bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| unpack_error(path, error))?;
+        self.bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
+        Ok(())
+    }
+
+    /// Unpacks the Parquet files of a folder as one log.
+    pub(crate) fn folder(
+        folder: &Path,
+        files: &[PathBuf],
+        read: &logpose_core::Read<'_>,
+        problems: &mut Problems,
+    ) -> Result<Self, Error> {
+        let mut held = Vec::with_capacity(files.len());
+        for path in files {
+            let failed = |error| Error::reading(path, error);
+            let file = File::open(path).map_err(failed)?;
+            let len = file.metadata().map_err(failed)?.len();
+            let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+            held.push((name, hold(file, len).map_err(failed)?));
+        }
+        let file_len = held.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        let parts: Vec<(&str, &[u8])> = held.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+        let mut spool = Spool::default();
+        let unpacked = logpose_bridges::read_folder(&parts, read, &mut spool, problems);
+        unpacked.map_err(|error| unpack_error(folder, error))?;
+        let bytes = spool.finish().map_err(|error| Error::reading(folder, error))?;
+        Ok(Self { bytes, file_len, wrapper: None, problem: None })
+    }
+
     /// Reads to the end what cannot be mapped.
     fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
         let mut spool = Spool::default();
@@ -86,6 +132,13 @@ impl Source {
         read.map_err(|stopped| Error::reading(path, stopped.into()))?;
         let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
         Self::from_bytes(path, bytes, progress)
+    }
+}
+
+fn unpack_error(path: &Path, error: UnpackError) -> Error {
+    match error {
+        UnpackError::Decode(error) => Error::decode(path, error),
+        UnpackError::Write(error) => Error::reading(path, error),
     }
 }
 
@@ -212,6 +265,17 @@ impl Spool {
     }
 }
 
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A slice that knows how much of it was read.
 struct Counted<'a> {
     rest: &'a [u8],
@@ -235,7 +299,7 @@ fn live_scheme(path: &Path) -> Option<String> {
 
 /// Below this a file is read at once: mapping costs more.
 const SMALL: u64 = 64 << 10;
-/// What may be held in memory of what came out of a wrapper or a pipe.
+/// What may be held in memory of what came out of a wrapper, a pipe or a bridge.
 const IN_MEMORY: usize = 256 << 20;
 /// No more than this is unwrapped: 64 GiB of zeros fit into a gzip file of 64 MiB.
 const LARGEST: u64 = 64 << 30;

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, Lookup, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value,
+    Channel, ChannelId, Columns, Lookup, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value,
 };
 use logpose_schema::json;
 
@@ -24,7 +24,7 @@ pub(crate) fn verify(
     options: &ConvertOptions,
 ) -> Result<(), Error> {
     match format {
-        Format::Dialect(dialect) => log(feed, order, *dialect, path),
+        Format::Dialect(_) | Format::Parquet | Format::Arrow | Format::Mcap => log(feed, order, format.name(), path),
         Format::Csv if options.wide.is_some() => wide(feed, order, path, options),
         Format::Csv => rows(feed, order, CsvRows::open(path)?, options),
         Format::Ndjson => rows(feed, order, NdjsonRows::open(path)?, options),
@@ -32,8 +32,8 @@ pub(crate) fn verify(
 }
 
 /// A log against a log: channel by channel, so that no more than one is in memory.
-fn log(feed: &Feed<'_>, order: Order, dialect: &dyn Dialect, path: &Path) -> Result<(), Error> {
-    let options = OpenOptions { from: Some(dialect.info().name.to_owned()), ..OpenOptions::default() };
+fn log(feed: &Feed<'_>, order: Order, name: &str, path: &Path) -> Result<(), Error> {
+    let options = OpenOptions { from: Some(name.to_owned()), ..OpenOptions::default() };
     let result = Log::open(path, &options, &Quiet)?;
     // What was wrong with the inputs may be kept as it was.
     let known = |code: &str| feed.logs().iter().any(|log| log.problems.kinds().iter().any(|(kind, ..)| *kind == code));

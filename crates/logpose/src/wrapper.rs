@@ -64,7 +64,7 @@ impl Wrapper {
     }
 
     /// A writer that wraps what it is given.
-    pub(crate) fn writer<'a>(self, inner: Box<dyn Write + 'a>) -> io::Result<Wrapping<'a>> {
+    pub(crate) fn writer<'a>(self, inner: Box<dyn Write + Send + 'a>) -> io::Result<Wrapping<'a>> {
         Ok(match self {
             Self::Gz => Wrapping::Gz(flate2::write::GzEncoder::new(inner, flate2::Compression::default())),
             Self::Zst => Wrapping::Zst(zstd::stream::write::Encoder::new(inner, zstd::DEFAULT_COMPRESSION_LEVEL)?),
@@ -100,11 +100,11 @@ impl<R: BufRead> Read for Lz4Frames<R> {
 
 /// A compressor, or none, in front of a writer.
 pub(crate) enum Wrapping<'a> {
-    Plain(Box<dyn Write + 'a>),
-    Gz(flate2::write::GzEncoder<Box<dyn Write + 'a>>),
-    Zst(zstd::stream::write::Encoder<'static, Box<dyn Write + 'a>>),
-    Xz(liblzma::write::XzEncoder<Box<dyn Write + 'a>>),
-    Lz4(Box<lz4_flex::frame::FrameEncoder<Box<dyn Write + 'a>>>),
+    Plain(Box<dyn Write + Send + 'a>),
+    Gz(flate2::write::GzEncoder<Box<dyn Write + Send + 'a>>),
+    Zst(zstd::stream::write::Encoder<'static, Box<dyn Write + Send + 'a>>),
+    Xz(liblzma::write::XzEncoder<Box<dyn Write + Send + 'a>>),
+    Lz4(Box<lz4_flex::frame::FrameEncoder<Box<dyn Write + Send + 'a>>>),
 }
 
 impl Wrapping<'_> {

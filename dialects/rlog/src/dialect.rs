@@ -340,7 +340,17 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
         Fact { key: "keys", value: keys.len().to_string() },
     ];
     let messages = fields + stats.cycles + stats.keys + stats.nulls;
-    Ok(Index { channels, slots: fates, marks, spans, records: messages, sorted, facts })
+    Ok(Index {
+        channels,
+        slots: fates,
+        marks,
+        spans,
+        records: messages,
+        sorted,
+        facts,
+        placed: true,
+        ..Index::default()
+    })
 }
 
 /// Reports the fields whose key nothing defines, one problem for each key.

@@ -11,7 +11,7 @@ use crate::encode::Encoder;
 use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
-use crate::replay::replay;
+use crate::replay::{replay, scan};
 use crate::walk::{place, record_at};
 use crate::wire::{Header, metadata_of_2022, second_header};
 
@@ -44,8 +44,15 @@ impl Dialect for Wpilog {
     }
 
     fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
-        let Collected { header, spans, walk, product: mut builder } = collect::<IndexBuilder>(log, read, problems)?;
+        let mut found = Problems::default();
+        let Collected { header, spans, walk, product: mut builder, steps } =
+            collect::<IndexBuilder>(log, read, &mut found)?;
         let (mut channels, fates) = walk.bindings.resolve();
+        if !read.positions && has_doubtful(&fates, &channels, &builder) {
+            // Each of their records must be looked at.
+            return self.index(log, &Read { positions: true, ..*read }, problems);
+        }
+        problems.append(found);
         report_strays(&walk.bindings, &fates, &builder, problems);
         check_sizes(log, &walk.bindings, &fates, &mut channels, &mut builder, problems);
         let sorted = builder.sorted();
@@ -56,6 +63,9 @@ impl Dialect for Wpilog {
         Ok(Index {
             channels: builder.channels(channels, &fates),
             slots: fates,
+            lives: walk.bindings.lives(),
+            steps,
+            placed: read.positions,
             marks: Vec::new(),
             spans,
             records: walk.records,
@@ -77,6 +87,14 @@ impl Dialect for Wpilog {
             columns.replace(&doubtful, self.gather(log, &index, &ids, read.prepare)?);
         }
         Ok(columns)
+    }
+
+    fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
+        index.windows(bytes)
+    }
+
+    fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+        scan(log, index, lookup, prepare)
     }
 
     fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {
@@ -219,6 +237,14 @@ fn report_strays(bindings: &Bindings, fates: &[Fate], builder: &IndexBuilder, pr
         };
         problems.push(problem);
     }
+}
+
+/// Whether there are records of which the sizes do not say that they are values, and whose places are not known.
+fn has_doubtful(fates: &[Fate], channels: &[Channel], builder: &IndexBuilder) -> bool {
+    fates.iter().zip(builder.slots()).any(|(fate, found)| {
+        let channel = fate.channel().and_then(|id| channels.get(id as usize));
+        channel.is_some_and(|channel| !found.is_empty() && !found.is_placed() && !found.sizes_fit(channel.ty()))
+    })
 }
 
 /// Takes out the records whose payload is no value of their type, and reports each.

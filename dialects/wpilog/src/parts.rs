@@ -2,6 +2,7 @@
 
 use logpose_core::{
     ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span,
+    Type,
 };
 
 use crate::reader::Reader;
@@ -11,6 +12,8 @@ use crate::wire::{Header, VERSION};
 
 /// A log is split for two threads only if each has at least this much to do.
 const PART: usize = 2 << 20;
+/// Bytes between two places where a walk may begin later.
+const STEP: usize = 1 << 20;
 
 /// What a walk makes: the index, the columns, a sum. Parts of a log are walked on their own, perhaps side by side,
 /// and joined.
@@ -24,7 +27,8 @@ pub trait Collect: Visit + Send {
 
 impl Collect for IndexBuilder {
     fn new(read: &Read<'_>) -> Self {
-        Self::new(read.prepare)
+        let builder = Self::new(read.prepare);
+        if read.positions { builder } else { builder.counting() }
     }
 
     fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
@@ -37,6 +41,13 @@ impl Visit for IndexBuilder {
     fn data(&mut self, slot: SlotId, at: u64, timestamp: i64, payload: &[u8], len: u64) {
         #[expect(clippy::cast_possible_truncation, reason = "a payload's size is 32 bits on the wire")]
         self.record(slot, at, timestamp.saturating_mul(1000), payload.len() as u32, len);
+    }
+
+    fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
+        // Only a look at each says whether they are values of their type.
+        if Type::of(&declaration.type_name) == Type::StringArray {
+            self.place(slot);
+        }
     }
 }
 
@@ -72,6 +83,8 @@ pub struct Collected<'a, C> {
     pub walk: Walk,
     /// What they made.
     pub product: C,
+    /// Places where records begin, every megabyte or so.
+    pub steps: Vec<u64>,
 }
 
 /// What one walk made, and where it ended.
@@ -79,13 +92,27 @@ struct Part<C> {
     walk: Walk,
     product: C,
     stop: Stop,
+    steps: Vec<u64>,
 }
 
 impl<C: Collect> Part<C> {
     fn walk(log: &[u8], from: usize, until: usize, read: &Read<'_>) -> Self {
-        let (mut walk, mut product) = (Walk::new(read.limits.channels), C::new(read));
-        let stop = walk.run(log, from, until, &mut product);
-        Self { walk, product, stop }
+        let (walk, product) = (Walk::new(read.limits.channels), C::new(read));
+        let mut part = Self { walk, product, stop: Stop::At(from), steps: Vec::new() };
+        part.run(log, from, until, read);
+        part
+    }
+
+    /// Walks on, over another stretch.
+    fn run(&mut self, log: &[u8], from: usize, until: usize, read: &Read<'_>) {
+        self.stop = Stop::At(from);
+        while let Stop::At(at) = self.stop
+            && at < until
+        {
+            self.steps.push(at as u64);
+            self.stop = self.walk.run(log, at, until.min(at + STEP), &mut self.product);
+            (read.passed)(log.get(at..self.stop.at()).unwrap_or_default());
+        }
     }
 
     fn join(&mut self, later: Self) {
@@ -96,6 +123,7 @@ impl<C: Collect> Part<C> {
         self.walk.control_bytes += later.walk.control_bytes;
         self.walk.zero_bytes += later.walk.zero_bytes;
         self.stop = later.stop;
+        self.steps.extend(later.steps);
     }
 }
 
@@ -124,7 +152,7 @@ pub fn collect<'a, C: Collect>(
         problems.push(Problem::new(Severity::Damage, "truncated", at as u64, rest as u64, message));
     }
     let spans = vec![Span { start: start as u64, end: end as u64 }];
-    Ok(Collected { header: Some(header), spans, walk: whole.walk, product: whole.product })
+    Ok(Collected { header: Some(header), spans, walk: whole.walk, product: whole.product, steps: whole.steps })
 }
 
 /// The bytes from a record at `from` to the end, in as many parts as there are threads.
@@ -173,9 +201,9 @@ fn salvage<'a, C: Collect>(log: &'a [u8], read: &Read<'_>, problems: &mut Proble
     let spans = recover::spans(log, problems);
     let mut whole = Part::<C>::walk(log, 0, 0, read);
     for span in &spans {
-        whole.stop = whole.walk.run(log, place(span.start), place(span.end), &mut whole.product);
+        whole.run(log, place(span.start), place(span.end), read);
     }
     whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
-    Collected { header, spans, walk: whole.walk, product: whole.product }
+    Collected { header, spans, walk: whole.walk, product: whole.product, steps: whole.steps }
 }

@@ -1,4 +1,7 @@
-use logpose_core::{ChannelId, Declaration, Index, Layout, Lookup, Sample, Sink, SinkError, SlotId, Time, Type, Value};
+use logpose_core::{
+    Channel, ChannelId, ColumnBuilder, Columns, Declaration, DecodeError, Fate, Index, Layout, Lookup, Sample, Sink,
+    SinkError, SlotId, Span, Time, Type, Value,
+};
 
 use crate::walk::{Stop, Visit, Walk, place, record_at};
 use crate::wire::metadata_of_2022;
@@ -10,11 +13,19 @@ const BATCH: usize = 1024;
 
 /// Hands all samples that are wanted to a sink, in the order of the file.
 pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let mut walk = Walk::new(u32::try_from(index.slots.len()).unwrap_or(u32::MAX));
-    let channels = index.channels.iter().map(|c| (c.channel.ty(), false)).collect();
+    let within = lookup.within.unwrap_or(EVERYTHING);
+    let mut walk = Walk::at(index, within.start);
+    let mut channels: Vec<(Type, bool)> = index.channels.iter().map(|c| (c.channel.ty(), false)).collect();
+    for slot in 0..walk.bindings.slots().len() {
+        // What was started before the window is known already.
+        let id = index.slots.get(slot).and_then(|fate| fate.channel());
+        if let Some((_, known)) = id.and_then(|id| channels.get_mut(id as usize)) {
+            *known = true;
+        }
+    }
     let mut replay = Replay { log, index, lookup, sink, channels, batch: Vec::with_capacity(BATCH), result: Ok(()) };
     for span in &index.spans {
-        let (mut at, end) = (place(span.start), place(span.end));
+        let (mut at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
         while at < end && replay.result.is_ok() {
             at = match walk.run(log, at, end.min(at + STEP), &mut replay) {
                 Stop::At(at) => at,
@@ -25,6 +36,75 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     replay.flush();
     replay.result
 }
+
+/// What is wanted as flat buffers. See [`logpose_core::Dialect::scan`].
+pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+    let within = lookup.within.unwrap_or(EVERYTHING);
+    let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
+    let mut builder = ColumnBuilder::new(prepare);
+    let total: u64 = index.spans.iter().map(|span| span.end - span.start).sum();
+    let part = within.end.min(log.len() as u64).saturating_sub(within.start).min(total);
+    for (id, found) in (0..).zip(&index.channels) {
+        if lookup.wants(id) {
+            builder.declare(id, &found.channel.type_name);
+            let expected = u128::from(found.samples) * u128::from(part) / u128::from(total.max(1));
+            builder.expect(id, u64::try_from(expected + expected / 16).unwrap_or(u64::MAX) + 2);
+        }
+    }
+    let wanted = |fate: &Fate| fate.channel().filter(|id| lookup.wants(*id)).unwrap_or(UNWANTED);
+    let mut scan = Scan {
+        builder,
+        channels: index.slots.iter().map(wanted).collect(),
+        start: lookup.start.map_or(i64::MIN, Time::nanos),
+        end: lookup.end.map_or(i64::MAX, Time::nanos),
+    };
+    let mut walk = Walk::at(index, within.start);
+    for span in &index.spans {
+        let (at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
+        if at < end {
+            walk.run(log, at, end, &mut scan);
+        }
+    }
+    let fates: Vec<Fate> = (0..).zip(&channels).map(|(id, _)| Fate::Started(id)).collect();
+    let (mut columns, doubtful) = scan.builder.columns(channels, &fates, Layout::Little);
+    let again = |id: usize| doubtful.contains(&id) || lookup.always.get(id).is_some_and(|always| *always);
+    let again: Vec<usize> = (0..columns.columns.len()).filter(|id| again(*id)).collect();
+    if !again.is_empty() {
+        let mut rest = Lookup { channels: vec![false; columns.columns.len()], ..lookup.clone() };
+        for (id, place) in (0..).zip(&mut rest.channels) {
+            *place = lookup.wants(id) && again.contains(&(id as usize));
+        }
+        let mut checked = Columns::of_rows(index, prepare, |sink| replay(log, index, &rest, sink))?;
+        checked.columns = again.iter().filter_map(|id| checked.columns.get(*id).cloned()).collect();
+        columns.replace(&again, checked);
+    }
+    Ok(columns)
+}
+
+/// Collects the wanted records of a walk in columns, by channel.
+struct Scan {
+    builder: ColumnBuilder,
+    /// The channel of each slot, if it is wanted.
+    channels: Vec<ChannelId>,
+    start: i64,
+    end: i64,
+}
+
+impl Visit for Scan {
+    #[inline(always)]
+    fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
+        let time = timestamp.saturating_mul(1000);
+        if let Some(id) = self.channels.get(slot as usize)
+            && *id != UNWANTED
+            && (self.start..=self.end).contains(&time)
+        {
+            self.builder.record(*id, time, payload);
+        }
+    }
+}
+
+const UNWANTED: ChannelId = ChannelId::MAX;
+const EVERYTHING: Span = Span { start: 0, end: u64::MAX };
 
 /// Hands the records of a walk to a sink.
 struct Replay<'a, 's> {

@@ -1,6 +1,6 @@
 //! The one loop over the records of a log that the index, the columns and the rows are made with.
 
-use logpose_core::{Bindings, Cursor, Declaration, Problem, Problems, Severity, SlotId, array_at};
+use logpose_core::{Bindings, Cursor, Declaration, Index, Problem, Problems, Severity, SlotId, array_at};
 
 use crate::wire::{Control, HEAD, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
 
@@ -68,6 +68,12 @@ impl Walk {
             control_bytes: 0,
             zero_bytes: 0,
         }
+    }
+
+    /// A walk that begins at the record at `at` and knows all that one from the front would know there.
+    #[must_use]
+    pub fn at(index: &Index, at: u64) -> Self {
+        Self { bindings: Bindings::at(index, at), ..Self::new(0) }
     }
 
     /// Walks from the record at `from` until a record starts at `until` or behind it.

@@ -225,7 +225,7 @@ fn rate_of(found: &ChannelIndex) -> Option<f64> {
 
 /// What the values are measured in, if the log tells: in AdvantageKit's JSON, or in a line `Units: rotations` as CTRE's
 /// converter writes it.
-fn unit(channel: &Channel) -> Option<String> {
+pub(super) fn unit(channel: &Channel) -> Option<String> {
     if channel.unit.is_some() || channel.metadata.is_empty() {
         return channel.unit.clone();
     }

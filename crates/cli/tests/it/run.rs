@@ -29,26 +29,31 @@ pub(crate) fn logpose(dir: &Path) -> Command {
     command
 }
 
-/// What a line of words does; `'…'` keeps blanks, and `< FILE` at the end is standard input.
+/// What a line of words does; `'…'` and `"…"` keep blanks, and `< FILE` at the end is standard input.
 pub(crate) fn typed(dir: &Path, line: &str) -> Output {
-    let (line, input) = line.split_once(" < ").map_or((line, None), |(line, input)| (line, Some(input)));
+    let mut words = words(line);
     let mut command = logpose(dir);
-    command.args(words(line).iter().skip(1));
-    if let Some(input) = input {
+    if let [.., (sign, false), (input, _)] = &*words
+        && sign == "<"
+    {
         command.stdin(fs::File::open(dir.join(input)).unwrap());
+        words.truncate(words.len() - 2);
     }
+    command.args(words.iter().skip(1).map(|(word, _)| word));
     command.output().unwrap()
 }
 
-pub(crate) fn words(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut word, mut quoted, mut any) = (String::new(), false, false);
+/// The words of a line, and whether any of each was in quotes.
+fn words(line: &str) -> Vec<(String, bool)> {
+    let mut words: Vec<(String, bool)> = Vec::new();
+    let (mut word, mut quote, mut any) = (String::new(), None, false);
     for c in line.chars() {
         match c {
-            '\'' => (quoted, any) = (!quoted, true),
-            ' ' if !quoted => {
+            '\'' | '"' if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => (quote, any) = (Some(c), true),
+            ' ' if quote.is_none() => {
                 if any || !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
+                    words.push((std::mem::take(&mut word), any));
                 }
                 any = false;
             }
@@ -56,7 +61,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
         }
     }
     if any || !word.is_empty() {
-        words.push(word);
+        words.push((word, any));
     }
     words
 }

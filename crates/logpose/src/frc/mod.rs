@@ -64,6 +64,9 @@ impl Facts {
 }
 
 fn epoch(log: &Log, known: &Known<'_>) -> Option<i64> {
+    if let Some(epoch) = log.index.fact("epoch_ns").and_then(|text| text.parse().ok()) {
+        return Some(epoch);
+    }
     for name in [
         "systemTime",
         "/SystemStats/EpochTimeMicros",

@@ -1,20 +1,31 @@
 use std::collections::HashMap;
 
-use logpose_core::{ChannelId, Time, Value};
+use logpose_core::{ChannelId, Columns, Time, Value};
 
 use crate::Log;
+use crate::parts::in_time_order;
 
 /// The channels of a log by name, to read a few of them.
 pub(super) struct Known<'a> {
     log: &'a Log,
     by_name: HashMap<&'a str, ChannelId>,
+    /// The columns of channels that will probably be asked for, where reading one alone costs a walk over the log.
+    read: Columns,
+    place: HashMap<ChannelId, usize>,
 }
 
 impl<'a> Known<'a> {
     pub(super) fn new(log: &'a Log) -> Self {
         let full = (0..).zip(&log.index.channels).filter(|(_, c)| c.samples > 0);
-        let by_name = full.map(|(id, c)| (&*c.channel.name, id)).collect();
-        Self { log, by_name }
+        let by_name: HashMap<&str, ChannelId> = full.map(|(id, c)| (&*c.channel.name, id)).collect();
+        let mut likely = Vec::new();
+        if !log.index.placed {
+            let found = |name: &str| LIKELY.iter().any(|word| name.contains(word));
+            likely.extend(by_name.iter().filter(|(name, _)| found(name)).map(|(_, id)| *id));
+        }
+        let read = log.columns(&likely).unwrap_or_default();
+        let place = likely.into_iter().enumerate().map(|(place, id)| (id, place)).collect();
+        Self { log, by_name, read, place }
     }
 
     pub(super) fn log(&self) -> &'a Log {
@@ -29,15 +40,16 @@ impl<'a> Known<'a> {
     /// Reads a channel in the order of time; nothing if there is none.
     pub(super) fn read(&self, name: &str, mut each: impl FnMut(Time, &Value<'_>)) {
         let Some(id) = self.by_name.get(name) else { return };
-        let Ok(columns) = self.log.columns(&[*id]) else { return };
-        for column in &columns.columns {
-            if column.sorted {
-                columns.samples(column).for_each(|(time, value)| each(time, &value));
-            } else {
-                let mut samples: Vec<_> = columns.samples(column).collect();
-                samples.sort_by_key(|(time, _)| *time);
-                samples.iter().for_each(|(time, value)| each(*time, value));
+        let fresh;
+        let (columns, some) = match self.place.get(id) {
+            Some(place) => (&self.read, self.read.columns.get(*place..=*place).unwrap_or_default()),
+            None => {
+                fresh = self.log.columns(&[*id]).unwrap_or_default();
+                (&fresh, &*fresh.columns)
             }
+        };
+        for column in some {
+            in_time_order(columns, column, &mut each);
         }
     }
 
@@ -98,6 +110,10 @@ impl<'a> Known<'a> {
         self.integers(name).into_iter().rev().map(|(_, x)| x).find(|x| *x != 0)
     }
 }
+
+/// Words in the names of channels that tell about a match.
+const LIKELY: [&str; 9] =
+    ["DS:", "DriverStation", "FMSInfo", "systemTime", "Epoch", "attery", "Voltage", "rown", "Metadata"];
 
 /// The stretches in which a series is true; the last one ends with the series.
 pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {

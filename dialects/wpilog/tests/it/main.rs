@@ -21,4 +21,6 @@ mod truncation;
 #[cfg(test)]
 mod vectors;
 #[cfg(test)]
+mod windows;
+#[cfg(test)]
 mod writer;

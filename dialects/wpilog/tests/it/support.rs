@@ -92,6 +92,7 @@ pub(crate) type Series = BTreeMap<Key, Vec<(i64, Vec<u8>)>>;
 pub(crate) struct Collect {
     pub(crate) events: Vec<Event>,
     keys: BTreeMap<ChannelId, Key>,
+    all_known: bool,
 }
 
 impl Collect {
@@ -119,6 +120,13 @@ impl Collect {
             .collect()
     }
 
+    /// Knows all channels of an index, as if they had been declared; they may be declared again.
+    pub(crate) fn know(&mut self, index: &Index) {
+        let keys = index.channels.iter().map(|c| (c.channel.name.clone(), c.channel.type_name.clone()));
+        self.keys = (0..).zip(keys).collect();
+        self.all_known = true;
+    }
+
     fn key(&self, id: ChannelId) -> Key {
         self.keys.get(&id).expect("a channel is declared before it is used").clone()
     }
@@ -127,7 +135,7 @@ impl Collect {
 impl Sink for Collect {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         let before = self.keys.insert(id, (channel.name.clone(), channel.type_name.clone()));
-        assert!(before.is_none(), "channel {id} is declared twice");
+        assert!(before.is_none() || self.all_known, "channel {id} is declared twice");
         let (name, type_name, metadata) = (channel.name.clone(), channel.type_name.clone(), channel.metadata.clone());
         self.events.push(Event::Channel { name, type_name, metadata });
         Ok(())

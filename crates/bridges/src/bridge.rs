@@ -1,0 +1,408 @@
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use logpose_core::{
+    Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout,
+    Lookup, Problem, Problems, Read, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError,
+    Support, Time, Type,
+};
+
+use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
+use crate::{Header, arrow, csv, mcap, ndjson, parquet};
+
+/// A format of another field: its files are unpacked once, and what comes out is a log like any other.
+///
+/// As a [`Dialect`] it reads the unpacked bytes, of which [`Bridge::unpack`] tells; only [`Dialect::sniff`] looks at
+/// the file itself.
+pub struct Bridge {
+    info: &'static Info,
+    sniff: fn(&[u8]) -> Confidence,
+    read: Unpack,
+}
+
+/// Pushes the samples of a file into a sink.
+type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, DecodeError>;
+
+/// The bridges, in the order in which they are asked whether a file is theirs.
+pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON];
+
+static PARQUET: Bridge =
+    Bridge { info: &info("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
+static ARROW: Bridge = Bridge {
+    info: &info("arrow", "Apache Arrow IPC", &["arrow", "feather", "arrows", "ipc"]),
+    sniff: arrow::sniff,
+    read: arrow::read,
+};
+
+static MCAP: Bridge = Bridge {
+    info: &info("mcap", "MCAP", &["mcap"]),
+    sniff: mcap::sniff,
+    read: |file, read, sink, problems| told("mcap", mcap::read(file, read, sink, problems)),
+};
+static CSV: Bridge = Bridge {
+    info: &info("csv", "CSV", &["csv", "tsv"]),
+    sniff: csv::sniff,
+    read: |file, read, sink, problems| told("csv", csv::read(file, read, sink, problems)),
+};
+static NDJSON: Bridge = Bridge {
+    info: &info("ndjson", "NDJSON", &["ndjson", "jsonl"]),
+    sniff: ndjson::sniff,
+    read: |file, read, sink, problems| told("ndjson", ndjson::read(file, read, sink, problems)),
+};
+
+/// What the sink had to say is told by [`Pack`] itself; here it only ends the reading.
+fn told(dialect: &'static str, result: Result<Header, StreamError>) -> Result<Header, DecodeError> {
+    result.map_err(|error| match error {
+        StreamError::Decode(error) => error,
+        StreamError::Sink(error) => {
+            DecodeError { dialect, code: "write", at: 0, message: error.to_string(), help: None }
+        }
+    })
+}
+
+const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
+    let files = Support { read: true, write: true };
+    Info { name, title, extensions, files, live: Support { read: false, write: false }, scheme: None }
+}
+
+/// Why a file could not be unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// What came out of it could not be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+impl Bridge {
+    /// Unpacks a file: `out` gets the bytes that this dialect then reads.
+    pub fn unpack(
+        &self,
+        file: &[u8],
+        read: &Read<'_>,
+        out: &mut dyn Write,
+        problems: &mut Problems,
+    ) -> Result<(), UnpackError> {
+        let mut pack = Pack::new(out);
+        let header = (self.read)(file, read, &mut pack, problems);
+        if let Some(error) = pack.take_failure() {
+            return Err(error.into());
+        }
+        problems.append(pack.finish(header?)?);
+        Ok(())
+    }
+
+    /// What the file keeps besides samples, out of the unpacked bytes.
+    pub fn header(&self, log: &[u8], read: &Read<'_>) -> Result<Header, DecodeError> {
+        self.open(log, read).map(|store| store.header)
+    }
+
+    fn open(&self, log: &[u8], read: &Read<'_>) -> Result<Store, DecodeError> {
+        Store::open(log, self.info.name, &read.limits)
+    }
+}
+
+impl fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bridge").field(&self.info.name).finish()
+    }
+}
+
+impl Dialect for Bridge {
+    fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        (self.sniff)(head)
+    }
+
+    fn index(&self, log: &[u8], read: &Read<'_>, _: &mut Problems) -> Result<Index, DecodeError> {
+        let store = self.open(log, read)?;
+        let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
+        let known = store.header.channels.len();
+        let make = || (IndexBuilder::new(read.prepare), 0_u64);
+        let note = |(builder, records): &mut (IndexBuilder, u64), record: Record<'_>| {
+            *records += 1;
+            if record.kind == Kind::Sample && (record.channel as usize) < known {
+                #[expect(clippy::cast_possible_truncation, reason = "read from 32 bits")]
+                let size = record.payload.len() as u32;
+                builder.record(record.channel, record.at, record.time.nanos(), size, record.len());
+            }
+        };
+        let ((mut builder, mut records), later) = in_halves(log, &spans, read, make, note);
+        if let Some((later, more)) = later {
+            builder.join(later, &same_slots(known));
+            records += more;
+        }
+        let (facts, channels) = (store.header.index_facts(), store.header.channels);
+        let slots = fates(known);
+        let sorted = builder.sorted();
+        Ok(Index {
+            channels: builder.channels(channels, &slots),
+            slots,
+            steps: spans.iter().map(|span| span.start).collect(),
+            placed: true,
+            spans,
+            records,
+            sorted,
+            facts,
+            ..Index::default()
+        })
+    }
+
+    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+        let store = self.open(log, read)?;
+        let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
+        let channels = store.header.channels;
+        let make = || builder(&channels, read.prepare);
+        let note = |builder: &mut ColumnBuilder, record: Record<'_>| {
+            if record.kind == Kind::Sample && (record.channel as usize) < channels.len() {
+                builder.record(record.channel, record.time.nanos(), record.payload);
+            }
+        };
+        let (mut builder, later) = in_halves(log, &spans, read, make, note);
+        if let Some(later) = later {
+            builder.join(later, &same_slots(channels.len()));
+        }
+        Ok(columns(builder, channels, problems))
+    }
+
+    fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {
+        out.extend(at.iter().map(|at| Record::at(log, *at).map_or(Time::ZERO, |record| record.time)));
+    }
+
+    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
+        let mut last: Option<(u32, Type)> = None;
+        out.extend(rows.iter().filter_map(|row| {
+            let ty = match last {
+                Some((channel, ty)) if channel == row.channel => ty,
+                _ => index.channels.get(row.channel as usize)?.channel.ty(),
+            };
+            last = Some((row.channel, ty));
+            let value = value(ty, Record::at(log, row.at)?.payload)?;
+            Some(Sample { channel: row.channel, time: row.time, value })
+        }));
+    }
+
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let Ok(store) = self.open(log, &Read::default()) else { return Ok(()) };
+        let mut replay = Replay {
+            index,
+            lookup,
+            sink,
+            channels: index.channels.iter().map(|c| (c.channel.ty(), false)).collect(),
+            batch: Vec::with_capacity(BATCH),
+        };
+        let mut result = Ok(());
+        for span in store.wanted(lookup) {
+            let end = walk(log, span, |record| {
+                result = replay.record(record);
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            if end.is_break() {
+                return result;
+            }
+        }
+        replay.flush()
+    }
+
+    fn records(
+        &self,
+        log: &[u8],
+        read: &Read<'_>,
+        from: u64,
+        line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+    ) -> Result<(), DecodeError> {
+        let store = self.open(log, read)?;
+        for (span, _) in store.spans().filter(|(span, _)| span.end > from) {
+            let mut at = span.start;
+            let end = walk(log, span, |record| {
+                at = record.at + record.len();
+                if record.at < from {
+                    return ControlFlow::Continue(());
+                }
+                let channel = store.header.channels.get(record.channel as usize);
+                line(RecordLine { at: record.at, length: record.len(), text: &Line { record, channel } })
+            });
+            if end.is_break() {
+                return Ok(());
+            }
+            if at < span.end {
+                return Err(not_whole(self.info.name, log, at));
+            }
+        }
+        Ok(())
+    }
+
+    fn decoder(&self, _: &Read<'_>) -> Box<dyn Decode> {
+        Box::new(Whole(self.info))
+    }
+
+    fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
+        index.windows(bytes)
+    }
+
+    fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+        let store = self.open(log, &Read::default())?;
+        let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
+        let wanted: Vec<bool> = (0..).zip(&channels).map(|(id, _)| lookup.wants(id)).collect();
+        let mut builder = builder(&channels, prepare);
+        for span in store.wanted(lookup) {
+            let _ = walk(log, span, |record| {
+                if record.kind == Kind::Sample
+                    && wanted.get(record.channel as usize).copied().unwrap_or(false)
+                    && let Some(time) = lookup.admits(record.channel, record.time)
+                {
+                    builder.record(record.channel, time.nanos(), record.payload);
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(columns(builder, channels, &mut Problems::default()))
+    }
+}
+
+/// Walks over all records, on two threads if there are many: a block can be walked on its own.
+fn in_halves<B: Send>(
+    log: &[u8],
+    spans: &[Span],
+    read: &Read<'_>,
+    make: impl Fn() -> B + Sync,
+    note: impl Fn(&mut B, Record<'_>) + Sync,
+) -> (B, Option<B>) {
+    let run = |spans: &[Span]| {
+        let mut built = make();
+        for span in spans {
+            let _ = walk(log, *span, |record| {
+                note(&mut built, record);
+                ControlFlow::Continue(())
+            });
+        }
+        built
+    };
+    let Some((first, second)) = spans.split_at_checked(spans.len() / 2).filter(|_| read.threads > 1 && spans.len() > 3)
+    else {
+        return (run(spans), None);
+    };
+    let (mut a, mut b) = (None, None);
+    (read.join)(&mut || a = Some(run(first)), &mut || b = Some(run(second)));
+    (a.unwrap_or_else(&make), b)
+}
+
+fn fates(channels: usize) -> Vec<Fate> {
+    (0..).take(channels).map(Fate::Started).collect()
+}
+
+fn same_slots(channels: usize) -> Vec<Option<SlotId>> {
+    (0..).take(channels).map(Some).collect()
+}
+
+fn builder(channels: &[Channel], prepare: fn(&mut [u8])) -> ColumnBuilder {
+    let mut builder = ColumnBuilder::new(prepare);
+    for (slot, channel) in (0..).zip(channels) {
+        builder.declare(slot, &channel.type_name);
+    }
+    builder
+}
+
+fn columns(builder: ColumnBuilder, channels: Vec<Channel>, problems: &mut Problems) -> Columns {
+    let fates = fates(channels.len());
+    let (columns, doubtful) = builder.columns(channels, &fates, Layout::Little);
+    for column in doubtful.into_iter().filter_map(|id| columns.columns.get(id)) {
+        let message = format!("{:?} has values that are no {}", column.channel.name, column.channel.type_name);
+        problems.push(Problem::general(Severity::Damage, "bad-value", message));
+    }
+    columns
+}
+
+/// Hands records to a sink.
+struct Replay<'a, 's> {
+    index: &'a Index,
+    lookup: &'a Lookup,
+    sink: &'s mut dyn Sink,
+    /// For each channel its type, and whether the sink knows it.
+    channels: Vec<(Type, bool)>,
+    batch: Vec<Sample<'a>>,
+}
+
+impl<'a> Replay<'a, '_> {
+    #[inline]
+    fn record(&mut self, record: Record<'a>) -> Result<(), SinkError> {
+        let Record { kind, channel, payload, .. } = record;
+        if !self.lookup.wants(channel) {
+            return Ok(());
+        }
+        let Some((ty, known)) = self.channels.get(channel as usize).copied() else { return Ok(()) };
+        if kind == Kind::Sample {
+            let Some(time) = self.lookup.admits(channel, record.time) else { return Ok(()) };
+            if !known {
+                self.declare(channel, None)?;
+            }
+            let Some(value) = value(ty, payload) else { return Ok(()) };
+            self.batch.push(Sample { channel, time, value });
+            return if self.batch.len() < BATCH { Ok(()) } else { self.flush() };
+        }
+        self.flush()?;
+        match kind {
+            Kind::End if known => self.sink.end(channel, record.time),
+            Kind::Start if !known => self.declare(channel, Some(&record.text())),
+            Kind::Metadata => {
+                if !known {
+                    self.declare(channel, None)?;
+                }
+                self.sink.metadata(channel, record.time, &record.text())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn declare(&mut self, id: u32, metadata: Option<&str>) -> Result<(), SinkError> {
+        self.flush()?;
+        if let Some((_, known)) = self.channels.get_mut(id as usize) {
+            *known = true;
+        }
+        let Some(found) = self.index.channels.get(id as usize) else { return Ok(()) };
+        let mut channel = found.channel.clone();
+        if let Some(metadata) = metadata {
+            metadata.clone_into(&mut channel.metadata);
+        }
+        self.sink.channel(id, &channel)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let result = self.sink.samples(&self.batch);
+        self.batch.clear();
+        result
+    }
+}
+
+/// The decoder of files that can only be read when they are whole.
+struct Whole(&'static Info);
+
+impl Whole {
+    fn refuse(&self) -> StreamError {
+        let message = format!("{} cannot be read in pieces", self.0.title);
+        let help = Some("write it to a file and open that".to_owned());
+        DecodeError { dialect: self.0.name, code: "not-a-stream", at: 0, message, help }.into()
+    }
+}
+
+impl Decode for Whole {
+    fn decode(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<usize, StreamError> {
+        Err(self.refuse())
+    }
+
+    fn finish(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<(), StreamError> {
+        Err(self.refuse())
+    }
+}
+
+const BATCH: usize = 1024;
