@@ -35,7 +35,7 @@ static ARROW: Bridge = Bridge {
     read: arrow::read,
 };
 static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
-static CSV: Bridge = Bridge { info: &info("csv", "CSV", &["csv"]), sniff: csv::sniff, read: csv::read };
+static CSV: Bridge = Bridge { info: &info("csv", "CSV", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
 static NDJSON: Bridge =
     Bridge { info: &info("ndjson", "NDJSON", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
 

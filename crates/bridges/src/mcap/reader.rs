@@ -398,7 +398,7 @@ impl<'a> Reader<'a> {
         self.sink.samples(batch)?;
         batch.clear();
         let Some(lane) = self.lanes.lane(topic) else { return Ok(()) };
-        let (channel, needs) = (lane.channel, std::mem::take(&mut lane.needs));
+        let (channel, needs) = (lane.channel, lane.needs.take());
         for need in &needs {
             if self.lanes.gives(need) {
                 let (channel, payload) = need;

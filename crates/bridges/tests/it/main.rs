@@ -4,7 +4,6 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    clippy::print_stdout,
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 

@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
+use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, Header, ParquetWriter, Piece, Writer};
-use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, Read};
+use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, Read, Value};
+use logpose_schema::Registry;
 use logpose_wpilog::Wpilog;
 
 use crate::{bridge, open};
@@ -22,6 +24,22 @@ fn written<W: Writer>(mut writer: W, log: &[u8], index: &Index) {
     piece.seal().unwrap();
     writer.append(piece).unwrap();
     writer.finish().unwrap();
+}
+
+/// The schemas that a log brings along.
+fn registry(log: &[u8], index: &Index) -> Registry {
+    let mut registry = Registry::new();
+    let columns = Wpilog.scan(log, index, &Lookup::default(), |_| {}).unwrap();
+    for column in &columns.columns {
+        let channel = &column.channel;
+        if Registry::is_schema(&channel.name, &channel.type_name) {
+            for (_, value) in columns.samples(column) {
+                let (Value::String(payload) | Value::Bytes(payload)) = value else { continue };
+                let _ = registry.add(&channel.name, &channel.type_name, payload);
+            }
+        }
+    }
+    registry
 }
 
 #[test]
@@ -52,11 +70,17 @@ fn check_folder(folder: &Path) -> usize {
         let expected = wpilog(&Wpilog, &log, &index);
         let channels = index.channels.iter().map(|found| found.channel.clone()).collect();
         let header = Header { origin: "wpilog".into(), channels, ..Header::default() };
-        for name in ["parquet", "arrow"] {
+        for name in ["parquet", "arrow", "mcap"] {
             let mut file = Vec::new();
             match name {
                 "parquet" => written(ParquetWriter::new(&mut file, header.clone()).unwrap(), &log, &index),
-                _ => written(ArrowWriter::new(&mut file, header.clone()).unwrap(), &log, &index),
+                "arrow" => written(ArrowWriter::new(&mut file, header.clone()).unwrap(), &log, &index),
+                _ => {
+                    let earliest = index.channels.iter().filter(|found| found.samples > 0).map(|found| found.first).min();
+                    let options = McapOptions { earliest: earliest.unwrap_or_default(), ..McapOptions::default() };
+                    let registry = registry(&log, &index);
+                    written(McapWriter::new(&mut file, &header, &registry, &options).unwrap(), &log, &index);
+                }
             }
             let (store, back, problems) = open(name, &file);
             assert!(problems.is_empty(), "{problems:?}");
