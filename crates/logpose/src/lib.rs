@@ -15,6 +15,7 @@ mod progress;
 mod recover;
 mod select;
 mod show;
+mod sidecar;
 mod source;
 mod table;
 mod threads;
@@ -36,6 +37,7 @@ pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;
 pub use show::{Schemas, Shown};
+pub use sidecar::{Cache, default_cache_folder};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 
