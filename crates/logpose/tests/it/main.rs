@@ -19,6 +19,7 @@ mod order;
 mod output;
 mod select;
 mod show;
+mod sidecar;
 mod support;
 mod verify;
 mod wrappers;
