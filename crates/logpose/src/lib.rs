@@ -17,6 +17,7 @@ mod select;
 mod show;
 mod sidecar;
 mod source;
+mod spill;
 mod table;
 mod threads;
 mod verify;

@@ -27,6 +27,8 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// From how many bytes on a log is indexed without the place of every record, which takes four bytes each.
     pub light_from: u64,
+    /// How many bytes of memory putting samples in the order of time may take, about; beyond, temporary files are used.
+    pub memory: Option<u64>,
     /// Where what was found is kept for the next time.
     pub cache: Cache,
     /// From how many bytes on it is: a smaller log is read as fast as what is kept of it.
@@ -45,6 +47,7 @@ impl Default for OpenOptions {
             salvage: false,
             limits: Limits::default(),
             light_from: LIGHT_FROM,
+            memory: None,
             cache: Cache::Off,
             cache_from: CACHE_FROM,
             cache_after: CACHE_AFTER,
@@ -79,6 +82,7 @@ pub struct Log {
     dialect: &'static dyn Dialect,
     source: Source,
     read: Read<'static>,
+    memory: Option<u64>,
     sidecar: Option<Sidecar>,
     from_cache: bool,
     schemas: OnceLock<Schemas>,
@@ -133,6 +137,7 @@ impl Log {
             dialect,
             source,
             read,
+            memory: options.memory,
             sidecar,
             from_cache,
             schemas: OnceLock::new(),
@@ -213,7 +218,17 @@ impl Log {
         for (id, channel) in wanted {
             sink.channel(id, &channel.channel)?;
         }
-        merge::run(&[merge::Input::new(self, lookup, &[])?], sink)
+        merge::run(&[merge::Input::new(self, lookup, &[])], sink)
+    }
+
+    /// Whether the place of every record is known already.
+    pub(crate) fn has_places(&self) -> bool {
+        self.index.placed || self.placed.get().is_some()
+    }
+
+    /// How much memory the order of time may take.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.memory
     }
 
     /// The index with the place of every record. A large log is opened without, and they are found when first needed.
