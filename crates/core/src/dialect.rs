@@ -69,7 +69,8 @@ pub trait Dialect: Sync {
         Columns::of_rows(index, prepare, |sink| self.replay(log, index, lookup, sink))
     }
 
-    /// The places of all wanted samples with the times at which they come, in any order, some at a time.
+    /// The places of all wanted samples with the times at which they come, in any order, some at a time. A dialect whose
+    /// index may lack positions finds them by a walk.
     fn rows(
         &self,
         log: &[u8],

@@ -16,6 +16,7 @@ mod recover;
 mod select;
 mod show;
 mod sidecar;
+mod size;
 mod source;
 mod spill;
 mod table;
@@ -39,6 +40,7 @@ pub use recover::{Recovered, recover};
 pub use select::Filter;
 pub use show::{Schemas, Shown};
 pub use sidecar::{Cache, default_cache_folder};
+pub use size::parse_bytes;
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 

@@ -604,3 +604,116 @@ const BUFFER: usize = 256 << 10;
 const LONGEST_RUN: u64 = 1 << 30;
 const LONGEST_WORD: usize = 64;
 const MOST_WORDS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use logpose_core::{ChannelId, EncodeOptions, Lookup, Sample, Sink, SinkError, Value};
+    use logpose_wpilog::Wpilog;
+
+    use super::*;
+
+    fn log() -> Vec<u8> {
+        let mut encoder = Wpilog.encoder(&EncodeOptions::default()).unwrap();
+        let mut out = Vec::new();
+        encoder.begin(&mut out);
+        for (id, name) in (0..).zip(["a", "b"]) {
+            encoder.channel(id, &Channel::new(name, "int64"), &mut out).unwrap();
+        }
+        for i in 0..40 {
+            let sample = Sample { channel: i % 2, time: Time::from_millis(50 - i64::from(i)), value: Value::Int64(1) };
+            encoder.samples(&[sample], &mut out).unwrap();
+        }
+        encoder.finish(&mut out);
+        out.extend([0x30, 1, 8]);
+        out
+    }
+
+    struct Nobody;
+
+    impl Sink for Nobody {
+        fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
+            Ok(())
+        }
+        fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), SinkError> {
+            Ok(())
+        }
+    }
+
+    /// Everything that an index is used for.
+    fn use_it(index: &Index, log: &[u8]) {
+        let _ = (index.samples(), index.range(), index.marked_time(7));
+        for bytes in [1, 100, u64::MAX] {
+            for window in Wpilog.windows(index, bytes) {
+                let lookup = Lookup { within: Some(window), ..Lookup::default() };
+                Wpilog.scan(log, index, &lookup, |_| {}).unwrap();
+                Wpilog.replay(log, index, &lookup, &mut Nobody).unwrap();
+                Wpilog.rows(log, index, &lookup, &mut |_| Ok(())).unwrap();
+            }
+        }
+        let all: Vec<ChannelId> = (0..).zip(&index.channels).map(|(id, _)| id).collect();
+        Wpilog.gather(log, index, &all, |_| {}).unwrap();
+    }
+
+    #[test]
+    fn a_sidecar_that_lies_with_the_right_hash_breaks_nothing() {
+        let bytes = log();
+        let mut problems = Problems::default();
+        let index = Wpilog.index(&bytes, &Read::default(), &mut problems).unwrap();
+        assert!(!problems.is_empty());
+        let mut file = tempfile::tempfile().unwrap();
+        encode(b"key", &index, &problems, &mut file).unwrap();
+        let mut whole = Vec::new();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut whole).unwrap();
+        let start = u64::from_le_bytes(*whole[8..].first_chunk().unwrap()) as usize;
+        let bytes = Arc::new(Bytes::Owned(bytes));
+        let lie = |sidecar: &[u8]| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(sidecar).unwrap();
+            let (map, log) = (Arc::new(source::map(&file).unwrap()), Arc::clone(&bytes));
+            let (read, sidecar) = (Read::default(), PathBuf::new());
+            let kept = Kept { map, sidecar, log, dialect: &Wpilog, read, again: OnceLock::new() };
+            decode(&Arc::new(kept), b"key").inspect(|(index, _)| use_it(index, &bytes)).is_some()
+        };
+        assert!(lie(&whole));
+        let mut believed = 0;
+        for at in 8..whole.len() {
+            for change in [1, 0x80, 0xff] {
+                let mut sidecar = whole.clone();
+                sidecar[at] ^= change;
+                // The first section begins behind the head; its hash is made right as well where it was changed.
+                let section: usize = 8 + 16 + 20 * 4;
+                if (HEAD..HEAD + section).contains(&at) {
+                    let before = XxHash3_64::oneshot(&whole[HEAD..HEAD + section]).to_le_bytes();
+                    let place = sidecar.windows(8).position(|window| window == before).unwrap();
+                    let after = XxHash3_64::oneshot(&sidecar[HEAD..HEAD + section]);
+                    sidecar[place..place + 8].copy_from_slice(&after.to_le_bytes());
+                }
+                let hash = XxHash3_64::oneshot(&sidecar[start..]);
+                sidecar[24..32].copy_from_slice(&hash.to_le_bytes());
+                believed += usize::from(lie(&sidecar));
+            }
+        }
+        assert!(believed > 100, "{believed}");
+    }
+
+    #[test]
+    fn the_oldest_go_when_the_folder_is_full() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        for (name, age, len) in [("a.lpx", 30, 1 << 30), ("b.lpx", 20, 1 << 30), ("c.lpx", 10, 1), ("d.txt", 99, 1)] {
+            let file = File::create(dir.path().join(name)).unwrap();
+            file.set_len(len).unwrap();
+            file.set_modified(now - Duration::from_secs(age)).unwrap();
+        }
+        let stamp = Stamp { len: 0, modified: 0, changed: 0, inode: 0, device: 0 };
+        let (log, key) = (PathBuf::new(), Vec::new());
+        let sidecar = Sidecar { path: dir.path().join("c.lpx"), in_folder: true, log, stamp, settled: true, key };
+        sidecar.evict().unwrap();
+        let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["b.lpx", "c.lpx", "d.txt"]);
+    }
+}
