@@ -76,7 +76,8 @@ fn check_folder(folder: &Path) -> usize {
                 "parquet" => written(ParquetWriter::new(&mut file, header.clone()).unwrap(), &log, &index),
                 "arrow" => written(ArrowWriter::new(&mut file, header.clone()).unwrap(), &log, &index),
                 _ => {
-                    let earliest = index.channels.iter().filter(|found| found.samples > 0).map(|found| found.first).min();
+                    let earliest =
+                        index.channels.iter().filter(|found| found.samples > 0).map(|found| found.first).min();
                     let options = McapOptions { earliest: earliest.unwrap_or_default(), ..McapOptions::default() };
                     let registry = registry(&log, &index);
                     written(McapWriter::new(&mut file, &header, &registry, &options).unwrap(), &log, &index);
