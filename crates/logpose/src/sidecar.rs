@@ -667,7 +667,7 @@ mod tests {
         let mut whole = Vec::new();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut whole).unwrap();
-        let start = u64::from_le_bytes(*whole[8..].first_chunk().unwrap()) as usize;
+        let start = usize::try_from(u64::from_le_bytes(*whole[8..].first_chunk().unwrap())).unwrap();
         let bytes = Arc::new(Bytes::Owned(bytes));
         let lie = |sidecar: &[u8]| {
             let mut file = tempfile::tempfile().unwrap();

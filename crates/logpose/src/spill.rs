@@ -286,9 +286,13 @@ mod tests {
                 x >> 11
             };
             let place = |at: u64| Place {
-                time: if at % 1000 == 0 { Time::MIN } else { Time::from_nanos((random() % 5000).cast_signed() - 2500) },
+                time: if at.is_multiple_of(1000) {
+                    Time::MIN
+                } else {
+                    Time::from_nanos((random() % 5000).cast_signed() - 2500)
+                },
                 input: (at % 3) as u32,
-                at: if at % 77 == 0 { u64::MAX - at } else { at },
+                at: if at.is_multiple_of(77) { u64::MAX - at } else { at },
                 channel: u32::MAX - (at % 5) as u32,
             };
             let mut all: Vec<Place> = (0..count).map(place).collect();
