@@ -42,7 +42,7 @@ pub use feed::{Feed, Order};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
 pub use output::Output;
-pub use parts::{Part, Parts, Step, Visit};
+pub use parts::{Part, Parts, Step, Visit, in_time_order};
 pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;

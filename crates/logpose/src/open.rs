@@ -10,8 +10,8 @@ use crate::frc::Facts;
 use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
 use crate::{
-    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, threads,
-    windows,
+    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge,
+    threads, windows,
 };
 
 /// How a log is to be opened.

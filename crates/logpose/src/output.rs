@@ -39,7 +39,10 @@ impl<'a> Output<'a> {
     }
 
     /// Opens it, lets `fill` write to it, and keeps it if that went well.
-    pub fn fill<T, E: From<Error>>(self, fill: impl FnOnce(&mut (dyn Write + Send + 'a)) -> Result<T, E>) -> Result<T, E> {
+    pub fn fill<T, E: From<Error>>(
+        self,
+        fill: impl FnOnce(&mut (dyn Write + Send + 'a)) -> Result<T, E>,
+    ) -> Result<T, E> {
         let path = match &self {
             Self::File { path, .. } => Some(path.to_path_buf()),
             Self::Stream(_) => None,

@@ -416,7 +416,7 @@ fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, 
 }
 
 /// Gives the samples of a column in the order of their times, stably.
-pub(crate) fn in_time_order(columns: &Columns, column: &Column, mut each: impl FnMut(Time, &Value<'_>)) {
+pub fn in_time_order(columns: &Columns, column: &Column, mut each: impl FnMut(Time, &Value<'_>)) {
     if column.sorted {
         columns.samples(column).for_each(|(time, value)| each(time, &value));
     } else {

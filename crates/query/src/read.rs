@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, new_null_array,
+};
 use arrow_array::{RecordBatchOptions, StructArray};
 use arrow_schema::{DataType, SchemaRef};
 use datafusion::arrow::buffer::NullBuffer;
@@ -204,9 +206,11 @@ impl Reader {
                             let batch = payload.get_or_insert_with(|| {
                                 long::of_chunk(0, &self.constants.unnamed(), channel, &self.memory, chunk)
                             });
-                            batch.columns().get(*place).cloned().unwrap_or_else(|| {
-                                new_null_array(field.data_type(), rows)
-                            })
+                            batch
+                                .columns()
+                                .get(*place)
+                                .cloned()
+                                .unwrap_or_else(|| new_null_array(field.data_type(), rows))
                         }
                     }
                 }

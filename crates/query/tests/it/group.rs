@@ -3,7 +3,8 @@ use crate::support::{ask, engine, large, line, small};
 /// Groups of channels have what the same groups have when every row is hashed.
 #[test]
 fn grouping_by_channel_gives_what_hashing_every_row_gives() {
-    let aggregates = "count(*), count(number), avg(number), sum(number), min(number), max(number), min(time), max(time_ns),
+    let aggregates =
+        "count(*), count(number), avg(number), sum(number), min(number), max(number), min(time), max(time_ns),
         stddev(number), median(integer), count(DISTINCT number), bool_or(boolean), min(text), sum(number + time),
         count(*) FILTER (WHERE number > 11), max(number) FILTER (WHERE time < 1), approx_percentile_cont(number, 0.5)";
     for logs in [vec![small("a.wpilog")], vec![small("a.wpilog"), small("b.wpilog")], vec![large(7, 3000)]] {

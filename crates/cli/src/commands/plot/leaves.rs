@@ -1,12 +1,11 @@
 //! Channels down to single numbers, truth values and texts.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use anyhow::Result;
 use logpose::core::{Channel, Time, Type, Value};
-use logpose::schema::{Decoder, Registry, Tree};
-use logpose::{Filter, Log};
+use logpose::schema::Registry;
+use logpose::{Filter, Log, Part, Parts, Visit, in_time_order};
 
 use crate::args::Channels;
 
@@ -68,26 +67,13 @@ pub(super) fn gather(log: &Log, wanted: &Wanted, taker: &mut impl Taker) -> Resu
         if found.samples == 0 || Registry::is_schema(&channel.name, &channel.type_name) || !wanted.hopes(channel) {
             continue;
         }
-        let decoder = log.schemas().registry().decoder(&channel.type_name).ok();
-        let mut walk = Walk::new(channel, decoder, wanted, taker);
+        let mut parts = Parts::of(channel, log.schemas().registry());
+        let mut walk = Walk::new(channel, wanted, taker);
         let columns = log.columns(&[id])?;
         for column in &columns.columns {
-            if column.sorted {
-                for (time, value) in columns.samples(column) {
-                    if !walk.sample(time, &value)? {
-                        break;
-                    }
-                }
-            } else {
-                let mut samples: Vec<_> = columns.samples(column).collect();
-                samples.sort_by_key(|(time, _)| *time);
-                for (time, value) in &samples {
-                    if !walk.sample(*time, value)? {
-                        break;
-                    }
-                }
-            }
+            in_time_order(&columns, column, |time, value| walk.sample(&mut parts, time, value));
         }
+        walk.result?;
         matched += usize::from(walk.whole || walk.leaves.iter().any(|leaf| leaf.place.is_some()));
     }
     Ok(matched)
@@ -96,131 +82,97 @@ pub(super) fn gather(log: &Log, wanted: &Wanted, taker: &mut impl Taker) -> Resu
 /// Walks over the samples of one channel.
 struct Walk<'a, T> {
     channel: &'a Channel,
-    decoder: Option<Decoder>,
     wanted: &'a Wanted,
     taker: &'a mut T,
     /// Whether the channel itself is wanted, with all its leaves.
     whole: bool,
     leaves: Vec<Known>,
-    by_name: HashMap<String, usize>,
+    /// By the path within the channel.
+    by_path: HashMap<String, usize>,
     /// The leaf that probably comes next: samples are mostly alike.
     next: usize,
+    time: Time,
+    /// Whether no other sample can have anything that is wanted.
+    done: bool,
+    result: Result<()>,
 }
 
 struct Known {
-    name: String,
+    path: String,
     place: Option<usize>,
 }
 
 impl<'a, T: Taker> Walk<'a, T> {
-    fn new(channel: &'a Channel, decoder: Option<Decoder>, wanted: &'a Wanted, taker: &'a mut T) -> Self {
-        let whole = wanted.include.accepts(&channel.name);
-        Self { channel, decoder, wanted, taker, whole, leaves: Vec::new(), by_name: HashMap::new(), next: 0 }
+    fn new(channel: &'a Channel, wanted: &'a Wanted, taker: &'a mut T) -> Self {
+        Self {
+            channel,
+            wanted,
+            taker,
+            whole: wanted.include.accepts(&channel.name),
+            leaves: Vec::new(),
+            by_path: HashMap::new(),
+            next: 0,
+            time: Time::ZERO,
+            done: false,
+            result: Ok(()),
+        }
     }
 
-    /// Takes a sample; false if no other can have anything that is wanted.
-    fn sample(&mut self, time: Time, value: &Value<'_>) -> Result<bool> {
-        self.next = 0;
-        let mut path = self.channel.name.clone();
-        match value {
-            Value::Boolean(b) => self.leaf(&path, time, flag(*b))?,
-            Value::Int64(x) => self.leaf(&path, time, Leaf::Integer(real(*x)))?,
-            Value::Float(x) => self.leaf(&path, time, Leaf::Number((*x).into()))?,
-            Value::Double(x) => self.leaf(&path, time, Leaf::Number(*x))?,
-            Value::BooleanArray(bytes) => self.items(&mut path, time, bytes.iter().map(|b| flag(*b != 0)))?,
-            Value::Int64Array(xs) => self.items(&mut path, time, xs.iter().map(|x| Leaf::Integer(real(x))))?,
-            Value::FloatArray(xs) => self.items(&mut path, time, xs.iter().map(|x| Leaf::Number(x.into())))?,
-            Value::DoubleArray(xs) => self.items(&mut path, time, xs.iter().map(Leaf::Number))?,
-            Value::StringArray(texts) => {
-                for (place, text) in texts.iter().enumerate() {
-                    let item = self.item(&mut path, place);
-                    self.leaf(item, time, Leaf::Text(&String::from_utf8_lossy(text)))?;
-                    path.truncate(self.channel.name.len());
-                }
-            }
-            Value::String(bytes) | Value::Bytes(bytes) => match self.decoder.clone() {
-                Some(decoder) => {
-                    // What does not decode is a gap, and `doctor` and `cat` tell about it.
-                    if let Ok(decoded) = decoder.decode(bytes) {
-                        self.tree(&mut path, time, &decoded.tree)?;
-                    }
-                }
-                None if matches!(value, Value::String(_)) => {
-                    self.leaf(&path, time, Leaf::Text(&String::from_utf8_lossy(bytes)))?;
-                }
-                None => return Ok(false),
-            },
+    fn sample(&mut self, parts: &mut Parts, time: Time, value: &Value<'_>) {
+        if self.done {
+            return;
         }
+        (self.next, self.time) = (0, time);
+        parts.visit(value, self);
         let fixed = self.channel.type_name.starts_with("struct:") && !self.channel.type_name.ends_with(']');
-        Ok(!fixed || self.leaves.iter().any(|leaf| leaf.place.is_some()))
+        self.done = self.result.is_err() || fixed && self.leaves.iter().all(|leaf| leaf.place.is_none());
     }
 
-    fn items<'v>(&mut self, path: &mut String, time: Time, items: impl Iterator<Item = Leaf<'v>>) -> Result<()> {
-        for (place, value) in items.enumerate() {
-            let item = self.item(path, place);
-            self.leaf(item, time, value)?;
-            path.truncate(self.channel.name.len());
-        }
-        Ok(())
-    }
-
-    fn item<'p>(&self, path: &'p mut String, place: usize) -> &'p str {
-        // Writing to a String cannot fail.
-        let _ = write!(path, "[{place}]");
-        path
-    }
-
-    fn tree(&mut self, path: &mut String, time: Time, tree: &Tree) -> Result<()> {
-        let length = path.len();
-        match tree {
-            Tree::Map(fields) => {
-                for (name, value) in fields {
-                    path.push('.');
-                    path.push_str(name);
-                    self.tree(path, time, value)?;
-                    path.truncate(length);
-                }
-            }
-            Tree::List(items) => {
-                for (place, value) in items.iter().enumerate() {
-                    self.item(path, place);
-                    self.tree(path, time, value)?;
-                    path.truncate(length);
-                }
-            }
-            Tree::Bool(b) => self.leaf(path, time, flag(*b))?,
-            Tree::Int(x) => self.leaf(path, time, Leaf::Integer(real(*x)))?,
-            #[expect(clippy::cast_precision_loss, reason = "a picture does not show the last of 64 bits")]
-            Tree::UInt(x) => self.leaf(path, time, Leaf::Integer(*x as f64))?,
-            Tree::Float(x) => self.leaf(path, time, Leaf::Number((*x).into()))?,
-            Tree::Double(x) => self.leaf(path, time, Leaf::Number(*x))?,
-            Tree::Text(text) => self.leaf(path, time, Leaf::Text(text))?,
-            Tree::Enum { number, name: None } => self.leaf(path, time, Leaf::Text(&number.to_string()))?,
-            Tree::Enum { name: Some(name), .. } => self.leaf(path, time, Leaf::Text(name))?,
-            Tree::Null | Tree::Bytes(_) => {}
-        }
-        Ok(())
-    }
-
-    fn leaf(&mut self, name: &str, time: Time, value: Leaf<'_>) -> Result<()> {
-        let expected = self.leaves.get(self.next).is_some_and(|leaf| leaf.name == name);
-        let at = match self.by_name.get(name) {
+    fn leaf(&mut self, path: &str, value: Leaf<'_>) -> Result<()> {
+        let expected = self.leaves.get(self.next).is_some_and(|leaf| leaf.path == path);
+        let at = match self.by_path.get(path) {
             _ if expected => self.next,
             Some(at) => *at,
             None if self.leaves.len() >= MOST_LEAVES => return Ok(()),
             None => {
-                let wanted = (self.whole || self.wanted.include.accepts(name)) && !self.wanted.refuses(name);
-                let place = if wanted { self.taker.meet(self.channel, name, &value)? } else { None };
-                self.leaves.push(Known { name: name.to_owned(), place });
-                self.by_name.insert(name.to_owned(), self.leaves.len() - 1);
+                let name = format!("{}{path}", self.channel.name);
+                let wanted = (self.whole || self.wanted.include.accepts(&name)) && !self.wanted.refuses(&name);
+                let place = if wanted { self.taker.meet(self.channel, &name, &value)? } else { None };
+                self.leaves.push(Known { path: path.to_owned(), place });
+                self.by_path.insert(path.to_owned(), self.leaves.len() - 1);
                 self.leaves.len() - 1
             }
         };
         self.next = at + 1;
         if let Some(place) = self.leaves.get(at).and_then(|leaf| leaf.place) {
-            self.taker.take(place, time, value);
+            self.taker.take(place, self.time, value);
         }
         Ok(())
+    }
+}
+
+impl<T: Taker> Visit for Walk<'_, T> {
+    fn list(&mut self, _: &str, len: usize) -> usize {
+        len
+    }
+
+    fn part(&mut self, path: &str, part: Part<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        self.result = match &part {
+            Part::Nothing | Part::Bytes(_) => Ok(()),
+            Part::Boolean(b) => self.leaf(path, Leaf::Text(if *b { "true" } else { "false" })),
+            Part::Text(text) => self.leaf(path, Leaf::Text(&String::from_utf8_lossy(text))),
+            Part::Enum(_, Some(name)) => self.leaf(path, Leaf::Text(name)),
+            Part::Enum(number, None) => self.leaf(path, Leaf::Text(&number.to_string())),
+            Part::Integer(_) | Part::Unsigned(_) => {
+                part.number().map_or(Ok(()), |number| self.leaf(path, Leaf::Integer(number)))
+            }
+            Part::Float(_) | Part::Double(_) => {
+                part.number().map_or(Ok(()), |number| self.leaf(path, Leaf::Number(number)))
+            }
+        };
     }
 }
 
@@ -231,15 +183,6 @@ fn has_leaves(channel: &Channel) -> bool {
         Type::BooleanArray | Type::Int64Array | Type::FloatArray | Type::DoubleArray | Type::StringArray
     );
     array || Registry::decodes(&channel.type_name)
-}
-
-fn flag(b: bool) -> Leaf<'static> {
-    Leaf::Text(if b { "true" } else { "false" })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a picture does not show the last of 64 bits")]
-fn real(x: i64) -> f64 {
-    x as f64
 }
 
 /// Beyond, a JSON object is data and no set of channels.
