@@ -315,7 +315,7 @@ fn claims_are_not_believed() {
         file[size..size + 8].copy_from_slice(&claim.to_le_bytes());
         let (_, problems) = read_back(&file, &mut Diary::default());
         let problem = &problems.list()[0];
-        assert_eq!((problem.code, problem.at), ("bad-chunk", chunk));
+        assert_eq!((problem.code, problem.at), ("bad-chunk", Some(chunk)));
         assert!(problem.message.contains("are believed; its messages are lost"), "{}", problem.message);
     }
     // A chunk of no compression with a record that reaches behind it, and records that end too early.
