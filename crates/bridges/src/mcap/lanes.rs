@@ -5,15 +5,16 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use logpose_core::{Channel, ChannelId, Type};
+use mcap::Schema;
+use mcap::records::Channel as Topic;
 
 use super::plan::{key, role};
 use super::ros::{Definition, Single};
-use super::wire::{Schema, Topic};
 
 /// The MCAP channels met so far and the channels that they are.
 #[derive(Default)]
 pub(crate) struct Lanes {
-    schemas: HashMap<u16, Schema>,
+    schemas: HashMap<u16, Schema<'static>>,
     /// What messages with a schema are, by its id and their encoding: read once, however many channels have it.
     explained: HashMap<(u16, String), Explained>,
     topics: HashMap<u16, Topic>,
@@ -65,7 +66,7 @@ pub(crate) enum Kind {
 }
 
 impl Lanes {
-    pub(crate) fn schema(&mut self, schema: Schema) {
+    pub(crate) fn schema(&mut self, schema: Schema<'static>) {
         if self.schemas.get(&schema.id) != Some(&schema) {
             self.explained.retain(|(id, _), _| *id != schema.id);
             self.schemas.insert(schema.id, schema);
@@ -83,7 +84,8 @@ impl Lanes {
         if self.lanes.len() <= place {
             self.lanes.resize_with(place + 1, || None);
         }
-        let lane = if self.ours && topic.about(key::ROLE).is_some() { self.own(&topic) } else { self.foreign(&topic) };
+        let lane =
+            if self.ours && topic.metadata.contains_key(key::ROLE) { self.own(&topic) } else { self.foreign(&topic) };
         if let Some(slot) = self.lanes.get_mut(place) {
             *slot = lane;
         }
@@ -108,23 +110,24 @@ impl Lanes {
     /// A lane as our own writer described it.
     fn own(&mut self, topic: &Topic) -> Option<Lane> {
         let lane = |channel, ty, kind| Some(Lane { channel, ty, kind, needs: Needs::default() });
-        match topic.about(key::ROLE)? {
+        let about = |key: &str| topic.metadata.get(key).map(String::as_str);
+        match about(key::ROLE)? {
             role::EVENTS => return lane(0, Type::String, Kind::Events),
             role::DERIVED => return lane(0, Type::Bytes, Kind::Skip),
             _ => {}
         }
-        let number = topic.about(key::ID)?.parse().ok()?;
-        let kind = if topic.about(key::FORM) == Some("counted") { Kind::Counted } else { Kind::Plain };
-        if topic.about(key::ROLE) == Some(role::REST) {
+        let number = about(key::ID)?.parse().ok()?;
+        let kind = if about(key::FORM) == Some("counted") { Kind::Counted } else { Kind::Plain };
+        if about(key::ROLE) == Some(role::REST) {
             let channel = *self.numbers.get(&number)?;
             return lane(channel, self.channels.get(channel as usize)?.ty(), kind);
         }
         let channel = Channel {
-            name: topic.about(key::NAME).unwrap_or(&topic.name).to_owned(),
-            type_name: topic.about(key::TYPE)?.to_owned(),
-            unit: topic.about(key::UNIT).map(str::to_owned),
-            metadata: topic.about(key::METADATA).unwrap_or_default().to_owned(),
-            family: topic.about(key::TABLE).zip(topic.about(key::KEY)).map(|(a, b)| (a.to_owned(), b.to_owned())),
+            name: about(key::NAME).unwrap_or(&topic.topic).to_owned(),
+            type_name: about(key::TYPE)?.to_owned(),
+            unit: about(key::UNIT).map(str::to_owned),
+            metadata: about(key::METADATA).unwrap_or_default().to_owned(),
+            family: about(key::TABLE).zip(about(key::KEY)).map(|(a, b)| (a.to_owned(), b.to_owned())),
         };
         let ty = channel.ty();
         let id = self.channel(channel)?;
@@ -134,18 +137,18 @@ impl Lanes {
 
     /// A lane that encoding and schema describe.
     fn foreign(&mut self, topic: &Topic) -> Option<Lane> {
-        let key = (topic.schema, topic.encoding.clone());
+        let key = (topic.schema_id, topic.message_encoding.clone());
         let explained = match self.explained.get(&key) {
             Some(explained) => explained.clone(),
             None => {
-                let schema = self.schemas.remove(&topic.schema).filter(|_| topic.schema != 0);
-                let explained = self.explain(&topic.encoding, schema.as_ref());
+                let schema = self.schemas.remove(&topic.schema_id).filter(|_| topic.schema_id != 0);
+                let explained = self.explain(&topic.message_encoding, schema.as_ref());
                 self.schemas.extend(schema.map(|schema| (schema.id, schema)));
                 self.explained.insert(key, explained.clone());
                 explained
             }
         };
-        let mut channel = Channel::new(topic.name.as_str(), explained.type_name);
+        let mut channel = Channel::new(topic.topic.as_str(), explained.type_name);
         if !topic.metadata.is_empty() {
             let pairs = topic.metadata.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
             channel.metadata = serde_json::Value::Object(pairs.collect()).to_string();
@@ -154,7 +157,7 @@ impl Lanes {
         Some(Lane { channel: self.channel(channel)?, ty, kind: explained.kind, needs: explained.needs })
     }
 
-    fn explain(&mut self, encoding: &str, schema: Option<&Schema>) -> Explained {
+    fn explain(&mut self, encoding: &str, schema: Option<&Schema<'_>>) -> Explained {
         let mut needs = Vec::new();
         let plain = |type_name: String| (type_name, Kind::Plain);
         let (type_name, kind) = match (encoding, schema) {
@@ -176,7 +179,7 @@ impl Lanes {
         Explained { type_name, kind, needs: Rc::new(RefCell::new(needs)) }
     }
 
-    fn ros(&mut self, schema: &Schema, needs: &mut Vec<(ChannelId, Vec<u8>)>) -> Option<(String, Kind)> {
+    fn ros(&mut self, schema: &Schema<'_>, needs: &mut Vec<(ChannelId, Vec<u8>)>) -> Option<(String, Kind)> {
         let message = Definition::parse(&schema.name, str::from_utf8(&schema.data).ok()?)?;
         Some(match message.single() {
             Some(Single::Plain(name, counted)) => (name.to_owned(), if counted { Kind::Counted } else { Kind::Plain }),

@@ -1,6 +1,5 @@
 //! MCAP, the log format of Foxglove and of ROS 2.
 
-mod compression;
 mod describe;
 mod foxglove;
 mod lanes;
@@ -8,12 +7,9 @@ mod piece;
 mod plan;
 mod reader;
 mod ros;
-mod wire;
+mod unpack;
 mod writer;
 
-use compression::Packer;
-
-pub use compression::Compression;
 pub use piece::McapPiece;
 pub use reader::{read, sniff};
-pub use writer::{McapOptions, McapWriter};
+pub use writer::{Compression, McapOptions, McapWriter};

@@ -1,13 +1,15 @@
 //! Which MCAP channel takes the values of which channel, and how they look there.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 use logpose_core::{Channel, EncodeError, Time, Type};
 use logpose_schema::Registry;
+use mcap::Schema;
+use mcap::records::{Channel as Topic, Metadata};
 
 use super::describe;
 use super::foxglove::{Message, Pose};
-use super::wire::{Metadata, Schema, Topic};
 use crate::Header;
 
 /// Everything that pieces need to know, made once.
@@ -15,12 +17,12 @@ use crate::Header;
 pub(crate) struct Plan {
     /// One for each channel.
     pub(crate) lanes: Vec<Lane>,
-    /// The MCAP channels; the place is the id.
+    /// The MCAP channels, in the order of their ids, which start at [`FIRST`].
     pub(crate) topics: Vec<Topic>,
     /// How many of them are declared at the front; the others when they are first used.
     pub(crate) at_front: usize,
-    /// The schemas; the place is the id, and nothing has the first.
-    pub(crate) schemas: Vec<Schema>,
+    /// The schemas, in the order of their ids, which start at [`FIRST`].
+    pub(crate) schemas: Vec<Schema<'static>>,
     /// The MCAP channel of starts, metadata and ends.
     pub(crate) events: u16,
     /// What is added to times, which MCAP has no sign for.
@@ -91,6 +93,9 @@ pub(crate) mod role {
     pub(crate) const DERIVED: &str = "derived";
 }
 
+/// The first id of channels and of schemas: 0 means «none» for schemas, and for channels in many programs.
+pub(crate) const FIRST: u16 = 1;
+
 /// The name of the metadata record that holds the header, and of our things in general.
 pub(crate) const NAME: &str = "logpose";
 /// The version of the way logs lie in our files.
@@ -98,10 +103,8 @@ pub(crate) const VERSION: &str = "1";
 
 impl Plan {
     pub(crate) fn new(header: &Header, registry: &Registry, earliest: Time, poses: bool) -> Result<Self, EncodeError> {
-        let mut making = Making { topics: Vec::new(), schemas: vec![Schema::default()], known: HashMap::new() };
+        let mut making = Making { topics: Vec::new(), schemas: Vec::new(), known: HashMap::new() };
         let names = logpose_model::names(&header.channels);
-        // Id 0 is legal but the mark of «none» in many programs.
-        making.topics.push(Topic::default());
         let mut lanes = Vec::with_capacity(header.channels.len());
         for (place, (channel, name)) in header.channels.iter().zip(&names).enumerate() {
             let shape = making.shape(channel, registry);
@@ -110,7 +113,7 @@ impl Plan {
             lanes.push(Lane { topic, ty: channel.ty(), form: shape.form, rest: 0, derived: None });
         }
         let last = || too_many(header.channels.last().unwrap_or(&Channel::default()));
-        let event_roles = vec![pair(key::ROLE, role::EVENTS)];
+        let event_roles = pairs([(key::ROLE, role::EVENTS)]);
         let events = making.topic("logpose/events", 0, "json", event_roles).ok_or_else(last)?;
         let at_front = making.topics.len();
         let robot = if poses { robot(&header.channels) } else { None };
@@ -140,13 +143,14 @@ impl Plan {
     pub(crate) fn metadata(&self, header: &Header) -> Metadata {
         let facts: serde_json::Value =
             header.facts.iter().map(|(key, value)| serde_json::json!([key, value])).collect();
-        let mut pairs =
-            vec![pair("version", VERSION), pair("origin", &header.origin), pair("facts", &facts.to_string())];
-        if let Some(ns) = header.epoch_ns {
-            pairs.push(pair("epoch_ns", &ns.to_string()));
-        }
-        pairs.push(pair("offset_ns", &self.offset.to_string()));
-        Metadata { name: NAME.to_owned(), pairs }
+        let mut metadata = pairs([
+            ("version", VERSION),
+            ("origin", &header.origin),
+            ("facts", &facts.to_string()),
+            ("offset_ns", &self.offset.to_string()),
+        ]);
+        metadata.extend(header.epoch_ns.map(|ns| ("epoch_ns".to_owned(), ns.to_string())));
+        Metadata { name: NAME.to_owned(), metadata }
     }
 }
 
@@ -159,14 +163,15 @@ struct Shape {
 
 struct Making {
     topics: Vec<Topic>,
-    schemas: Vec<Schema>,
+    schemas: Vec<Schema<'static>>,
     known: HashMap<(String, Vec<u8>), u16>,
 }
 
 impl Making {
-    fn topic(&mut self, name: &str, schema: u16, encoding: &str, metadata: Vec<(String, String)>) -> Option<u16> {
-        let id = u16::try_from(self.topics.len()).ok()?;
-        self.topics.push(Topic { id, schema, name: name.to_owned(), encoding: encoding.to_owned(), metadata });
+    fn topic(&mut self, name: &str, schema_id: u16, encoding: &str, metadata: Pairs) -> Option<u16> {
+        let id = next(self.topics.len())?;
+        let (topic, message_encoding) = (name.to_owned(), encoding.to_owned());
+        self.topics.push(Topic { id, schema_id, topic, message_encoding, metadata });
         Some(id)
     }
 
@@ -175,8 +180,9 @@ impl Making {
         if let Some(id) = self.known.get(&key) {
             return Some(*id);
         }
-        let id = u16::try_from(self.schemas.len()).ok()?;
-        self.schemas.push(Schema { id, name: name.to_owned(), encoding: encoding.to_owned(), data: key.1.clone() });
+        let id = next(self.schemas.len())?;
+        let data = Cow::Owned(key.1.clone());
+        self.schemas.push(Schema { id, name: name.to_owned(), encoding: encoding.to_owned(), data });
         self.known.insert(key, id);
         Some(id)
     }
@@ -243,18 +249,15 @@ impl Making {
     fn opaque(&mut self, lane: &mut Lane) {
         let shape = self.bytes("");
         lane.form = shape.form;
-        if let Some(topic) = self.topics.get_mut(usize::from(lane.topic)) {
-            (topic.schema, topic.encoding) = (shape.schema, shape.encoding.to_owned());
-            topic.metadata.iter_mut().filter(|(key, _)| key == key::FORM).for_each(|(_, form)| {
-                *form = shape.form.name().to_owned();
-            });
+        if let Some(topic) = self.topics.get_mut(usize::from(lane.topic - FIRST)) {
+            (topic.schema_id, topic.message_encoding) = (shape.schema, shape.encoding.to_owned());
+            topic.metadata.insert(key::FORM.to_owned(), shape.form.name().to_owned());
         }
     }
 
     fn rest(&mut self, place: usize, name: &str) -> Option<u16> {
         let shape = self.bytes("");
-        let metadata =
-            vec![pair(key::ROLE, role::REST), pair(key::ID, &place.to_string()), pair(key::FORM, shape.form.name())];
+        let metadata = pairs([(key::ROLE, role::REST), (key::ID, &place.to_string()), (key::FORM, shape.form.name())]);
         self.topic(&format!("{name} (bytes)"), shape.schema, shape.encoding, metadata)
     }
 
@@ -268,7 +271,7 @@ impl Making {
         };
         let mut topic = |name: &str, message: Message| {
             let schema = self.schema(message.name(), "protobuf", message.descriptors())?;
-            self.topic(name, schema, "protobuf", vec![pair(key::ROLE, role::DERIVED)])
+            self.topic(name, schema, "protobuf", pairs([(key::ROLE, role::DERIVED)]))
         };
         let derived = topic(&format!("{name}/foxglove"), message)?;
         let robot = if robot { topic("/tf", Message::Robot) } else { None };
@@ -277,27 +280,28 @@ impl Making {
 }
 
 /// What the metadata of an MCAP channel say about a channel.
-fn about(place: usize, channel: &Channel, topic: &str, form: Form) -> Vec<(String, String)> {
-    let mut pairs = vec![
-        pair(key::ROLE, role::VALUES),
-        pair(key::ID, &place.to_string()),
-        pair(key::TYPE, &channel.type_name),
-        pair(key::FORM, form.name()),
-    ];
+fn about(place: usize, channel: &Channel, topic: &str, form: Form) -> Pairs {
+    let mut about = pairs([
+        (key::ROLE, role::VALUES),
+        (key::ID, &place.to_string()),
+        (key::TYPE, &channel.type_name),
+        (key::FORM, form.name()),
+    ]);
+    let mut add = |key: &str, value: &str| about.insert(key.to_owned(), value.to_owned());
     if topic != channel.name {
-        pairs.push(pair(key::NAME, &channel.name));
+        add(key::NAME, &channel.name);
     }
     if let Some(unit) = &channel.unit {
-        pairs.push(pair(key::UNIT, unit));
+        add(key::UNIT, unit);
     }
     if !channel.metadata.is_empty() {
-        pairs.push(pair(key::METADATA, &channel.metadata));
+        add(key::METADATA, &channel.metadata);
     }
     if let Some((table, within)) = &channel.family {
-        pairs.push(pair(key::TABLE, table));
-        pairs.push(pair(key::KEY, within));
+        add(key::TABLE, table);
+        add(key::KEY, within);
     }
-    pairs
+    about
 }
 
 /// The channel that says where the robot is on the field, by the names that AdvantageKit's and CTRE's templates use.
@@ -308,8 +312,16 @@ fn robot(channels: &[Channel]) -> Option<usize> {
         .find_map(|end| channels.iter().position(|channel| is_pose(channel) && channel.name.ends_with(end)))
 }
 
-fn pair(key: &str, value: &str) -> (String, String) {
-    (key.to_owned(), value.to_owned())
+/// Metadata of a record.
+type Pairs = BTreeMap<String, String>;
+
+fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Pairs {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// The id of a channel or schema that comes behind `count` others.
+fn next(count: usize) -> Option<u16> {
+    u16::try_from(count).ok()?.checked_add(FIRST)
 }
 
 fn too_many(channel: &Channel) -> EncodeError {

@@ -1,26 +1,27 @@
 use logpose_core::{
-    Channel, ChannelId, Confidence, Cursor, DecodeError, Layout, Problem, Problems, Read, Sample, Severity, Sink,
-    StreamError, Time, Truncated, Value, array_at,
+    Channel, ChannelId, Confidence, DecodeError, Layout, Problem, Problems, Read, Sample, Severity, Sink, StreamError,
+    Time, Value,
 };
+use mcap::records::{Channel as Topic, Metadata, Record, op};
+use mcap::{MAGIC, Schema};
 
-use super::compression;
 use super::lanes::{Kind, Lanes};
 use super::plan::{NAME, VERSION, key};
 use super::ros;
-use super::wire::{self, Chunk, FRAME, MAGIC, Metadata, Record, Schema, Topic, op};
+use super::unpack::{Frame, Frames, Item, Part, Unpacked, check_data};
 use crate::Header;
 
 /// Whether bytes from the front of a file look like MCAP.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Confidence {
-    if head.starts_with(&MAGIC) { Confidence::Yes } else { Confidence::No }
+    if head.starts_with(MAGIC) { Confidence::Yes } else { Confidence::No }
 }
 
 /// Reads an MCAP file: one of ours gives back the log that it was made of, others what their encodings tell.
 ///
 /// A file that was cut is read as far as it is whole.
 pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
-    if !file.starts_with(&MAGIC) {
+    if !file.starts_with(MAGIC) {
         return Err(DecodeError {
             dialect: "mcap",
             code: "bad-magic",
@@ -36,19 +37,18 @@ pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Pr
     let mut parts = outline.parts.as_slice();
     while let Some((batch, rest)) = next_batch(parts, read.threads) {
         parts = rest;
-        let mut jobs: Vec<Job<'_>> = batch.iter().map(|part| Job { part: *part, result: None }).collect();
+        let mut jobs: Vec<Job<'_>> = batch.iter().map(|(_, part)| (*part, None)).collect();
         run(&mut jobs, read, read.threads);
-        for job in jobs {
-            let (at, length) = job.part.place();
-            match (job.part, job.result) {
-                (Part::Loose(at, bytes), _) => reader.records(bytes, Place::File(at))?,
-                (Part::Chunk(chunk, _), Some(Ok(Unpacked::Same))) => reader.records(chunk.records, Place::Chunk(at))?,
-                (Part::Chunk(..), Some(Ok(Unpacked::Fresh(bytes)))) => reader.records(&bytes, Place::Chunk(at))?,
-                (Part::Chunk(..), Some(Err(reason))) => {
-                    let message = format!("a chunk {reason}; its messages are lost");
-                    reader.problems.push(Problem::new(Severity::Damage, "bad-chunk", at, length, message));
+        for ((at, _), (part, result)) in batch.iter().zip(jobs) {
+            match (part, result) {
+                (Part::Loose(_), Some(Ok(unpacked))) => reader.items(unpacked, Place::File(*at))?,
+                (Part::Chunk(..), Some(Ok(unpacked))) => reader.items(unpacked, Place::Chunk(*at))?,
+                (Part::Chunk(record, _) | Part::Loose(record), Some(Err(reason))) => {
+                    let message = format!("a chunk cannot be read: {reason}; its messages are lost");
+                    let length = record.len() as u64;
+                    reader.problems.push(Problem::new(Severity::Damage, "bad-chunk", *at, length, message));
                 }
-                (Part::Chunk(..), None) => {}
+                (_, None) => {}
             }
         }
     }
@@ -58,179 +58,129 @@ pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Pr
 /// A file seen from outside: which records it has, without opening chunks.
 #[derive(Default)]
 struct Outline<'a> {
-    schemas: Vec<Schema>,
+    schemas: Vec<Schema<'a>>,
     topics: Vec<Topic>,
     metadata: Vec<Metadata>,
     facts: Vec<(String, String)>,
-    parts: Vec<Part<'a>>,
+    parts: Vec<PartAt<'a>>,
 }
 
-/// A stretch of the data section.
-#[derive(Clone, Copy)]
-enum Part<'a> {
-    /// A chunk, and the length of its record.
-    Chunk(Chunk<'a>, u64),
-    /// Records outside of chunks, and where they start.
-    Loose(u64, &'a [u8]),
-}
-
-impl Part<'_> {
-    fn place(&self) -> (u64, u64) {
-        match self {
-            Self::Chunk(chunk, length) => (chunk.at, *length),
-            Self::Loose(at, bytes) => (*at, bytes.len() as u64),
-        }
-    }
-}
+/// A part of the data section that has messages, and where it starts.
+type PartAt<'a> = (u64, Part<'a>);
 
 impl<'a> Outline<'a> {
     fn of(file: &'a [u8], problems: &mut Problems) -> Self {
         let mut outline = Self::default();
-        let mut cur = Cursor::new(file.get(MAGIC.len()..).unwrap_or_default(), MAGIC.len() as u64);
+        let mut frames = Frames::new(file, MAGIC.len());
         // Where loose messages begin, while there are some.
-        let mut loose: Option<u64> = None;
+        let mut loose: Option<usize> = None;
         let mut any_loose = false;
         let (mut data_end, mut footer) = (false, false);
-        while !cur.is_empty() && !footer {
-            let at = cur.offset();
-            let record = match Record::parse(&mut cur) {
-                Ok(record) => record,
-                Err(_) => break,
-            };
-            if record.opcode != op::MESSAGE
-                && let Some(start) = loose.take()
+        while let Some(frame) = frames.by_ref().next() {
+            if let Some(start) = loose
+                && (frame.opcode != op::MESSAGE || frame.at - start >= LOOSE)
             {
-                outline.parts.push(Part::Loose(start, between(file, start, at)));
+                outline.loose(file, start, frame.at);
+                loose = None;
             }
-            let parsed = match record.opcode {
+            match frame.opcode {
                 op::MESSAGE if !data_end => {
                     any_loose = true;
-                    loose.get_or_insert(at);
-                    Ok(())
+                    loose.get_or_insert(frame.at);
                 }
                 op::DATA_END => {
                     data_end = true;
-                    check_data(file, &record, any_loose, problems);
-                    Ok(())
+                    // Chunks have sums of their own; only messages outside of them need that of the whole section.
+                    if any_loose && let Err(reason) = check_data(file.get(..frames.at).unwrap_or_default()) {
+                        let message = format!("the data section is damaged: {reason}; some messages are wrong");
+                        problems.push(Problem::new(Severity::Damage, "data-crc", frame.at as u64, 0, message));
+                    }
                 }
                 op::FOOTER => {
                     footer = true;
-                    Ok(())
+                    break;
                 }
-                _ => outline.record(&record, problems),
-            };
-            if let Err(truncated) = parsed {
-                let message = format!("record {:#04x}: {truncated}; it is skipped", record.opcode);
-                let length = (FRAME + record.body.len()) as u64;
-                problems.push(Problem::new(Severity::Damage, "bad-record", at, length, message));
+                _ => outline.record(file, &frame, problems),
             }
         }
-        let at = cur.offset();
+        let end = frames.at;
         if let Some(start) = loose {
-            outline.parts.push(Part::Loose(start, between(file, start, at)));
+            outline.loose(file, start, end);
         }
-        let lost = cur.rest().len() as u64;
+        let rest = file.get(end..).unwrap_or_default();
+        let (at, lost) = (end as u64, rest.len() as u64);
         if !data_end {
             let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
             problems.push(Problem::new(Severity::Damage, "truncated", at, lost, message));
-        } else if !footer || !cur.rest().starts_with(&MAGIC) {
+        } else if !footer || !rest.starts_with(MAGIC) {
             let message = "the end of the file is not whole; all messages are there";
             problems.push(Problem::new(Severity::Warning, "truncated-end", at, lost, message));
         }
         outline
     }
 
-    fn record(&mut self, record: &Record<'a>, problems: &mut Problems) -> Result<(), Truncated> {
-        match record.opcode {
-            op::HEADER => {
-                let mut cur = record.cursor();
-                for (key, what) in [("profile", "profile"), ("library", "library")] {
-                    let text = wire::string(&mut cur, what)?;
-                    if !text.is_empty() {
-                        self.facts.push((key.to_owned(), text));
-                    }
-                }
-            }
-            op::SCHEMA => self.schemas.push(Schema::parse(record.cursor())?),
-            op::CHANNEL => self.topics.push(Topic::parse(record.cursor())?),
-            op::METADATA => self.metadata.push(Metadata::parse(record.cursor())?),
-            op::CHUNK => {
-                self.parts.push(Part::Chunk(Chunk::parse(record)?, (FRAME + record.body.len()) as u64));
-            }
-            op::ATTACHMENT => {
-                let mut cur = record.cursor();
-                cur.take(16, "attachment times")?;
-                let name = wire::string(&mut cur, "attachment name")?;
-                let message = format!("the attachment {name:?} is left out: a log holds samples alone");
-                let length = (FRAME + record.body.len()) as u64;
-                problems.push(Problem::new(Severity::Warning, "attachment", record.at, length, message));
-            }
-            _ => {}
+    fn loose(&mut self, file: &'a [u8], start: usize, end: usize) {
+        self.parts.push((start as u64, Part::Loose(file.get(start..end).unwrap_or_default())));
+    }
+
+    fn record(&mut self, file: &'a [u8], frame: &Frame<'a>, problems: &mut Problems) {
+        // Indexes and statistics are not needed: everything is read, in the order of the file.
+        if ![op::HEADER, op::SCHEMA, op::CHANNEL, op::METADATA, op::CHUNK, op::ATTACHMENT].contains(&frame.opcode) {
+            return;
         }
-        Ok(())
-    }
-}
-
-/// Chunks have sums of their own; only messages outside of them need that of the whole data section.
-fn check_data(file: &[u8], record: &Record<'_>, any_loose: bool, problems: &mut Problems) {
-    let claimed = array_at(record.body, 0).map_or(0, |b| u32::from_le_bytes(*b));
-    if any_loose && claimed != 0 && crc32fast::hash(between(file, 0, record.at)) != claimed {
-        let message = "the checksum of the data section does not match; some messages are damaged";
-        problems.push(Problem::new(Severity::Damage, "data-crc", record.at, 0, message));
-    }
-}
-
-fn between(file: &[u8], start: u64, end: u64) -> &[u8] {
-    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-    file.get(place(start)..place(end)).unwrap_or_default()
-}
-
-/// One chunk to be unpacked.
-struct Job<'a> {
-    part: Part<'a>,
-    result: Option<Result<Unpacked, String>>,
-}
-
-enum Unpacked {
-    /// It was not compressed.
-    Same,
-    Fresh(Vec<u8>),
-}
-
-impl Job<'_> {
-    fn run(&mut self) {
-        let Part::Chunk(chunk, _) = &self.part else { return };
-        let check = |bytes: &[u8]| match chunk.uncompressed_crc {
-            0 => Ok(()),
-            crc if crc32fast::hash(bytes) == crc => Ok(()),
-            _ => Err("does not match its checksum".to_owned()),
+        let mut report = |severity, code, message| {
+            problems.push(Problem::new(severity, code, frame.at as u64, frame.length(), message));
         };
-        self.result = Some(if chunk.compression.is_empty() {
-            check(chunk.records).map(|()| Unpacked::Same)
-        } else {
-            compression::unpack(chunk).and_then(|bytes| check(&bytes).map(|()| Unpacked::Fresh(bytes)))
-        });
+        match frame.parse() {
+            Ok(Record::Header(header)) => {
+                let facts = [("profile", header.profile), ("library", header.library)].into_iter();
+                self.facts.extend(facts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_owned(), text)));
+            }
+            Ok(Record::Schema { header, data }) => {
+                self.schemas.push(Schema { id: header.id, name: header.name, encoding: header.encoding, data });
+            }
+            Ok(Record::Channel(topic)) => self.topics.push(topic),
+            Ok(Record::Metadata(metadata)) => self.metadata.push(metadata),
+            Ok(Record::Chunk { header, .. }) => {
+                let record = file.get(frame.at..).and_then(|rest| rest.get(..usize::try_from(frame.length()).ok()?));
+                self.parts.push((frame.at as u64, Part::Chunk(record.unwrap_or_default(), header.uncompressed_size)));
+            }
+            Ok(Record::Attachment { header, .. }) => {
+                let message = format!("the attachment {:?} is left out: a log holds samples alone", header.name);
+                report(Severity::Warning, "attachment", message);
+            }
+            Ok(_) => {}
+            Err(reason) if frame.opcode == op::CHUNK => {
+                let message = format!("a chunk cannot be read: {reason}; its messages are lost");
+                report(Severity::Damage, "bad-chunk", message);
+            }
+            Err(reason) => {
+                let message = format!("record {:#04x}: {reason}; it is skipped", frame.opcode);
+                report(Severity::Damage, "bad-record", message);
+            }
+        }
     }
 }
+
+/// A part to be unpacked, and what was in it.
+type Job<'a> = (Part<'a>, Option<Result<Unpacked<'a>, String>>);
 
 /// So many parts that every thread has some, and not so many that they fill the memory.
-fn next_batch<'p, 'a>(parts: &'p [Part<'a>], threads: usize) -> Option<(&'p [Part<'a>], &'p [Part<'a>])> {
+fn next_batch<'p, 'a>(parts: &'p [PartAt<'a>], threads: usize) -> Option<(&'p [PartAt<'a>], &'p [PartAt<'a>])> {
     let mut bytes = 0_u64;
-    let fits = |part: &&Part<'_>| {
+    let fits = |(_, part): &&PartAt<'_>| {
         let before = bytes;
-        if let Part::Chunk(chunk, _) = part {
-            bytes = bytes.saturating_add(chunk.uncompressed_size);
-        }
+        bytes = bytes.saturating_add(part.size());
         before == 0 || bytes <= BATCH_BYTES
     };
     let count = parts.iter().take(threads.max(1) * 4).take_while(fits).count();
     parts.split_at_checked(count).filter(|(batch, _)| !batch.is_empty())
 }
 
-/// Unpacks chunks side by side.
+/// Unpacks parts side by side.
 fn run(jobs: &mut [Job<'_>], read: &Read<'_>, threads: usize) {
     if threads < 2 || jobs.len() < 2 {
-        jobs.iter_mut().for_each(Job::run);
+        jobs.iter_mut().for_each(|(part, result)| *result = Some(part.unpack()));
         return;
     }
     let (left, right) = jobs.split_at_mut(jobs.len() / 2);
@@ -276,7 +226,7 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, outline: &Outline<'_>) -> Header {
         let mut header = Header { origin: "mcap".to_owned(), facts: outline.facts.clone(), ..Header::default() };
         for metadata in &outline.metadata {
-            let find = |key: &str| metadata.pairs.iter().find(|(found, _)| found == key).map(|(_, text)| text.as_str());
+            let find = |key: &str| metadata.metadata.get(key).map(String::as_str);
             if metadata.name == NAME && find("version") == Some(VERSION) {
                 self.lanes.ours = true;
                 self.offset = find("offset_ns").and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -285,13 +235,16 @@ impl<'a> Reader<'a> {
                 header.facts = find("facts").and_then(facts).unwrap_or_default();
             } else {
                 let name = &metadata.name;
-                header.facts.extend(metadata.pairs.iter().map(|(key, text)| (format!("{name}/{key}"), text.clone())));
+                header
+                    .facts
+                    .extend(metadata.metadata.iter().map(|(key, text)| (format!("{name}/{key}"), text.clone())));
             }
         }
-        outline.schemas.iter().for_each(|schema| self.lanes.schema(schema.clone()));
+        outline.schemas.iter().for_each(|schema| self.lanes.schema(owned(schema)));
         let mut topics: Vec<&Topic> = outline.topics.iter().collect();
         // Numbers of channels are their places, so the first comes first; in files of others the order stays.
-        let number = |topic: &Topic| topic.about(key::ID).and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
+        let number =
+            |topic: &Topic| topic.metadata.get(key::ID).and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
         topics.sort_by_key(|topic| number(topic));
         topics.into_iter().for_each(|topic| self.topic(topic.clone(), 0));
         header
@@ -311,32 +264,27 @@ impl<'a> Reader<'a> {
         self.declared.resize(self.lanes.channels.len(), false);
     }
 
-    /// Pushes the messages among some records.
-    fn records(&mut self, bytes: &[u8], place: Place) -> Result<(), StreamError> {
+    /// Pushes the messages of a part.
+    fn items(&mut self, unpacked: Unpacked<'_>, place: Place) -> Result<(), StreamError> {
         let mut batch: Vec<Sample<'_>> = Vec::with_capacity(BATCH_ROWS);
-        let mut at = 0;
-        while at < bytes.len() {
-            let record = array_at(bytes, at + 1).and_then(|length| {
-                let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-                let start = at + FRAME;
-                Some((*bytes.get(at)?, bytes.get(start..start.checked_add(length)?)?))
-            });
-            let Some((opcode, body)) = record else {
-                let left = (bytes.len() - at) as u64;
-                let message = format!("a record needs more than the {left} bytes that are left; they are lost");
-                self.problems.push(Problem::new(Severity::Damage, "bad-record", place.of(at), left, message));
-                break;
-            };
-            match opcode {
-                op::MESSAGE => self.message(body, place.of(at), &mut batch)?,
-                op::SCHEMA | op::CHANNEL => self.declaration(opcode, body, place.of(at)),
-                _ => {}
+        let mut last = 0;
+        for item in unpacked.items {
+            match item {
+                Item::Message { topic, time, data } => {
+                    let at = place.of(data.start);
+                    last = data.end;
+                    self.message(topic, time, unpacked.bytes.get(data).unwrap_or_default(), at, &mut batch)?;
+                }
+                Item::Declaration(record) => self.declaration(*record, place.of(last)),
+                Item::Bad(opcode, reason) => {
+                    let message = format!("record {opcode:#04x}: {reason}; it is skipped");
+                    self.problems.push(Problem::new(Severity::Damage, "bad-record", place.of(last), 0, message));
+                }
             }
             if batch.len() >= BATCH_ROWS {
                 self.sink.samples(&batch)?;
                 batch.clear();
             }
-            at += FRAME + body.len();
         }
         if !batch.is_empty() {
             self.sink.samples(&batch)?;
@@ -345,44 +293,45 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn declaration(&mut self, opcode: u8, body: &[u8], at: u64) {
-        let cur = Cursor::new(body, at);
-        let parsed = match opcode {
-            op::SCHEMA => Schema::parse(cur).map(|schema| self.lanes.schema(schema)),
-            _ => Topic::parse(cur).map(|topic| self.topic(topic, at)),
-        };
-        if let Err(truncated) = parsed {
-            let message = format!("record {opcode:#04x}: {truncated}; it is skipped");
-            self.problems.push(Problem::new(Severity::Damage, "bad-record", at, body.len() as u64, message));
+    fn declaration(&mut self, record: Record<'static>, at: u64) {
+        match record {
+            Record::Schema { header, data } => {
+                self.lanes.schema(Schema { id: header.id, name: header.name, encoding: header.encoding, data });
+            }
+            Record::Channel(topic) => self.topic(topic, at),
+            _ => {}
         }
     }
 
     #[inline]
-    fn message<'b>(&mut self, body: &'b [u8], at: u64, batch: &mut Vec<Sample<'b>>) -> Result<(), StreamError> {
-        let (Some(topic), Some(time), Some(data)) = (array_at(body, 0), array_at(body, 6), body.get(22..)) else {
-            return self.lost(at, body, "a message without a header");
-        };
-        let (topic, log_time) = (u16::from_le_bytes(*topic), u64::from_le_bytes(*time));
+    fn message<'b>(
+        &mut self,
+        topic: u16,
+        log_time: u64,
+        data: &'b [u8],
+        at: u64,
+        batch: &mut Vec<Sample<'b>>,
+    ) -> Result<(), StreamError> {
         let time = i64::try_from(i128::from(log_time) - i128::from(self.offset));
         let Some(lane) = self.lanes.lane(topic) else {
-            return self.lost(at, body, &format!("a message of channel {topic}, which is not declared"));
+            return self.lost(at, data, &format!("a message of channel {topic}, which is not declared"));
         };
         let channel = lane.channel;
         let payload = match lane.kind {
             Kind::Plain => data,
             Kind::Counted => match data.get(4..) {
                 Some(payload) => payload,
-                None => return self.misfit(at, body, channel, "there is no count in front"),
+                None => return self.misfit(at, data, channel, "there is no count in front"),
             },
             Kind::Skip => return Ok(()),
             _ => return self.special(topic, time.unwrap_or(i64::MAX), data, at, batch),
         };
         let value = match Value::parse(lane.ty, payload, Layout::Little) {
             Ok(value) => value,
-            Err(misfit) => return self.misfit(at, body, channel, &misfit.to_string()),
+            Err(misfit) => return self.misfit(at, data, channel, &misfit.to_string()),
         };
         let Ok(time) = time else {
-            return self.lost(at, body, &format!("a message at {log_time} ns, beyond what 64 bits with a sign hold"));
+            return self.lost(at, data, &format!("a message at {log_time} ns, beyond what 64 bits with a sign hold"));
         };
         if self.declared.get(channel as usize) != Some(&true) || self.first.is_none() {
             self.first(topic, log_time, Time::from_nanos(time), batch)?;
@@ -529,6 +478,14 @@ fn facts(text: &str) -> Option<Vec<(String, String)>> {
     let pair = |pair: &serde_json::Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
     json.as_array()?.iter().map(pair).collect()
 }
+
+fn owned(schema: &Schema<'_>) -> Schema<'static> {
+    let data = schema.data.clone().into_owned().into();
+    Schema { id: schema.id, name: schema.name.clone(), encoding: schema.encoding.clone(), data }
+}
+
+/// Bytes of messages outside of chunks that are read as one part.
+const LOOSE: usize = 1 << 20;
 
 /// Samples given to the sink at once.
 const BATCH_ROWS: usize = 4096;

@@ -3,12 +3,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose_core::{Problem, SinkError, Time};
 use logpose_schema::Registry;
+use mcap::records::MessageHeader;
+use mcap::write::NoSeek;
+use mcap::{McapError, WriteOptions};
 
-use super::Compression;
-use super::piece::{McapPiece, Sealed};
-use super::plan::{NAME, Plan};
-use super::wire::{self, MAGIC, op};
-use crate::{Header, Writer};
+use super::piece::McapPiece;
+use super::plan::{FIRST, Plan};
+use crate::{Header, Piece as _, Writer};
+
+/// How the chunks of an MCAP file are compressed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Compression {
+    /// Zstandard: the smallest files.
+    #[default]
+    Zstd,
+    /// LZ4: faster to write and to read.
+    Lz4,
+    /// Not at all.
+    None,
+}
 
 /// How an MCAP file is written.
 #[derive(Clone, Copy, Debug)]
@@ -31,159 +44,73 @@ impl Default for McapOptions {
 ///
 /// Payloads of WPILib structs and plain values are the messages of ROS 1 with the same fields, so they are copied;
 /// protobuf, JSON and msgpack stay what they are. What only logpose reads back stands in metadata.
-pub struct McapWriter<W> {
-    out: Mutex<W>,
-    /// Bytes written.
-    at: u64,
-    /// Of all bytes written.
-    crc: crc32fast::Hasher,
+pub struct McapWriter<W: Write> {
+    file: Mutex<Unfinished<W>>,
     plan: Arc<Plan>,
-    compression: Compression,
-    /// By place in the plan: what is written already, and how many messages there are.
-    schemas: Vec<bool>,
-    topics: Vec<Option<u64>>,
-    /// Where the metadata record is, and how long.
-    metadata: (u64, u64),
-    /// Records of the chunks for the summary.
-    chunks: Vec<u8>,
-    chunk_count: u32,
-    range: Option<(u64, u64)>,
+    /// By place in the plan: what is declared already.
+    declared: Vec<bool>,
+}
+
+/// A file that stays without an end if it is dropped: what was given up must not look whole.
+struct Unfinished<W: Write>(Option<mcap::Writer<NoSeek<W>>>);
+
+impl<W: Write> Drop for Unfinished<W> {
+    fn drop(&mut self) {
+        if let Some(file) = self.0.take() {
+            file.into_inner();
+        }
+    }
+}
+
+impl<W: Write> Unfinished<W> {
+    fn file(&mut self) -> Result<&mut mcap::Writer<NoSeek<W>>, SinkError> {
+        self.0.as_mut().ok_or_else(|| failed(McapError::AttemptedWriteAfterFailure))
+    }
 }
 
 impl<W: Write + Send> McapWriter<W> {
     /// Starts a file of a log with these channels; its schemas are looked up in `registry`.
     pub fn new(out: W, header: &Header, registry: &Registry, options: &McapOptions) -> Result<Self, SinkError> {
         let plan = Plan::new(header, registry, options.earliest, options.poses)?;
-        let mut bytes = MAGIC.to_vec();
-        wire::record(&mut bytes, op::HEADER, |out| {
-            wire::text(out, "");
-            wire::text(out, concat!("logpose ", env!("CARGO_PKG_VERSION")));
-        });
-        let at = bytes.len() as u64;
-        plan.metadata(header).emit(&mut bytes);
-        let metadata = (at, bytes.len() as u64 - at);
-        let mut writer = Self {
-            out: Mutex::new(out),
-            at: 0,
-            crc: crc32fast::Hasher::new(),
-            schemas: vec![false; plan.schemas.len()],
-            topics: vec![None; plan.topics.len()],
-            plan: Arc::new(plan),
-            compression: options.compression,
-            metadata,
-            chunks: Vec::new(),
-            chunk_count: 0,
-            range: None,
+        let compression = match options.compression {
+            Compression::Zstd => Some(mcap::Compression::Zstd),
+            Compression::Lz4 => Some(mcap::Compression::Lz4),
+            Compression::None => None,
         };
-        for id in 1..writer.plan.at_front {
-            writer.declare(id, &mut bytes);
+        // Threads of zstd share the work on one frame from 8 MiB on; a chunk is smaller, so they would only wait.
+        let write = WriteOptions::new()
+            .compression(compression)
+            .compression_threads(0)
+            .chunk_size(Some(CHUNK))
+            .library(concat!("logpose ", env!("CARGO_PKG_VERSION")))
+            .disable_seeking(true);
+        let mut file = write.create(NoSeek::new(out)).map_err(failed)?;
+        file.write_metadata(&plan.metadata(header)).map_err(failed)?;
+        let file = Mutex::new(Unfinished(Some(file)));
+        let mut writer = Self { file, declared: vec![false; plan.topics.len()], plan: Arc::new(plan) };
+        for id in (FIRST..).take(writer.plan.at_front) {
+            writer.declare(id)?;
         }
-        writer.write(&bytes)?;
         Ok(writer)
     }
 
-    /// Appends the records of an MCAP channel, if they are not written yet.
-    fn declare(&mut self, id: usize, out: &mut Vec<u8>) {
-        let (Some(topic), Some(count)) = (self.plan.topics.get(id), self.topics.get_mut(id)) else { return };
-        if count.is_some() {
-            return;
+    /// Writes an MCAP channel and its schema, if that was not done.
+    fn declare(&mut self, id: u16) -> Result<(), SinkError> {
+        let place = usize::from(id - FIRST);
+        let (Some(topic), Some(declared)) = (self.plan.topics.get(place), self.declared.get_mut(place)) else {
+            return Ok(());
+        };
+        if std::mem::replace(declared, true) {
+            return Ok(());
         }
-        *count = Some(0);
-        let schema = usize::from(topic.schema);
-        if let (1.., Some(schema), Some(written)) =
-            (schema, self.plan.schemas.get(schema), self.schemas.get_mut(schema))
-            && !std::mem::replace(written, true)
-        {
-            schema.emit(out);
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner).file()?;
+        let schema = topic.schema_id.checked_sub(FIRST).and_then(|place| self.plan.schemas.get(usize::from(place)));
+        if let Some(schema) = schema {
+            file.add_schema_with_id(schema.id, &schema.name, &schema.encoding, &schema.data).map_err(failed)?;
         }
-        topic.emit(out);
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
-        self.crc.update(bytes);
-        self.write_hashed(bytes)
-    }
-
-    fn write_hashed(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
-        self.at += bytes.len() as u64;
-        self.out.get_mut().unwrap_or_else(PoisonError::into_inner).write_all(bytes)?;
+        let (encoding, metadata) = (&topic.message_encoding, &topic.metadata);
+        file.add_channel_with_id(id, topic.schema_id, &topic.topic, encoding, metadata).map_err(failed)?;
         Ok(())
-    }
-
-    /// Keeps what the summary says about the chunks of a piece that starts at `base`.
-    fn remember(&mut self, sealed: &Sealed, base: u64) {
-        for chunk in &sealed.chunks {
-            let (first, last) = self.range.unwrap_or((chunk.first, chunk.last));
-            self.range = Some((first.min(chunk.first), last.max(chunk.last)));
-            self.chunk_count += 1;
-            for (topic, _, count) in &chunk.indexes {
-                if let Some(Some(sum)) = self.topics.get_mut(usize::from(*topic)) {
-                    *sum += count;
-                }
-            }
-            let name = self.compression.name();
-            wire::record(&mut self.chunks, op::CHUNK_INDEX, |out| {
-                let number = |out: &mut Vec<u8>, number: u64| out.extend_from_slice(&number.to_le_bytes());
-                number(out, chunk.first);
-                number(out, chunk.last);
-                number(out, base + chunk.at as u64);
-                number(out, chunk.length as u64);
-                wire::sized(out, |out| {
-                    for (topic, at, _) in &chunk.indexes {
-                        out.extend_from_slice(&topic.to_le_bytes());
-                        number(out, base + *at as u64);
-                    }
-                });
-                number(out, chunk.indexes_length as u64);
-                wire::text(out, name);
-                number(out, chunk.compressed as u64);
-                number(out, chunk.uncompressed as u64);
-            });
-        }
-    }
-
-    /// The records of the summary, in groups: opcode and records.
-    fn summary(&mut self) -> [(u8, Vec<u8>); 5] {
-        let mut schemas = Vec::new();
-        let written = self.plan.schemas.iter().zip(&self.schemas).filter(|(_, written)| **written);
-        written.for_each(|(schema, _)| schema.emit(&mut schemas));
-        let mut topics = Vec::new();
-        let written =
-            || self.plan.topics.iter().zip(&self.topics).filter_map(|(topic, count)| Some((topic, (*count)?)));
-        written().for_each(|(topic, _)| topic.emit(&mut topics));
-        let mut statistics = Vec::new();
-        let (first, last) = self.range.unwrap_or_default();
-        let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes();
-        wire::record(&mut statistics, op::STATISTICS, |out| {
-            out.extend_from_slice(&written().map(|(_, count)| count).sum::<u64>().to_le_bytes());
-            let schemas = self.schemas.iter().filter(|written| **written).count();
-            out.extend_from_slice(&u16::try_from(schemas).unwrap_or(u16::MAX).to_le_bytes());
-            out.extend_from_slice(&small(written().count()));
-            out.extend_from_slice(&small(0));
-            out.extend_from_slice(&small(1));
-            out.extend_from_slice(&self.chunk_count.to_le_bytes());
-            out.extend_from_slice(&first.to_le_bytes());
-            out.extend_from_slice(&last.to_le_bytes());
-            wire::sized(out, |out| {
-                for (topic, count) in written().filter(|(_, count)| *count > 0) {
-                    out.extend_from_slice(&topic.id.to_le_bytes());
-                    out.extend_from_slice(&count.to_le_bytes());
-                }
-            });
-        });
-        let mut metadata = Vec::new();
-        wire::record(&mut metadata, op::METADATA_INDEX, |out| {
-            out.extend_from_slice(&self.metadata.0.to_le_bytes());
-            out.extend_from_slice(&self.metadata.1.to_le_bytes());
-            wire::text(out, NAME);
-        });
-        [
-            (op::SCHEMA, schemas),
-            (op::CHANNEL, topics),
-            (op::STATISTICS, statistics),
-            (op::CHUNK_INDEX, std::mem::take(&mut self.chunks)),
-            (op::METADATA_INDEX, metadata),
-        ]
     }
 }
 
@@ -191,55 +118,36 @@ impl<W: Write + Send> Writer for McapWriter<W> {
     type Piece = McapPiece;
 
     fn piece(&self) -> McapPiece {
-        McapPiece::new(Arc::clone(&self.plan), self.compression)
+        McapPiece::new(Arc::clone(&self.plan))
     }
 
-    fn append(&mut self, piece: McapPiece) -> Result<(), SinkError> {
-        let sealed = piece.into_sealed()?;
-        let mut front = Vec::new();
-        for (topic, ..) in sealed.chunks.iter().flat_map(|chunk| &chunk.indexes) {
-            self.declare(usize::from(*topic), &mut front);
+    fn append(&mut self, mut piece: McapPiece) -> Result<(), SinkError> {
+        piece.seal()?;
+        for id in piece.topics() {
+            self.declare(id)?;
         }
-        self.write(&front)?;
-        self.remember(&sealed, self.at);
-        self.crc.combine(&sealed.crc);
-        self.write_hashed(&sealed.bytes)
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner).file()?;
+        for (channel_id, log_time, data) in piece.messages() {
+            // There are no numbers to put in sequence.
+            let header = MessageHeader { channel_id, sequence: 0, log_time, publish_time: log_time };
+            file.write_to_known_channel(&header, data).map_err(failed)?;
+        }
+        // A piece that is written is safe, whatever happens to the next.
+        file.flush().map_err(failed)
     }
 
     fn finish(mut self) -> Result<Vec<Problem>, SinkError> {
-        let crc = self.crc.clone().finalize();
-        let mut bytes = Vec::new();
-        wire::record(&mut bytes, op::DATA_END, |out| out.extend_from_slice(&crc.to_le_bytes()));
-        self.write(&bytes)?;
-        let summary_start = self.at;
-        let mut bytes = Vec::new();
-        let mut offsets = Vec::new();
-        for (opcode, group) in self.summary() {
-            if group.is_empty() {
-                continue;
-            }
-            wire::record(&mut offsets, op::SUMMARY_OFFSET, |out| {
-                out.push(opcode);
-                out.extend_from_slice(&(summary_start + bytes.len() as u64).to_le_bytes());
-                out.extend_from_slice(&(group.len() as u64).to_le_bytes());
-            });
-            bytes.extend_from_slice(&group);
-        }
-        let offset_start = summary_start + bytes.len() as u64;
-        bytes.extend_from_slice(&offsets);
-        wire::record(&mut bytes, op::FOOTER, |out| {
-            out.extend_from_slice(&summary_start.to_le_bytes());
-            out.extend_from_slice(&offset_start.to_le_bytes());
-            out.extend_from_slice(&[0; 4]);
-        });
-        // The sum covers the summary and the footer in front of it, whose length stands there by now.
-        let crc_at = bytes.len() - 4;
-        let crc = crc32fast::hash(bytes.get(..crc_at).unwrap_or_default());
-        bytes.truncate(crc_at);
-        bytes.extend_from_slice(&crc.to_le_bytes());
-        bytes.extend_from_slice(&MAGIC);
-        self.write(&bytes)?;
-        self.out.get_mut().unwrap_or_else(PoisonError::into_inner).flush()?;
+        self.file.get_mut().unwrap_or_else(PoisonError::into_inner).file()?.finish().map_err(failed)?;
         Ok(Vec::new())
     }
 }
+
+fn failed(error: McapError) -> SinkError {
+    match error {
+        McapError::Io(error) => error.into(),
+        other => std::io::Error::other(other).into(),
+    }
+}
+
+/// Bytes of records after which a chunk is full: small enough to jump, large enough to compress.
+const CHUNK: u64 = 1 << 20;

@@ -299,6 +299,70 @@ fn flipped_bytes_are_noticed_and_never_panic() {
     }
 }
 
+/// The front of a file with one record behind it.
+fn with_record(opcode: u8, body: &[u8]) -> Vec<u8> {
+    let length = u64::try_from(body.len()).unwrap();
+    [mcap::MAGIC, &[opcode], &length.to_le_bytes(), body].concat()
+}
+
+#[test]
+fn claims_are_not_believed() {
+    let mut file = write(Compression::Zstd, true, 1);
+    let chunk = mcap::Summary::read(&file).unwrap().unwrap().chunk_indexes[0].chunk_start_offset;
+    // The size of the records stands behind the frame and two times.
+    let size = usize::try_from(chunk).unwrap() + 9 + 16;
+    for claim in [1_u64 << 30, 1 << 62, u64::MAX] {
+        file[size..size + 8].copy_from_slice(&claim.to_le_bytes());
+        let (_, problems) = read_back(&file, &mut Diary::default());
+        let problem = &problems.list()[0];
+        assert_eq!((problem.code, problem.at), ("bad-chunk", Some(chunk)));
+        assert!(problem.message.contains("are believed; its messages are lost"), "{}", problem.message);
+    }
+    // A chunk of no compression with a record that reaches behind it, and records that end too early.
+    let chunk = [&[0; 28][..], &[0; 4], &9_u64.to_le_bytes(), &[5, 4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]].concat();
+    for (opcode, body, code) in [
+        (mcap::records::op::CHUNK, chunk.as_slice(), "bad-chunk"),
+        (mcap::records::op::CHUNK, &chunk[..30], "bad-chunk"),
+        (mcap::records::op::ATTACHMENT, &[0; 32], "bad-record"),
+        (mcap::records::op::CHANNEL, &[1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, b'a'], "bad-record"),
+    ] {
+        let (_, problems) = read_back(&with_record(opcode, body), &mut Diary::default());
+        let codes: Vec<_> = problems.list().iter().map(|problem| problem.code).collect();
+        assert!(codes.contains(&code), "{opcode} {codes:?}");
+    }
+}
+
+#[test]
+fn a_damaged_message_outside_of_chunks_is_noticed() {
+    let mut file = foreign(None, false);
+    let at = file.windows(3).rposition(|window| window == b"[1]").unwrap();
+    file[at + 1] = b'2';
+    let (_, problems) = read_back(&file, &mut Diary::default());
+    assert_eq!(problems.list()[0].code, "data-crc", "{:?}", problems.list());
+}
+
+#[test]
+fn what_was_given_up_does_not_look_whole() {
+    let mut out = Vec::new();
+    let mut writer = McapWriter::new(
+        &mut out,
+        &header(),
+        &registry(),
+        &McapOptions { earliest: Time::from_nanos(-6_000), ..McapOptions::default() },
+    )
+    .unwrap();
+    let mut piece = writer.piece();
+    play(&header(), &mut piece).unwrap();
+    writer.append(piece).unwrap();
+    drop(writer);
+    let mut found = Diary::default();
+    let (_, problems) = read_back(&out, &mut found);
+    assert_eq!(problems.list()[0].code, "truncated");
+    let mut expected = Diary::default();
+    play(&header(), &mut expected).unwrap();
+    assert_eq!(found.0, expected.0);
+}
+
 /// A file of others, made with the mcap crate.
 fn foreign(compression: Option<mcap::Compression>, chunks: bool) -> Vec<u8> {
     let mut out = std::io::Cursor::new(Vec::new());
