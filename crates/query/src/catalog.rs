@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
@@ -20,6 +20,8 @@ pub(crate) struct Catalog {
     /// Names in small letters, as SQL has them where they stand outside of quotes; nothing where two would be meant.
     folded: HashMap<String, Option<String>>,
     made: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+    /// The names of functions, for who mistypes one.
+    pub functions: OnceLock<Vec<String>>,
 }
 
 enum Kind {
@@ -59,7 +61,7 @@ impl Catalog {
         for name in &names {
             folded.entry(name.to_lowercase()).and_modify(|one| *one = None).or_insert_with(|| Some(name.clone()));
         }
-        Self { logs: logs.clone(), names, kinds, folded, made: Mutex::default() }
+        Self { logs: logs.clone(), names, kinds, folded, made: Mutex::default(), functions: OnceLock::new() }
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

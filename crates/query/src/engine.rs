@@ -180,6 +180,10 @@ fn context(
     context.register_udf(ScalarUDF::from(TimeBucket::new()));
     context.register_udtf("wide", Arc::new(Wide(logs.clone())));
     context.register_udtf("asof", Arc::new(Asof(logs.clone())));
+    let state = context.state();
+    let functions = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
+    let functions = functions.chain(state.window_functions().keys()).chain(state.table_functions().keys());
+    catalog.functions.get_or_init(|| functions.cloned().collect());
     Ok(context)
 }
 

@@ -113,6 +113,9 @@ fn syntax(error: &ParserError, sql: &str) -> Error {
         None => what,
     };
     let error = Error::new("syntax", message);
+    if text.to_lowercase().contains("found: end ") {
+        return error.with_help("END is a word of SQL: the column is written \"end\"");
+    }
     // A name with a slash that stands outside of quotes, or in the wrong ones.
     let upper = sql.to_uppercase();
     let after = |word: &str| upper.split(word).skip(1).any(|rest| rest.trim_start().starts_with(['/', '\'']));
@@ -124,18 +127,10 @@ fn planning(message: &str, catalog: &Catalog) -> Error {
         return no_table(name, catalog);
     }
     if let Some(rest) = message.strip_prefix("Invalid function '") {
-        let (name, rest) = rest.split_once('\'').unwrap_or((rest, ""));
-        let near = rest.split_once("Did you mean '").and_then(|(_, near)| near.split_once('\''));
-        let error = Error::new("no-function", format!("there is no function {name}"));
-        return match near {
-            Some((near, _)) => error.with_help(format!("did you mean {near}? SHOW FUNCTIONS lists all")),
-            None => error,
-        };
+        return no_function(rest.split('\'').next().unwrap_or(rest), catalog);
     }
     if let Some(rest) = message.strip_prefix("table function '") {
-        let name = rest.split('\'').next().unwrap_or(rest);
-        let error = Error::new("no-function", format!("there is no table function {name}"));
-        return error.with_help("there are wide('20ms', '/Drive/*') and asof('/Drive/Pose', '/Power/Voltage')");
+        return no_function(rest.split('\'').next().unwrap_or(rest), catalog);
     }
     if ["DDL not supported", "DML not supported", "Statement not supported"].iter().any(|word| message.contains(word)) {
         return Error::refused();
@@ -152,6 +147,15 @@ pub(crate) fn no_table(name: &str, catalog: &Catalog) -> Error {
     }
     let near: Vec<String> = near.iter().map(|name| quoted(name)).collect();
     error.with_help(format!("did you mean {}?", near.join(" or ")))
+}
+
+fn no_function(name: &str, catalog: &Catalog) -> Error {
+    let error = Error::new("no-function", format!("there is no function {name}"));
+    let near = nearest(name, catalog.functions.get().into_iter().flatten().map(String::as_str));
+    match near.as_slice() {
+        [] => error.with_help("SHOW FUNCTIONS lists all"),
+        near => error.with_help(format!("did you mean {}?", near.join(" or "))),
+    }
 }
 
 fn no_column(name: &str, known: &[&str], catalog: &Catalog) -> Error {
@@ -190,7 +194,7 @@ fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str>
             (score >= NEAR).then_some((score, known))
         })
         .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let best = near.first().map_or(0.0, |(score, _)| *score);
     near.into_iter().take(3).take_while(|(score, _)| *score > best - 0.2).map(|(_, name)| name).collect()
 }

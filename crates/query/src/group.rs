@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use datafusion::arrow::compute::{concat, filter, prep_null_mask_filter};
 use datafusion::common::config::ConfigOptions;
@@ -19,8 +19,8 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Accumulator;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::Column as Place;
 use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{
     AggregateExec, AggregateInputMode, aggregate_expressions, create_accumulators, finalize_aggregation,
@@ -83,11 +83,11 @@ impl Grouped {
             .map(|(place, _)| place)
             .collect();
         let by_name = |expr: &Arc<dyn PhysicalExpr>| {
-            collect_columns(expr).iter().all(|column| names.contains(&column.index())) && !expr.is_volatile()
+            collect_columns(expr).iter().all(|column| names.contains(&column.index())) && !is_volatile(expr)
         };
         let simple = plan.mode().input_mode() == AggregateInputMode::Raw
             && plan.limit_options().is_none()
-            && plan.dynamic_filter_expr().is_none()
+            && plan.dynamic_expressions_produced().is_empty()
             && groups.is_single()
             && !groups.expr().is_empty()
             && groups.expr().iter().all(|(expr, _)| by_name(expr))

@@ -15,7 +15,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
-use logpose_core::{Channel, Chunk, Column as Samples, Lookup, Time, Type};
+use logpose_core::{Channel, Chunk, Column as Samples, Columns, Lookup, Time, Type};
 use logpose_model::{Memory, channel_batches, long, times};
 
 use crate::push::Stretch;
@@ -113,7 +113,7 @@ impl Reader {
                 };
                 let columns = opened.scan(&lookup).map_err(external)?;
                 opened.pass(within);
-                self.reservation.try_resize(columns.held())?;
+                self.reservation.try_resize(taken(&columns, within.end.min(end) - within.start.min(end)))?;
                 let (columns, memory) = columns.into_parts();
                 self.memory = memory.into();
                 for (column, place) in columns.iter().zip(places) {
@@ -135,7 +135,7 @@ impl Reader {
         let of_all: u64 = found.iter().filter_map(|(_, source)| table.found(source)).map(|c| c.bytes).sum();
         self.bytes.add(count(of_all));
         let columns = opened.columns(&ids).map_err(external)?;
-        self.reservation.try_resize(columns.held())?;
+        self.reservation.try_resize(taken(&columns, of_all))?;
         let (columns, memory) = columns.into_parts();
         self.memory = memory.into();
         for (column, (place, source)) in columns.iter().zip(found) {
@@ -262,6 +262,12 @@ impl Iterator for Reader {
         }
         next.transpose()
     }
+}
+
+/// About how much memory columns take whose records have so many bytes: blocks are larger than what is used of them.
+fn taken(columns: &Columns, bytes: u64) -> usize {
+    let samples: usize = columns.columns.iter().map(Samples::samples).sum();
+    columns.held().min(samples * size_of::<i64>() + count(bytes))
 }
 
 fn chunks(source: usize, column: &Samples, mixed: bool) -> impl Iterator<Item = Piece> {

@@ -67,7 +67,12 @@ impl Scan {
             bytes += plan.bytes;
             works.extend(plan.works);
         }
-        let count = if wanted.limit.is_some() { 1 } else { table.logs.threads.min(works.len()).max(1) };
+        let count = match wanted.limit {
+            Some(_) => 1,
+            None if table.ordered => table.logs.threads.min(works.len()).max(1),
+            // Nobody has to share out batches behind a scan that does it itself.
+            None => table.logs.threads,
+        };
         let mut partitions = vec![Vec::new(); count];
         let whole = works.len().div_ceil(count).max(1);
         for (i, work) in works.into_iter().enumerate() {
@@ -188,11 +193,12 @@ fn plan(table: &Table, wanted: &Wanted, log: usize) -> Plan {
         }
         return Plan { works, windows: (0, 0), bytes };
     }
-    let size = if wanted.limit.is_some() { table.logs.window.min(GLANCE) } else { table.logs.window };
+    let end = opened.bytes().len() as u64;
+    let share = (end / (2 * table.logs.threads as u64)).max(GLANCE);
+    let size = if wanted.limit.is_some() { GLANCE } else { table.logs.window.min(share) };
     let span = wanted.spans.get(log).copied().unwrap_or(Stretch::ALL);
     let all = opened.windows(size);
     let kept = windows::overlapping(opened, &all, span);
-    let end = opened.bytes().len() as u64;
     let bytes = kept.iter().map(|window| window.end.min(end).saturating_sub(window.start)).sum();
     let windows = (kept.len(), all.len());
     let sources = Arc::new(sources);
@@ -342,5 +348,5 @@ const FEW: u64 = 4;
 /// Samples of one channel that are in memory at once, and of several.
 const LONG: u64 = 4 << 20;
 const SHORT: u64 = 1 << 20;
-/// Bytes that are read at a time if only the first rows are wanted.
+/// The fewest bytes that are read at a time, and those if only the first rows are wanted.
 const GLANCE: u64 = 1 << 20;

@@ -18,14 +18,14 @@ pub(crate) fn value(array: &ArrayRef, row: usize, out: &mut Vec<u8>) {
 
 /// Appends one value as text; nothing for NULL. What is nested is JSON.
 pub(crate) fn text(array: &ArrayRef, row: usize, out: &mut Vec<u8>) {
-    if !array.is_null(row) {
-        write(array, row, false, out);
-    }
+    write(array, row, false, out);
 }
 
 fn write(array: &ArrayRef, row: usize, quoted: bool, out: &mut Vec<u8>) {
-    if row >= array.len() || array.is_null(row) {
-        return json::null(out);
+    if row >= array.len() || array.is_null(row) || array.data_type().is_null() {
+        return if quoted {
+            json::null(out)
+        };
     }
     let string = |text: &str, out: &mut Vec<u8>| {
         if quoted { json::string(out, text) } else { out.extend_from_slice(text.as_bytes()) }
@@ -36,7 +36,6 @@ fn write(array: &ArrayRef, row: usize, quoted: bool, out: &mut Vec<u8>) {
     let integer = |n: i64, out: &mut Vec<u8>| if quoted { json::i64(out, n) } else { json::i64_text(out, n) };
     let float = |x: f64, out: &mut Vec<u8>| if quoted { json::f64(out, x) } else { json::f64_text(out, x) };
     match array.data_type() {
-        DataType::Null => json::null(out),
         DataType::Boolean => json::bool(out, array.as_boolean().value(row)),
         DataType::Int8 => integer(array.as_primitive::<Int8Type>().value(row).into(), out),
         DataType::Int16 => integer(array.as_primitive::<Int16Type>().value(row).into(), out),
@@ -98,10 +97,7 @@ fn write(array: &ArrayRef, row: usize, quoted: bool, out: &mut Vec<u8>) {
 
 fn entry<K: ArrowDictionaryKeyType>(array: &ArrayRef, row: usize, quoted: bool, out: &mut Vec<u8>) {
     let dictionary = array.as_dictionary::<K>();
-    match dictionary.key(row) {
-        Some(key) => write(dictionary.values(), key, quoted, out),
-        None => json::null(out),
-    }
+    write(dictionary.values(), dictionary.key(row).unwrap_or(usize::MAX), quoted, out);
 }
 
 fn list(values: &ArrayRef, out: &mut Vec<u8>) {

@@ -29,10 +29,7 @@ fn unknown_names_are_met_with_near_ones() {
             "no-column: there is no column \"/Power/Volts\" -> it is a channel: as text it stands in single quotes, '/Power/Volts'",
         ),
         ("SELECT foo FROM \"/Power/Volts\"", "no-column: there is no column \"foo\" -> there are time, time_ns, value"),
-        (
-            "SELECT agv(value) FROM \"/late\"",
-            "no-function: there is no function agv -> did you mean avg? SHOW FUNCTIONS lists all",
-        ),
+        ("SELECT agv(value) FROM \"/late\"", "no-function: there is no function agv -> did you mean avg?"),
     ];
     cases.iter().for_each(|(sql, expected)| assert_eq!(said(sql), *expected, "{sql}"));
 }
@@ -86,7 +83,7 @@ fn functions_say_what_they_want() {
     let cases = [
         ("SELECT * FROM wide()", "wide wants a length of time"),
         ("SELECT * FROM wide('fast', '*')", "is no length of time"),
-        ("SELECT * FROM wide('-1s', '*')", "must be longer than nothing"),
+        ("SELECT * FROM wide('0s', '*')", "must be longer than nothing"),
         ("SELECT * FROM wide('1s', 'zebra*')", "no channel matches zebra*"),
         ("SELECT * FROM wide('1s', 5)", "is no text"),
         ("SELECT * FROM wide('1ns', '*')", "that is 29"),

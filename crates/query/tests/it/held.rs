@@ -26,14 +26,22 @@ fn wide_reads_only_what_is_asked_for() {
 fn wide_is_the_last_sample_before_each_time() {
     let engine = engine(vec![small("a.wpilog")]);
     let wide = line(&engine, "SELECT \"/Arm/Tilt\", \"/Drive/Count\" FROM wide('130ms', '/Arm/*', '/Drive/Count')");
-    let naive = line(
-        &engine,
-        "SELECT t.last, c.last FROM (SELECT time_ns FROM wide('130ms', '/Arm/*', '/Drive/Count')) g
-         LEFT JOIN LATERAL (SELECT last_value(value ORDER BY time_ns) AS last FROM \"/Arm/Tilt\" WHERE time_ns <= g.time_ns) t ON true
-         LEFT JOIN LATERAL (SELECT last_value(value ORDER BY time_ns) AS last FROM \"/Drive/Count\" WHERE time_ns <= g.time_ns) c ON true
-         ORDER BY g.time_ns",
-    );
-    assert_eq!(wide, naive);
+    let samples = |channel: &str| -> Vec<(i64, String)> {
+        let rows = ask(&engine, &format!("SELECT time_ns, value FROM \"{channel}\""));
+        rows.into_iter().map(|row| (row[0].parse().unwrap(), row[1].clone())).collect()
+    };
+    let (tilt, count) = (samples("/Arm/Tilt"), samples("/Drive/Count"));
+    let last = |samples: &[(i64, String)], at: i64| {
+        samples.iter().rfind(|(time, _)| *time <= at).map_or(String::new(), |(_, value)| value.clone())
+    };
+    let ends = [tilt[tilt.len() - 1].0, count[count.len() - 1].0];
+    let (first, end) = (tilt[0].0.min(count[0].0), ends[0].max(ends[1]));
+    let naive: Vec<String> = (0..)
+        .map(|row| first + row * 130_000_000)
+        .take_while(|at| *at <= end)
+        .map(|at| format!("{} {}", last(&tilt, at), last(&count, at)))
+        .collect();
+    assert_eq!(wide, naive.join(" | "));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use logpose_query::{Engine, Error, Form, Options, Statement, WriteError, parse_s
 use super::{Format, Sql};
 use crate::commands::{outcome, shown};
 use crate::failure::{Complaint, Outcome};
-use crate::human::{count, counted};
+use crate::human::counted;
 use crate::interrupt;
 use crate::screen::Screen;
 
