@@ -42,7 +42,8 @@ pub fn write_batches<E: From<io::Error>>(
         }
         TableFormat::Arrow => {
             // A file has one dictionary for a column, and each batch of a query may bring its own.
-            let plain = Arc::new(Schema::new_with_metadata(without_dictionaries(schema.fields()), schema.metadata().clone()));
+            let plain =
+                Arc::new(Schema::new_with_metadata(without_dictionaries(schema.fields()), schema.metadata().clone()));
             let options = arrow::options().map_err(output)?;
             let fail = |error| output(arrow::write_error(error));
             let mut writer = FileWriter::try_new_with_options(out, &plain, options).map_err(fail)?;

@@ -49,8 +49,8 @@ impl Stage {
         emit: impl FnOnce(&mut Vec<u8>) -> bool,
     ) -> bool {
         let start = self.payloads.len();
-        let whole = emit(&mut self.payloads)
-            && self.payloads.get(start..).is_some_and(|payload| value(ty, payload).is_some());
+        let whole =
+            emit(&mut self.payloads) && self.payloads.get(start..).is_some_and(|payload| value(ty, payload).is_some());
         if whole {
             self.rows.push(Row { channel, time, ty, end: self.payloads.len() });
         } else {

@@ -82,10 +82,12 @@ impl Table {
         let raw = only.as_ref().and(place("raw"));
         // Beside `time_ns` stands the same as `time` in the results of a query, and the name of the log.
         let beside = |name: &str| channel.is_some() && name == "log" || name == "time";
-        let skipped: Vec<bool> =
-            (0..).zip(fields).map(|(i, field)| {
+        let skipped: Vec<bool> = (0..)
+            .zip(fields)
+            .map(|(i, field)| {
                 i == time.place || Some(i) == channel || beside(field.name()) || raw.is_some_and(|raw| raw != i)
-            }).collect();
+            })
+            .collect();
         let mut table = Self {
             time,
             channel,

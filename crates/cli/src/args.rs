@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{Filter, Log, Moment, OpenOptions, Order};
+use logpose::{Cache, Filter, Log, Moment, OpenOptions, Order, default_cache_folder};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -78,6 +78,16 @@ pub(crate) struct Reading {
     /// How many threads to use [default: one per processor]
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
+    /// Put samples in order with about so much memory, such as `512MB` or `2GiB`, and temporary files beyond
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub limit_memory: Option<u64>,
+    /// Neither use nor keep the index of a large log; LOGPOSE_CACHE names the folder for them
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    logpose::parse_bytes(text).map_err(|error| error.help.unwrap_or_default())
 }
 
 /// A dialect, and perhaps its revision.
@@ -100,10 +110,13 @@ fn from_parser() -> impl TypedValueParser<Value = From> {
 impl Reading {
     pub(crate) fn options(&self) -> OpenOptions {
         let from = self.from.as_ref();
+        let folder = if self.no_cache { None } else { default_cache_folder() };
         OpenOptions {
             from: from.map(|from| from.name.clone()),
             revision: from.and_then(|from| from.revision).or(self.rlog_revision),
             threads: self.threads,
+            memory: self.limit_memory,
+            cache: folder.map_or(Cache::Off, Cache::Folder),
             ..OpenOptions::default()
         }
     }
@@ -182,6 +195,11 @@ impl Channels {
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
             return Ok(());
         }
+        Err(self.nothing().into())
+    }
+
+    /// What is said when nothing matches.
+    pub(crate) fn nothing(&self) -> Complaint {
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
         let message = if asked.is_empty() {
             "every channel is excluded".to_owned()
@@ -196,7 +214,7 @@ impl Channels {
         } else {
             format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
         };
-        Err(Complaint::failed("no-channel", message).help(help).into())
+        Complaint::failed("no-channel", message).help(help)
     }
 }
 
@@ -206,6 +224,14 @@ impl Channels {
 pub(crate) struct Selection {
     #[command(flatten)]
     pub channels: Channels,
+    #[command(flatten)]
+    pub moments: Moments,
+}
+
+/// Which times.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Moments {
     /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `10..20`, or `auto..teleop` for both modes whole
     #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
     pub start: Option<String>,
@@ -219,11 +245,14 @@ impl Selection {
     pub(crate) fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
-        let (start, end) = self.moments()?;
+        let (start, end) = self.moments.parse()?;
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
     }
+}
 
-    fn moments(&self) -> Result<(Option<Moment>, Option<Moment>)> {
+impl Moments {
+    /// The first and the last moment that are wanted.
+    pub(crate) fn parse(&self) -> Result<(Option<Moment>, Option<Moment>)> {
         let (mut start, mut end) = (None, None);
         if let Some(text) = &self.start {
             if text.contains("..") {

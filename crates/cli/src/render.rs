@@ -195,6 +195,182 @@ pub(crate) struct Support {
     pub write: bool,
 }
 
+/// A part of a value: numbers, texts and truth values as JSON has them, NaN and infinities as texts.
+pub(crate) struct Scalar<'a>(pub &'a logpose::Part<'a>);
+
+impl Serialize for Scalar<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use logpose::Part;
+        match self.0 {
+            Part::Nothing => serializer.serialize_none(),
+            Part::Boolean(b) => serializer.serialize_bool(*b),
+            Part::Integer(x) | Part::Enum(x, None) => Int::from(*x).serialize(serializer),
+            Part::Unsigned(x) => Int::from(*x).serialize(serializer),
+            Part::Float(x) if x.is_finite() => serializer.serialize_f32(*x),
+            Part::Float(x) => Double(f64::from(*x)).serialize(serializer),
+            Part::Double(x) => Double(*x).serialize(serializer),
+            Part::Text(text) => serializer.serialize_str(&String::from_utf8_lossy(text)),
+            Part::Enum(_, Some(name)) => serializer.serialize_str(name),
+            Part::Bytes(_) => {
+                let mut text = Vec::new();
+                self.0.write_json(&mut text);
+                let text = String::from_utf8_lossy(&text);
+                serializer.serialize_str(text.trim_matches('"'))
+            }
+        }
+    }
+}
+
+/// A number; NaN and infinities as texts, which JSON has no numbers for.
+#[derive(Clone, Copy)]
+pub(crate) struct Double(pub f64);
+
+impl Serialize for Double {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            x if x.is_nan() => serializer.serialize_str("NaN"),
+            x if x.is_infinite() => serializer.serialize_str(if x > 0.0 { "Infinity" } else { "-Infinity" }),
+            x => serializer.serialize_f64(x),
+        }
+    }
+}
+
+/// A row of `stats --json`. `file` is there only where several files were asked.
+#[derive(Serialize)]
+pub(crate) struct Stats<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub name: String,
+    pub channel: &'a str,
+    #[serde(rename = "type")]
+    pub type_name: &'a str,
+    pub kind: &'static str,
+    pub count: Int,
+    pub first_ns: Option<Int>,
+    pub last_ns: Option<Int>,
+    pub rate_hz: Option<f64>,
+    pub median_interval_ns: Option<Int>,
+    pub gaps: Int,
+    pub longest_gap_ns: Option<Int>,
+    pub longest_gap_at_ns: Option<Int>,
+    pub first: Option<Scalar<'a>>,
+    pub last: Option<Scalar<'a>>,
+    #[serde(flatten)]
+    pub values: Values<'a>,
+}
+
+/// What only some kinds of rows of [`Stats`] have.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Values<'a> {
+    Numbers {
+        nan: Int,
+        min: Option<Scalar<'a>>,
+        min_at_ns: Option<Int>,
+        max: Option<Scalar<'a>>,
+        max_at_ns: Option<Int>,
+        mean: Option<Double>,
+        stddev: Option<Double>,
+        median: Option<Double>,
+        percentiles: std::collections::BTreeMap<String, Double>,
+    },
+    Booleans {
+        #[serde(rename = "true")]
+        yes: Int,
+        share_true: f64,
+        changes: Int,
+    },
+    Texts {
+        distinct: Int,
+        distinct_is_exact: bool,
+        most_frequent: &'a str,
+        most_frequent_count: Int,
+    },
+    Nothing {},
+}
+
+/// `find --json`.
+#[derive(Serialize)]
+pub(crate) struct Find<'a> {
+    pub file: String,
+    pub expression: &'a str,
+    pub count: Int,
+    pub total_ns: Int,
+    pub intervals: Vec<Interval<'a>>,
+}
+
+/// An interval in [`Find`].
+#[derive(Serialize)]
+pub(crate) struct Interval<'a> {
+    pub start_ns: Int,
+    pub end_ns: Int,
+    pub duration_ns: Int,
+    pub mode: Option<&'a str>,
+    pub open: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub show: Option<Vec<Shown<'a>>>,
+}
+
+/// What a channel did in an [`Interval`].
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    pub name: &'a str,
+    pub min: Option<Double>,
+    pub mean: Option<Double>,
+    pub max: Option<Double>,
+    pub first: Option<Scalar<'a>>,
+    pub last: Option<Scalar<'a>>,
+}
+
+/// `diff --json`.
+#[derive(Serialize)]
+pub(crate) struct Diff<'a> {
+    pub a: String,
+    pub b: String,
+    pub differs: bool,
+    pub align: &'static str,
+    pub offset_ns: Int,
+    pub common_start_ns: Option<Int>,
+    pub common_end_ns: Option<Int>,
+    pub first_divergence: Option<First<'a>>,
+    pub channels: Vec<ChannelDiff<'a>>,
+}
+
+/// The earliest divergence in [`Diff`].
+#[derive(Serialize)]
+pub(crate) struct First<'a> {
+    pub channel: &'a str,
+    #[serde(flatten)]
+    pub divergence: Divergence<'a>,
+}
+
+/// A place at which values are not equal.
+#[derive(Serialize)]
+pub(crate) struct Divergence<'a> {
+    pub time_ns: Int,
+    pub path: &'a str,
+    pub a: Scalar<'a>,
+    pub b: Scalar<'a>,
+    pub difference: Option<Double>,
+}
+
+/// A channel in [`Diff`].
+#[derive(Serialize)]
+pub(crate) struct ChannelDiff<'a> {
+    pub name: &'a str,
+    pub verdict: &'static str,
+    pub type_a: Option<&'a str>,
+    pub type_b: Option<&'a str>,
+    pub samples_a: Int,
+    pub samples_b: Int,
+    pub differing_a: Int,
+    pub differing_b: Int,
+    pub missing_a: Int,
+    pub missing_b: Int,
+    pub first: Option<Divergence<'a>>,
+    pub largest: Option<Divergence<'a>>,
+}
+
 /// A problem on stderr, with `--json`.
 #[derive(Serialize)]
 pub(crate) struct Problematic<'a> {

@@ -13,13 +13,22 @@ pub(crate) enum Align {
 
 /// Rows of cells, printed with every column as wide as its widest cell.
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self::titled(columns.iter().map(|(title, align)| ((*title).to_owned(), *align)).collect())
+    }
+
+    /// A table whose titles are made as the command runs.
+    pub(crate) fn titled(columns: Vec<(String, Align)>) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -33,7 +42,7 @@ impl Table {
         };
         let head = self.columns.iter().any(|(title, _)| !title.is_empty());
         let columns: Vec<_> =
-            self.columns.iter().enumerate().map(|(i, (title, align))| (i, *title, *align, width(i))).collect();
+            self.columns.iter().enumerate().map(|(i, (title, align))| (i, title.as_str(), *align, width(i))).collect();
         let columns: Vec<_> = columns
             .into_iter()
             .filter(|(.., width)| *width > 0)

@@ -49,6 +49,8 @@ const VARIABLE: u32 = u32::MAX;
 const ROWS: u64 = 8200;
 /// Samples after which another size than before makes a column of variable ones.
 const FEW: u64 = 8;
+/// Bytes of payloads that a chunk has room for, unless one payload alone needs more.
+const MOST_BYTES: usize = 16 << 20;
 const LINE: usize = 64;
 const BLOCK: usize = 64 << 20;
 const FIRST_BLOCK: usize = 256 << 10;
@@ -162,9 +164,12 @@ impl ColumnBuilder {
         let rows = usize::try_from(rows.clamp(8, ROWS)).unwrap_or(8);
         // A chunk of variable payloads is sized by the one before it.
         let mean = if before > 0 { ((s.bytes - s.bytes_start) as usize).div_ceil(before as usize) } else { len };
+        // One large payload among small ones must not make room for thousands of its size.
+        let rows = if open.width == VARIABLE { rows } else { rows.min(MOST_BYTES / len.max(1)).max(1) };
         let (times, values, bytes) = match open.width {
             VARIABLE => {
-                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines((rows * (mean + mean / 8 + 1)).max(len)))
+                let bytes = (rows * (mean + mean / 8 + 1)).min(MOST_BYTES).max(len);
+                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines(bytes))
             }
             width => (odd_lines(rows * 8), odd_lines(rows * width as usize), 0),
         };
@@ -417,6 +422,19 @@ mod tests {
             let (columns, doubtful) = a.columns(channels(), &fates, Layout::Little);
             check(&columns, &doubtful, n);
         }
+    }
+
+    #[test]
+    fn one_large_payload_among_small_ones_takes_no_more_than_its_own_room() {
+        let mut builder = ColumnBuilder::new(|_| {});
+        for i in 0..70_000 {
+            builder.record(0, i, &[0; 3][..usize::try_from(i % 4).unwrap()]);
+        }
+        builder.record(0, 70_000, &vec![7; 50 << 20]);
+        (70_001..70_100).for_each(|i| builder.record(0, i, b"x"));
+        let columns = builder.one_for_each(vec![Channel::new("a", "raw")]);
+        assert_eq!(columns.columns[0].samples(), 70_100);
+        assert!(columns.held() < 300 << 20, "{}", columns.held());
     }
 
     #[test]

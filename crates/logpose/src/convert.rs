@@ -6,13 +6,17 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
+use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
+use crate::folder::{self, NewFolder};
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
-use crate::{Error, ErrorKind, Feed, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify};
+use crate::{
+    Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify,
+};
 
 /// What logs are converted to.
 #[derive(Clone, Copy)]
@@ -27,6 +31,8 @@ pub enum Format {
     Parquet,
     /// An Apache Arrow file, a row for each sample.
     Arrow,
+    /// MCAP, for Foxglove and other viewers.
+    Mcap,
 }
 
 impl Format {
@@ -38,6 +44,7 @@ impl Format {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
             "parquet" => Some(Self::Parquet),
             "arrow" | "feather" => Some(Self::Arrow),
+            "mcap" => Some(Self::Mcap),
             name => dialects::dialect(name).map(Self::Dialect),
         }
     }
@@ -60,6 +67,7 @@ impl Format {
             Self::Ndjson => "ndjson",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::Mcap => "mcap",
         }
     }
 
@@ -90,6 +98,8 @@ pub struct ConvertOptions {
     /// The order of the samples. Without it: that of time where the format needs it and where several logs are
     /// merged, else that of the file.
     pub order: Option<Order>,
+    /// How MCAP is written.
+    pub mcap: McapOptions,
     /// Whether structs and the like stay bytes (base64) in CSV and NDJSON.
     pub raw_values: bool,
 }
@@ -183,11 +193,39 @@ pub fn convert(
     Ok(report)
 }
 
+/// Converts logs, merged into one, to a folder with a Parquet file for each channel.
+///
+/// Each file is in the order of time. Crops and filters like [`convert`]; the folder appears when it is whole.
+pub fn convert_to_folder(
+    logs: &[Log],
+    lookups: Vec<Lookup>,
+    layout: FolderLayout,
+    path: &Path,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let feed = Feed::new(logs, with_schemas(logs, lookups));
+    let new = NewFolder::new(path, options.force)?;
+    progress.begin("converting", logs.iter().map(|log| log.bytes().len() as u64).sum());
+    let written = folder::write(&feed, layout, new.content(), progress);
+    progress.end();
+    let mut report = written?;
+    if options.verify {
+        progress.begin("verifying", report.bytes);
+        let verified = verify::verify(&feed, Order::Time, &Format::Parquet, new.content(), options);
+        progress.end();
+        verified.map_err(|error| Error { path: Some(path.to_owned()), ..error })?;
+        report.verified = true;
+    }
+    new.keep()?;
+    Ok(report)
+}
+
 pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptions) -> Result<Order, Error> {
     let needed = match format {
         Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
         Format::Csv => options.wide.is_some(),
-        Format::Ndjson | Format::Parquet | Format::Arrow => false,
+        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap => false,
     };
     match options.order {
         Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
@@ -233,6 +271,12 @@ fn write(
         }
         Format::Arrow => {
             let writer = ArrowWriter::new(out, feed.header());
+            in_pieces(feed, order, writer, progress, &mut report)
+        }
+        Format::Mcap => {
+            let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first.min(Time::ZERO));
+            let how = McapOptions { earliest, ..options.mcap };
+            let writer = McapWriter::new(out, &feed.header(), feed.schemas().registry(), &how);
             in_pieces(feed, order, writer, progress, &mut report)
         }
         Format::Csv if options.wide.is_some() => {

@@ -1,13 +1,18 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
 
 use crate::dialects::Reader;
 use crate::frc::Facts;
+use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
-use crate::{Error, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, merge, threads, windows};
+use crate::{
+    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge,
+    threads, windows,
+};
 
 /// How a log is to be opened.
 #[derive(Clone, Debug)]
@@ -24,6 +29,15 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// From how many bytes on a log is indexed without the place of every record, which takes four bytes each.
     pub light_from: u64,
+    /// How many bytes of memory putting samples in the order of time may take, about; beyond, temporary files are used.
+    pub memory: Option<u64>,
+    /// Where what was found is kept for the next time.
+    pub cache: Cache,
+    /// From how many bytes on it is: a smaller log is read as fast as what is kept of it.
+    pub cache_from: u64,
+    /// How long a file must have been left alone before anything about it is kept. The clocks of some file systems
+    /// tick every two seconds, and a change within a tick goes unseen.
+    pub cache_after: Duration,
 }
 
 impl Default for OpenOptions {
@@ -35,6 +49,10 @@ impl Default for OpenOptions {
             salvage: false,
             limits: Limits::default(),
             light_from: LIGHT_FROM,
+            memory: None,
+            cache: Cache::Off,
+            cache_from: CACHE_FROM,
+            cache_after: CACHE_AFTER,
         }
     }
 }
@@ -66,6 +84,9 @@ pub struct Log {
     dialect: &'static dyn Dialect,
     source: Source,
     read: Read<'static>,
+    memory: Option<u64>,
+    sidecar: Option<Sidecar>,
+    from_cache: bool,
     schemas: OnceLock<Schemas>,
     facts: OnceLock<Facts>,
     /// The index with positions, where the first one was made without.
@@ -77,7 +98,16 @@ impl Log {
     ///
     /// The dialect is known by the first bytes; the name only breaks ties.
     pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        Self::new(path, Source::open(path, progress)?, options, progress)
+        let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
+        if files.is_empty() {
+            return Self::new(path, Source::open(path, progress)?, options, progress);
+        }
+        let mut problems = Problems::default();
+        progress.begin("unpacking", 0);
+        let source = Source::folder(path, &files, &options.read(), &mut problems);
+        progress.end();
+        let parquet = Reader::named("parquet").ok_or_else(|| Error::new(ErrorKind::Directory).in_file(path))?;
+        Self::index(path, source?, parquet.dialect(), true, problems, options, progress)
     }
 
     /// Indexes bytes that are in memory already; `name` stands for the path.
@@ -88,25 +118,48 @@ impl Log {
 
     fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
         let Choice { reader, sure } = choose(path, &source.bytes, options)?;
-        let dialect = reader.dialect();
-        let mut read = options.read();
         let mut problems = Problems::default();
         if let Reader::Bridge(bridge) = reader {
             progress.begin("unpacking", source.file_len);
-            let unpacked = source.unpack(path, bridge, &read, &mut problems);
+            let unpacked = source.unpack(path, bridge, &options.read(), &mut problems);
             progress.end();
             unpacked?;
         }
+        Self::index(path, source, reader.dialect(), sure, problems, options, progress)
+    }
+
+    /// The log whose bytes are there; `sure` tells whether more than its name speaks for the dialect.
+    fn index(
+        path: &Path,
+        mut source: Source,
+        dialect: &'static dyn Dialect,
+        sure: bool,
+        mut problems: Problems,
+        options: &OpenOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut read = options.read();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         read.positions = (source.bytes.len() as u64) < options.light_from;
         if source.bytes.is_mapped() && source.bytes.len() as u64 > PASSED_FROM {
             read.passed = threads::pass;
         }
-        progress.begin("reading", source.bytes.len() as u64);
-        let index = dialect.index(&source.bytes, &read, &mut problems);
-        progress.end();
-        let index = index
-            .map_err(|error| if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) })?;
+        let sidecar = source.stamp.and_then(|stamp| Sidecar::of(path, &source.bytes, stamp, dialect, options));
+        let kept = sidecar.as_ref().and_then(|sidecar| sidecar.read(&source.bytes, dialect, &read));
+        let from_cache = kept.is_some();
+        let (index, problems) = match kept {
+            Some(kept) => kept,
+            None => {
+                progress.begin("reading", source.bytes.len() as u64);
+                let index = dialect.index(&source.bytes, &read, &mut problems);
+                progress.end();
+                let index = index.map_err(|error| {
+                    if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) }
+                })?;
+                sidecar.iter().for_each(|sidecar| sidecar.write(&index, &problems));
+                (index, problems)
+            }
+        };
         Ok(Self {
             path: path.to_owned(),
             index,
@@ -114,6 +167,9 @@ impl Log {
             dialect,
             source,
             read,
+            memory: options.memory,
+            sidecar,
+            from_cache,
             schemas: OnceLock::new(),
             facts: OnceLock::new(),
             placed: OnceLock::new(),
@@ -142,6 +198,12 @@ impl Log {
     #[must_use]
     pub fn wrapper(&self) -> Option<Wrapper> {
         self.source.wrapper
+    }
+
+    /// Whether its index was kept from an earlier time; see [`Cache`].
+    #[must_use]
+    pub fn from_cache(&self) -> bool {
+        self.from_cache
     }
 
     /// How it is read, for calls of the dialect itself.
@@ -186,7 +248,17 @@ impl Log {
         for (id, channel) in wanted {
             sink.channel(id, &channel.channel)?;
         }
-        merge::run(&[merge::Input::new(self, lookup, &[])?], sink)
+        merge::run(&[merge::Input::new(self, lookup, &[])], sink)
+    }
+
+    /// Whether the place of every record is known already.
+    pub(crate) fn has_places(&self) -> bool {
+        self.index.placed || self.placed.get().is_some()
+    }
+
+    /// How much memory the order of time may take.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.memory
     }
 
     /// The index with the place of every record. A large log is opened without, and they are found when first needed.
@@ -200,20 +272,31 @@ impl Log {
         let read = Read { positions: true, ..self.read };
         let index = self.dialect.index(&self.source.bytes, &read, &mut Problems::default());
         let index = index.map_err(|error| Error::decode(&self.path, error))?;
-        Ok(self.placed.get_or_init(|| index))
+        Ok(self.placed.get_or_init(|| {
+            self.sidecar.iter().for_each(|sidecar| sidecar.write(&index, &self.problems));
+            index
+        }))
     }
 
     /// Some channels as flat buffers, in the order asked for.
     pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
         if !self.index.placed {
-            return self.walked(channels);
+            return self.walked(channels, &Lookup::default());
         }
         let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);
         columns.map_err(|error| Error::decode(&self.path, error))
     }
 
+    /// Some channels as flat buffers, in the order asked for, of the times that a lookup wants.
+    pub fn columns_within(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
+        if lookup.start.is_none() && lookup.end.is_none() {
+            return self.columns(channels);
+        }
+        self.walked(channels, lookup)
+    }
+
     /// Some channels as flat buffers, found by a walk over the whole log.
-    fn walked(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
+    fn walked(&self, channels: &[ChannelId], lookup: &Lookup) -> Result<Columns, Error> {
         let mut wanted = vec![false; self.index.channels.len()];
         for id in channels {
             wanted.get_mut(*id as usize).into_iter().for_each(|wanted| *wanted = true);
@@ -222,7 +305,7 @@ impl Log {
         let mut all: Option<Columns> = None;
         let scan = |number: usize| {
             let within = windows.get(number).copied();
-            let columns = self.scan(&Lookup { channels: wanted.clone(), within, ..Lookup::default() });
+            let columns = self.scan(&Lookup { channels: wanted.clone(), within, ..lookup.clone() });
             within.into_iter().for_each(|within| self.pass(within));
             columns
         };
@@ -347,6 +430,9 @@ fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
 const WINDOW: u64 = 32 << 20;
 /// Logs from this size on are indexed without positions.
 const LIGHT_FROM: u64 = 512 << 20;
+/// Below this a log is indexed in a few hundredths of a second.
+const CACHE_FROM: u64 = 32 << 20;
+const CACHE_AFTER: Duration = Duration::from_secs(2);
 /// What lies behind the walk in files of this size is given back to the system.
 const PASSED_FROM: u64 = 1 << 30;
 /// How much of a file the dialects see when asked whether it is theirs.

@@ -2,8 +2,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use logpose_core::SinkError;
 use tempfile::TempPath;
 
+use crate::convert::sink_error;
 use crate::error::USE_FORCE;
 use crate::wrapper::Wrapping;
 use crate::{Error, ErrorKind, Wrapper};
@@ -27,18 +29,27 @@ pub enum Output<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// Writes a result that was made in memory.
+    pub fn write_all(self, bytes: &[u8]) -> Result<(), Error> {
+        let path = match &self {
+            Self::File { path, .. } => Some(path.to_path_buf()),
+            Self::Stream(_) => None,
+        };
+        self.fill(|out| out.write_all(bytes).map_err(|error| sink_error(SinkError::Io(error), path.as_deref())))
+    }
+
     /// Opens it, lets `fill` write to it, and keeps it if that went well.
-    pub fn fill<T, E: From<Error>>(self, fill: impl FnOnce(&mut (dyn Write + Send + 'a)) -> Result<T, E>) -> Result<T, E> {
+    pub fn fill<T, E: From<Error>>(
+        self,
+        fill: impl FnOnce(&mut (dyn Write + Send + 'a)) -> Result<T, E>,
+    ) -> Result<T, E> {
         let path = match &self {
             Self::File { path, .. } => Some(path.to_path_buf()),
             Self::Stream(_) => None,
         };
         let mut opened = self.open()?;
         let done = fill(&mut opened)?;
-        let whole = opened.finish().map_err(|error| match &path {
-            Some(path) => Error::writing(path, error),
-            None => Error::new(ErrorKind::Io(error)),
-        })?;
+        let whole = opened.finish().map_err(|error| sink_error(SinkError::Io(error), path.as_deref()))?;
         whole.keep()?;
         Ok(done)
     }

@@ -1,5 +1,6 @@
 //! Threads and memory for dialects, which start and ask for none themselves.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// How many threads `0` means.
@@ -20,6 +21,36 @@ pub(crate) fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     if !started {
         a();
     }
+}
+
+/// Does `count` pieces of work on `threads` threads, each piece by whoever is free; the results stand in the order
+/// of the pieces.
+pub(crate) fn map<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            if piece >= count {
+                return done;
+            }
+            done.push((piece, work(piece)));
+        }
+    };
+    let mut all = thread::scope(|scope| {
+        let helpers = (1..threads.min(count)).filter_map(|_| thread::Builder::new().spawn_scoped(scope, take).ok());
+        let helpers: Vec<_> = helpers.collect();
+        let mut all = take();
+        for helper in helpers {
+            match helper.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(piece, _)| *piece);
+    all.into_iter().map(|(_, done)| done).collect()
 }
 
 /// Asks for huge pages: a block of columns is written once from end to end, and most of the cost of fresh

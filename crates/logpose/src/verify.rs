@@ -24,7 +24,7 @@ pub(crate) fn verify(
     options: &ConvertOptions,
 ) -> Result<(), Error> {
     match format {
-        Format::Dialect(_) | Format::Parquet | Format::Arrow => log(feed, order, format.name(), path),
+        Format::Dialect(_) | Format::Parquet | Format::Arrow | Format::Mcap => log(feed, order, format.name(), path),
         Format::Csv if options.wide.is_some() => wide(feed, order, path, options),
         Format::Csv => rows(feed, order, CsvRows::open(path)?, options),
         Format::Ndjson => rows(feed, order, NdjsonRows::open(path)?, options),

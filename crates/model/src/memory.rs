@@ -1,4 +1,4 @@
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use logpose_core::{Chunk, Widths};
@@ -155,19 +155,13 @@ pub(crate) fn numbers<T: ArrowNativeType>(bytes: &Buffer, len: usize) -> ScalarB
     ScalarBuffer::new(Buffer::from(bytes.as_slice()), 0, len)
 }
 
-/// A shared buffer of at least `len` zeros: values, offsets and validity of columns without values.
-pub(crate) fn zeros(len: usize) -> Buffer {
-    static ZEROS: LazyLock<Buffer> = LazyLock::new(|| Buffer::from_vec(vec![0_u64; ZERO_WORDS]));
-    if len <= ZERO_WORDS * 8 { ZEROS.clone() } else { Buffer::from_vec(vec![0_u64; len.div_ceil(8)]) }
-}
-
 /// Offsets of `rows` payloads of which only the first `kept` have a width.
 fn cut(kept: usize, rows: usize, width: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths((0..rows).map(|row| if row < kept { width } else { 0 }))
 }
 
+const _: () =
+    assert!(cfg!(target_endian = "little"), "chunks are little-endian, and arrays are taken over as they are");
+
 /// The most bytes that 31-bit offsets reach.
 pub(crate) const MOST: usize = i32::MAX as usize;
-
-/// Enough for all chunks: they have up to 8200 rows of 8 bytes.
-const ZERO_WORDS: usize = 16 << 10;

@@ -82,7 +82,8 @@ fn buckets(period: i64, array: &ArrayRef) -> Result<ArrayRef> {
         }
         DataType::Float64 => {
             // Whole nanoseconds, so that 0.3 does not fall into the bucket before it.
-            let seconds = |s: f64| Time::from_seconds(s).map_or(f64::NAN, |t| Time::from_nanos(floor(t.nanos())).seconds());
+            let seconds =
+                |s: f64| Time::from_seconds(s).map_or(f64::NAN, |t| Time::from_nanos(floor(t.nanos())).seconds());
             Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(seconds))
         }
         other => return exec_err!("{USAGE}; {other} is no time"),

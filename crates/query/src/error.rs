@@ -215,5 +215,4 @@ fn sentence(message: &str) -> String {
 }
 
 const NEAR: f64 = 0.6;
-const QUOTES: &str =
-    "the table of a channel is its name in double quotes, the query as a whole in single ones: 'SELECT * FROM \"/Drive/Speed\"'";
+const QUOTES: &str = "the table of a channel is its name in double quotes, the query as a whole in single ones: 'SELECT * FROM \"/Drive/Speed\"'";

@@ -21,7 +21,9 @@ pub fn parse_size(text: &str) -> Result<u64, Error> {
     match bytes {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked beside it")]
         Some(bytes) if (1.0..1e18).contains(&bytes) => Ok(bytes as u64),
-        _ => Err(Error::new("usage", format!("{text:?} is no size")).with_help("write 512MB, 2GiB or a number of bytes")),
+        _ => {
+            Err(Error::new("usage", format!("{text:?} is no size")).with_help("write 512MB, 2GiB or a number of bytes"))
+        }
     }
 }
 

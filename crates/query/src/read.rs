@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, make_array, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, make_array, new_null_array,
+};
 use arrow_array::{RecordBatchOptions, StructArray};
 use arrow_schema::{DataType, SchemaRef};
 use datafusion::arrow::array::MutableArrayData;
@@ -207,9 +209,11 @@ impl Reader {
                             let batch = payload.get_or_insert_with(|| {
                                 long::of_chunk(0, &self.constants.unnamed(), channel, &self.memory, chunk)
                             });
-                            batch.columns().get(*place).cloned().unwrap_or_else(|| {
-                                new_null_array(field.data_type(), rows)
-                            })
+                            batch
+                                .columns()
+                                .get(*place)
+                                .cloned()
+                                .unwrap_or_else(|| new_null_array(field.data_type(), rows))
                         }
                     }
                 }
@@ -218,7 +222,9 @@ impl Reader {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         if !self.lends {
             let columns = self.columns.iter().zip(&mut arrays);
-            columns.filter(|(column, _)| !matches!(column, Column::Log | Column::Label)).for_each(|(_, array)| own(array));
+            columns
+                .filter(|(column, _)| !matches!(column, Column::Log | Column::Label))
+                .for_each(|(_, array)| own(array));
         }
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)?;
         match moments.filter(|_| limits) {

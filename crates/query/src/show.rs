@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -23,7 +23,9 @@ pub(crate) fn text(array: &ArrayRef, row: usize, out: &mut Vec<u8>) {
 
 fn write(array: &ArrayRef, row: usize, quoted: bool, out: &mut Vec<u8>) {
     if row >= array.len() || array.is_null(row) || array.data_type().is_null() {
-        return if quoted { json::null(out) };
+        return if quoted {
+            json::null(out)
+        };
     }
     let string = |text: &str, out: &mut Vec<u8>| {
         if quoted { json::string(out, text) } else { out.extend_from_slice(text.as_bytes()) }

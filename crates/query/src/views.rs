@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
-    new_empty_array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt32Array, new_empty_array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use datafusion::arrow::compute::concat;
@@ -16,9 +16,8 @@ use crate::logs::{Logs, name_type};
 
 /// Every channel and what the index knows of it.
 pub(crate) fn channels(logs: &Logs) -> Result<MemTable> {
-    let found = || {
-        logs.logs.iter().enumerate().flat_map(|(log, opened)| opened.index.channels.iter().map(move |c| (log, c)))
-    };
+    let found =
+        || logs.logs.iter().enumerate().flat_map(|(log, opened)| opened.index.channels.iter().map(move |c| (log, c)));
     let text = |of: &dyn Fn(&logpose_core::Channel) -> Option<String>| -> ArrayRef {
         Arc::new(found().map(|(_, c)| of(&c.channel)).collect::<StringArray>())
     };

@@ -1,13 +1,13 @@
 //! Protobuf: a pool of file descriptors, filled in any order, and messages decoded with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumOptions, FieldDescriptorProto, FieldOptions, FileDescriptorProto,
-    MessageOptions,
+    FileDescriptorSet, MessageOptions,
 };
 use prost_reflect::{
     DescriptorPool, DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor,
@@ -78,6 +78,24 @@ impl Proto {
                 None => SchemaError::Missing { what: format!("proto:{full_name}"), needed_by: None },
             }
         })
+    }
+
+    /// The file of a message and all files it needs, those first, as an encoded `FileDescriptorSet`.
+    pub(crate) fn descriptor_set(&self, full_name: &str) -> Result<Vec<u8>, SchemaError> {
+        let mut set = FileDescriptorSet::default();
+        let mut done = HashSet::new();
+        // A file is met twice: first its needs go on the stack, then it is written.
+        let mut open = vec![(self.message(full_name)?.parent_file(), false)];
+        while let Some((file, ready)) = open.pop() {
+            if ready {
+                set.file.push(file.file_descriptor_proto().clone());
+            } else if done.insert(file.name().to_owned()) {
+                let needs: Vec<_> = file.dependencies().map(|file| (file, false)).collect();
+                open.push((file, true));
+                open.extend(needs);
+            }
+        }
+        Ok(set.encode_to_vec())
     }
 
     /// The full names of all messages in the pool.

@@ -155,6 +155,12 @@ impl Registry {
         }
     }
 
+    /// The descriptors that explain a protobuf message, by its full name: an encoded `FileDescriptorSet` with the
+    /// files it needs before its own.
+    pub fn descriptor_set(&self, full_name: &str) -> Result<Vec<u8>, SchemaError> {
+        self.proto.descriptor_set(full_name)
+    }
+
     /// The full names of all protobuf messages that can be decoded.
     pub(crate) fn message_names(&self) -> Vec<String> {
         self.proto.message_names()

@@ -3,10 +3,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use logpose::bridges::mcap::{Compression, McapOptions};
 use logpose::core::{Dialect, EncodeOptions};
-use logpose::{ConvertOptions, DIALECTS, Format, Output, Report, Wide, Wrapper, convert, parse_duration};
+use logpose::{
+    ConvertOptions, DIALECTS, FolderLayout, Format, Output, Report, Wide, Wrapper, convert, convert_to_folder,
+    parse_duration,
+};
 
 use super::{outcome, shown, tell_problems};
 use crate::args::{By, Reading, Selection};
@@ -19,9 +23,10 @@ use crate::screen::Screen;
 
 /// Convert logs; also crop, filter, resample and merge them
 ///
-/// The extension of OUT decides the format: .wpilog, .rlog, .csv, .ndjson, each also with .gz, .zst, .xz or .lz4 behind
-/// it (.wpilogxz works too). Several logs become one, merged by time. What the format cannot keep is told; exits with 3
-/// if data were lost.
+/// The extension of OUT decides the format: .wpilog, .rlog, .parquet, .arrow, .mcap, .csv, .ndjson, each also with .gz,
+/// .zst, .xz or .lz4 behind it (.wpilogxz works too); a folder, written with a / at its end, gets a Parquet file for each
+/// channel. Parquet, Arrow and MCAP keep everything: converted back, they give the same log. Several logs become one,
+/// merged by time. What the format cannot keep is told; exits with 3 if data were lost.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +34,9 @@ Examples:
   logpose convert demo/demo_q12.rlog -o auto.wpilog -S auto..auto -y '/Drive/*'
   logpose convert demo/demo_q12.rlog -o wide.csv --wide --every 20ms -y '*Voltage'
   logpose convert demo/demo_q12.rlog -o match.wpilog.zst --verify
+  logpose convert demo/demo_q12.rlog -o match.parquet
+  logpose convert demo/demo_q12.rlog -o match.mcap --compression lz4
+  logpose convert demo/demo_q12.rlog -o match/ --layout channel
   logpose convert demo/demo_q12.rlog --to ndjson -o - | head -n 3")]
 pub(super) struct Convert {
     /// Logs; `-` is standard input
@@ -52,6 +60,15 @@ pub(super) struct Convert {
     /// CSV with --wide: a row every so often, such as 20ms or 0.1s, instead of one for every time
     #[arg(long, value_name = "TIME", requires = "wide", value_parser = period)]
     every: Option<i64>,
+    /// How a folder of Parquet files is laid out [default: hive]
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    layout: Option<Layout>,
+    /// MCAP: how chunks are compressed [default: zstd]
+    #[arg(long, value_enum, value_name = "HOW")]
+    compression: Option<Compressed>,
+    /// MCAP: leave out the poses as Foxglove's own messages
+    #[arg(long)]
+    no_poses: bool,
     /// In which order samples come [default: that of the file for one log, of time for several]
     #[arg(long, value_enum, value_name = "BY")]
     order: Option<By>,
@@ -64,10 +81,27 @@ pub(super) struct Convert {
     reading: Reading,
 }
 
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Layout {
+    /// One file, a row for each sample
+    Long,
+    /// A folder with one file for each channel, values in their own types, structs nested
+    Channel,
+    /// A folder `channel=NAME/` for each channel, all with the columns of long: one table for DuckDB, polars and Spark
+    Hive,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Compressed {
+    Zstd,
+    Lz4,
+    None,
+}
+
 /// What can be written.
 fn formats() -> Vec<&'static str> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
-    dialects.chain(["parquet", "arrow", "csv", "ndjson"]).collect()
+    dialects.chain(["parquet", "arrow", "mcap", "csv", "ndjson"]).collect()
 }
 
 fn period(text: &str) -> Result<i64, String> {
@@ -82,7 +116,16 @@ impl Convert {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let begun = Instant::now();
         let to_stdout = self.output.as_os_str() == "-";
-        let (format, wrapper) = self.format(to_stdout)?;
+        let folder = self.folder()?;
+        let (format, wrapper) = if folder.is_some() { (Format::Parquet, None) } else { self.format(to_stdout)? };
+        let misplaced = [
+            ("--layout", self.layout.is_some() && !matches!(format, Format::Parquet), "Parquet"),
+            ("--compression", self.compression.is_some() && !matches!(format, Format::Mcap), "MCAP"),
+            ("--no-poses", self.no_poses && !matches!(format, Format::Mcap), "MCAP"),
+        ];
+        if let Some((flag, _, only)) = misplaced.iter().find(|(_, misplaced, _)| *misplaced) {
+            return Err(Complaint::usage(format!("{flag} is for {only}, and OUT is {}", format.name())).into());
+        }
         if self.wide && !matches!(format, Format::Csv) {
             return Err(Complaint::usage("--wide makes columns, and only CSV has them")
                 .help("use --to csv or an OUT that ends in .csv")
@@ -106,10 +149,15 @@ impl Convert {
             force: self.force,
             verify: self.verify,
             order: self.order.map(By::order),
+            mcap: self.mcap(),
             ..ConvertOptions::default()
         };
         let bar = Bar::new(screen.notes.quiet);
-        let report = if to_stdout {
+        let report = if let Some(layout) = folder {
+            interrupt::while_writing(&self.output, || {
+                Ok::<_, anyhow::Error>(convert_to_folder(&logs, lookups, layout, &self.output, &options, &bar)?)
+            })?
+        } else if to_stdout {
             convert(&logs, lookups, &format, Output::Stream(&mut screen.out), &options, &bar)?
         } else {
             let file = Output::File { path: &self.output, force: self.force, wrapper };
@@ -123,6 +171,41 @@ impl Convert {
         }
         self.tell(&report, begun, to_stdout, screen)?;
         Ok(told.max(outcome(&report.problems)))
+    }
+
+    /// The layout, if OUT is a folder.
+    fn folder(&self) -> Result<Option<FolderLayout>> {
+        let text = self.output.to_string_lossy();
+        let named = text.ends_with(['/', std::path::MAIN_SEPARATOR]) || self.output.is_dir();
+        let layout = match self.layout {
+            Some(Layout::Long) | None if !named => return Ok(None),
+            Some(Layout::Channel) => FolderLayout::Channel,
+            Some(Layout::Hive) | None => FolderLayout::Hive,
+            Some(Layout::Long) => {
+                return Err(Complaint::usage("--layout long makes one file, and OUT is a folder")
+                    .help("name a file that ends in .parquet")
+                    .into());
+            }
+        };
+        if self.to.as_deref().is_some_and(|to| to != "parquet") || Format::from_path(&self.output).is_some() {
+            let message = format!("{}: a folder holds Parquet files, one for each channel", shown(&self.output));
+            return Err(Complaint::usage(message).help("leave --to away, or name a file").into());
+        }
+        if let Some(By::File) = self.order {
+            return Err(
+                Complaint::usage("a folder has no order of the file: each channel is in the order of time").into()
+            );
+        }
+        Ok(Some(layout))
+    }
+
+    fn mcap(&self) -> McapOptions {
+        let compression = match self.compression {
+            None | Some(Compressed::Zstd) => Compression::Zstd,
+            Some(Compressed::Lz4) => Compression::Lz4,
+            Some(Compressed::None) => Compression::None,
+        };
+        McapOptions { compression, poses: !self.no_poses, ..McapOptions::default() }
     }
 
     fn format(&self, to_stdout: bool) -> Result<(Format, Option<Wrapper>)> {
@@ -170,7 +253,8 @@ impl Convert {
         let verified = if report.verified { "; read back and equal" } else { "" };
         let samples = counted(report.samples, "sample");
         // What is on the disk counts, not what went into the compressor.
-        let size = std::fs::metadata(&self.output).map_or(report.bytes, |about| about.len());
+        let about = std::fs::metadata(&self.output).ok().filter(|about| about.is_file());
+        let size = about.map_or(report.bytes, |about| about.len());
         let channels = counted(report.channels as u64, "channel");
         screen.notes.line(format_args!(
             "wrote {}: {samples} of {channels}, {} in {seconds:.2} s ({rate} samples/s){verified}",

@@ -197,7 +197,7 @@ fn print_times(log: &Log, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-fn wall(time: Time) -> Option<jiff::civil::DateTime> {
+pub(super) fn wall(time: Time) -> Option<jiff::civil::DateTime> {
     let stamp = jiff::Timestamp::from_nanosecond(time.nanos().into()).ok()?;
     Some(stamp.to_zoned(jiff::tz::TimeZone::UTC).datetime())
 }

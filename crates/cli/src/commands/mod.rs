@@ -5,15 +5,19 @@ mod completion;
 mod convert;
 mod demo;
 mod dialects;
+mod diff;
 mod doctor;
 mod du;
 mod dump;
+mod find;
 mod grep;
 mod info;
 mod list;
 mod man;
+mod plot;
 mod recover;
 mod sql;
+mod stats;
 
 use std::io::Write;
 use std::path::Path;
@@ -44,11 +48,15 @@ enum Command {
     Cat(cat::Cat),
     Dump(dump::Dump),
     Du(du::Du),
+    Stats(stats::Stats),
+    Find(find::Find),
+    Diff(diff::Diff),
     Grep(grep::Grep),
     Sql(sql::Sql),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Convert(convert::Convert),
+    Plot(plot::Plot),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
     Completion(completion::Completion),
@@ -68,11 +76,15 @@ impl Cli {
             Some(Command::Cat(command)) => command.run(screen),
             Some(Command::Dump(command)) => command.run(screen),
             Some(Command::Du(command)) => command.run(screen),
+            Some(Command::Stats(command)) => command.run(screen),
+            Some(Command::Find(command)) => command.run(screen),
+            Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Sql(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),
+            Some(Command::Plot(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),

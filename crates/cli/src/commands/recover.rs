@@ -145,7 +145,7 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     Ok(bare.with_extension(dotted))
 }
 
-fn exists(path: &Path) -> Complaint {
+pub(super) fn exists(path: &Path) -> Complaint {
     Complaint::failed("exists", format!("{}: the file exists already", path.display()))
         .help("choose another name, or replace it with --force")
 }

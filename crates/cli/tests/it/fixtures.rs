@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::run::{SHARED, code, logpose, stderr};
 
 /// Logs of one kind (`valid` or `corrupt`) of every dialect; none where the crate is tested outside the repository.
-fn fixtures(kind: &str) -> Vec<PathBuf> {
+pub(crate) fn fixtures(kind: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let Ok(dialects) = fs::read_dir(root) else { return Vec::new() };
     let folders = dialects.map(|entry| entry.unwrap().path().join(kind)).filter(|folder| folder.is_dir());
@@ -24,7 +24,7 @@ fn run(args: &[&str], file: &Path) -> (i32, String) {
 
 #[test]
 fn every_command_ends_well_on_every_fixture() {
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 10] = [
         &["info"],
         &["list"],
         &["list", "--schemas"],
@@ -33,6 +33,8 @@ fn every_command_ends_well_on_every_fixture() {
         &["dump"],
         &["du"],
         &["grep", "a"],
+        &["stats"],
+        &["find", "true"],
     ];
     for (kind, fine) in [("valid", &[0, 4][..]), ("corrupt", &[0, 1, 3, 4])] {
         for file in fixtures(kind) {

@@ -92,6 +92,83 @@ fn cat_keeps_its_promise() {
 }
 
 #[test]
+fn stats_keep_their_promise() {
+    let rows = parsed("logpose stats match.wpilog --json");
+    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+    let shared = [
+        "name",
+        "channel",
+        "type",
+        "kind",
+        "count",
+        "first_ns",
+        "last_ns",
+        "rate_hz",
+        "median_interval_ns",
+        "gaps",
+        "longest_gap_ns",
+        "longest_gap_at_ns",
+        "first",
+        "last",
+    ];
+    let with = |own: &[&'static str]| shared.iter().chain(own).copied().collect::<Vec<_>>();
+    let numbers = ["nan", "min", "min_at_ns", "max", "max_at_ns", "mean", "stddev", "median", "percentiles"].as_slice();
+    let volts = row("/Power/BatteryVoltage");
+    assert_eq!(keys(volts), with(numbers));
+    assert_eq!((&volts["count"], &volts["rate_hz"], &volts["max"]), (&31.into(), &1.0.into(), &12.5.into()));
+    assert_eq!(keys(row("DS:enabled")), with(&["true", "share_true", "changes"]));
+    assert_eq!(keys(row("messages")), with(&["distinct", "distinct_is_exact", "most_frequent", "most_frequent_count"]));
+    assert_eq!(row("/Drive/Speeds[1]")["nan"], row("/Drive/Speeds[1]")["count"]);
+    // Beyond 2^53, so a string.
+    assert_eq!(row("/Drive/Count")["max"], "9223372036854775802");
+}
+
+#[test]
+fn find_keeps_its_promise() {
+    let found = parsed("logpose find 'BatteryVoltage < 12' match.wpilog --json --show '*Count'");
+    assert_eq!(keys(&found), ["file", "expression", "count", "total_ns", "intervals"]);
+    assert_eq!((&found["count"], &found["total_ns"]), (&2.into(), &23_000_000_000_u64.into()));
+    let interval = &found["intervals"][0];
+    assert_eq!(keys(interval), ["start_ns", "end_ns", "duration_ns", "mode", "open", "show"]);
+    assert_eq!((&interval["start_ns"], &interval["mode"]), (&5_000_000_000_u64.into(), &"auto".into()));
+    assert_eq!(keys(&interval["show"][0]), ["name", "min", "mean", "max", "first", "last"]);
+    assert_eq!(interval["show"][0]["first"], "9223372036854775802");
+    let several = parsed("logpose find 'BatteryVoltage < 12.2' match.wpilog pit.wpilog --json");
+    assert_eq!(several.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn diff_keeps_its_promise() {
+    let diff = parsed("logpose diff match.wpilog pit.wpilog --json");
+    assert_eq!(
+        keys(&diff),
+        ["a", "b", "differs", "align", "offset_ns", "common_start_ns", "common_end_ns", "first_divergence", "channels"]
+    );
+    assert_eq!((&diff["differs"], &diff["align"]), (&true.into(), &"time".into()));
+    assert_eq!(keys(&diff["first_divergence"]), ["channel", "time_ns", "path", "a", "b", "difference"]);
+    let channel = &diff["channels"][0];
+    assert_eq!(
+        keys(channel),
+        [
+            "name",
+            "verdict",
+            "type_a",
+            "type_b",
+            "samples_a",
+            "samples_b",
+            "differing_a",
+            "differing_b",
+            "missing_a",
+            "missing_b",
+            "first",
+            "largest"
+        ]
+    );
+    assert_eq!((&channel["name"], &channel["verdict"]), (&"/Power/BatteryVoltage".into(), &"differs".into()));
+    assert_eq!(channel["largest"]["difference"], 0.5);
+}
+
+#[test]
 fn doctor_and_the_map_keep_their_promise() {
     let checkup = parsed("logpose doctor garbage.wpilog --json");
     assert_eq!(keys(&checkup), ["file", "ok", "findings"]);
@@ -129,6 +206,8 @@ fn errors_are_json_on_stderr() {
         ("logpose cat match.wpilog --json -S soon", 2, "usage"),
         ("logpose list --json", 2, "usage"),
         ("logpose grep --json 'a(' match.wpilog", 2, "usage"),
+        ("logpose find --json 'x <' match.wpilog", 2, "usage"),
+        ("logpose diff --json match.wpilog nowhere.wpilog", 1, "not-found"),
     ];
     for (line, exit, word) in cases {
         let output = typed(SHARED.path(), line);

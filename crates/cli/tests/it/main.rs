@@ -12,5 +12,6 @@ mod docs;
 mod fixtures;
 mod json;
 mod logs;
+mod plot;
 mod run;
 mod transcripts;

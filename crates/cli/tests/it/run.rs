@@ -19,6 +19,9 @@ pub(crate) fn folder() -> TempDir {
 /// A folder that nobody writes to, for the cases that only read.
 pub(crate) static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
 
+/// Where the binary keeps what it wants to find again.
+static CACHE: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
 /// `logpose`, as if typed in `dir` by somebody without settings.
 pub(crate) fn logpose(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_logpose"));
@@ -26,29 +29,36 @@ pub(crate) fn logpose(dir: &Path) -> Command {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
         command.env_remove(name);
     }
+    // Tests leave nothing in the folder of who runs them.
+    command.env("LOGPOSE_CACHE", CACHE.path());
     command
 }
 
-/// What a line of words does; `'…'` keeps blanks, and `< FILE` at the end is standard input.
+/// What a line of words does; `'…'` and `"…"` keep blanks, and `< FILE` at the end is standard input.
 pub(crate) fn typed(dir: &Path, line: &str) -> Output {
-    let (line, input) = line.split_once(" < ").map_or((line, None), |(line, input)| (line, Some(input)));
+    let mut words = words(line);
     let mut command = logpose(dir);
-    command.args(words(line).iter().skip(1));
-    if let Some(input) = input {
+    if let [.., (sign, false), (input, _)] = &*words
+        && sign == "<"
+    {
         command.stdin(fs::File::open(dir.join(input)).unwrap());
+        words.truncate(words.len() - 2);
     }
+    command.args(words.iter().skip(1).map(|(word, _)| word));
     command.output().unwrap()
 }
 
-pub(crate) fn words(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut word, mut quoted, mut any) = (String::new(), false, false);
+/// The words of a line, and whether any of each was in quotes.
+fn words(line: &str) -> Vec<(String, bool)> {
+    let mut words: Vec<(String, bool)> = Vec::new();
+    let (mut word, mut quote, mut any) = (String::new(), None, false);
     for c in line.chars() {
         match c {
-            '\'' => (quoted, any) = (!quoted, true),
-            ' ' if !quoted => {
+            '\'' | '"' if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => (quote, any) = (Some(c), true),
+            ' ' if quote.is_none() => {
                 if any || !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
+                    words.push((std::mem::take(&mut word), any));
                 }
                 any = false;
             }
@@ -56,7 +66,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
         }
     }
     if any || !word.is_empty() {
-        words.push(word);
+        words.push((word, any));
     }
     words
 }

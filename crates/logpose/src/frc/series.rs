@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use logpose_core::{ChannelId, Columns, Time, Value};
 
 use crate::Log;
+use crate::parts::in_time_order;
 
 /// The channels of a log by name, to read a few of them.
 pub(super) struct Known<'a> {
@@ -48,13 +49,7 @@ impl<'a> Known<'a> {
             }
         };
         for column in some {
-            if column.sorted {
-                columns.samples(column).for_each(|(time, value)| each(time, &value));
-            } else {
-                let mut samples: Vec<_> = columns.samples(column).collect();
-                samples.sort_by_key(|(time, _)| *time);
-                samples.iter().for_each(|(time, value)| each(*time, value));
-            }
+            in_time_order(columns, column, &mut each);
         }
     }
 

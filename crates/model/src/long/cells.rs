@@ -1,12 +1,12 @@
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type};
-use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, StringArray};
+use arrow_array::{Array as _, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, StringArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use logpose_core::{Layout, Value};
 
 use super::{VALUES, is_signalling, widen};
-use crate::memory::{MOST, zeros};
+use crate::memory::MOST;
 use crate::plain::{Texts, bits, list_of, some};
 
 /// The columns of values while they grow. A row is set in one of them; the others catch up when they are set again.
@@ -120,9 +120,15 @@ impl Cells {
     }
 }
 
-/// Columns without values, over shared zeros.
+/// Columns without values. Those of most sizes are parts of the same ones, made once.
 pub(super) fn null_arrays(rows: usize) -> Arrays {
-    let values = zeros((rows + 1) * 8);
+    static NULLS: LazyLock<Arrays> = LazyLock::new(|| new_null_arrays(NULL_ROWS));
+    if rows > NULL_ROWS { new_null_arrays(rows) } else { NULLS.each_ref().map(|array| array.slice(0, rows)) }
+}
+
+/// Columns without values, over the same zeros: as numbers, as bits, and as offsets.
+fn new_null_arrays(rows: usize) -> Arrays {
+    let values = Buffer::from_vec(vec![0_u64; rows + 1]);
     let nulls = || Some(NullBuffer::new(BooleanBuffer::new(values.clone(), 0, rows)));
     let offsets = || OffsetBuffer::new(ScalarBuffer::new(values.clone(), 0, rows + 1));
     let list = |item: ArrayRef| list_of(offsets(), item, nulls());
@@ -272,3 +278,6 @@ fn renew<T>(values: &mut Vec<T>) -> Vec<T> {
     let room = Vec::with_capacity(values.len());
     std::mem::replace(values, room)
 }
+
+/// Rows of the shared columns without values, as many as batches commonly have.
+const NULL_ROWS: usize = 1 << 16;

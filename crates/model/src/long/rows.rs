@@ -17,6 +17,7 @@ use crate::memory::MOST;
 #[derive(Debug, Default)]
 pub struct Rows {
     names: Vec<String>,
+    taken: HashSet<String>,
     /// The names as an array, until another is added.
     dictionary: Option<ArrayRef>,
     times: Vec<i64>,
@@ -28,7 +29,8 @@ impl Rows {
     /// Rows for the channels of a log. More may be declared while samples come; those that come early keep their names.
     #[must_use]
     pub fn new(channels: &[Channel]) -> Self {
-        Self { names: names(channels), ..Self::default() }
+        let names = names(channels);
+        Self { taken: names.iter().cloned().collect(), names, ..Self::default() }
     }
 
     /// How many samples were collected since the last batch.
@@ -78,11 +80,10 @@ impl Sink for Rows {
             let message = format!("is number {id}, expected {}: channels are declared in order", self.names.len());
             return Err(EncodeError { dialect: "columns", channel: channel.name.clone(), message }.into());
         }
-        let mut taken: HashSet<String> = self.names.iter().cloned().collect();
-        let name = if taken.contains(&channel.name) {
-            free_name(&mut taken, format!("{} ({})", channel.name, channel.type_name))
-        } else {
+        let name = if self.taken.insert(channel.name.clone()) {
             channel.name.clone()
+        } else {
+            free_name(&mut self.taken, format!("{} ({})", channel.name, channel.type_name))
         };
         self.names.push(name);
         self.dictionary = None;

@@ -124,7 +124,8 @@ fn series(logs: &Logs, wanted: impl Fn(&Channel) -> bool) -> Vec<Series> {
         for (id, found) in (0..).zip(&opened.index.channels).filter(|(_, found)| wanted(&found.channel)) {
             let channel = &found.channel;
             let member = (log, id, Shape::of(channel, opened.schemas().registry()));
-            let same = |one: &&mut Series| one.channel.name == channel.name && one.channel.type_name == channel.type_name;
+            let same =
+                |one: &&mut Series| one.channel.name == channel.name && one.channel.type_name == channel.type_name;
             match all.iter_mut().find(same) {
                 Some(one) => one.members.push(member),
                 None => all.push(Series { channel: channel.clone(), members: vec![member] }),

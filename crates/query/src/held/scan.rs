@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray, UInt32Array,
-    new_empty_array,
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+    UInt32Array, new_empty_array,
 };
 use arrow_schema::{Schema, SchemaRef, SortOptions};
 use datafusion::arrow::compute::{concat, take};
@@ -214,9 +214,12 @@ impl Holder {
         let mut series = self.tracks(&held, &needed)?;
         let moments = match held.rows {
             Rows::Period(period) => period_moments(held.range(self.log), period, span)?,
-            Rows::OfFirst => listed(series.get(&0).map(|track| track.times.values().to_vec()), span, series.get_mut(&0)),
+            Rows::OfFirst => {
+                listed(series.get(&0).map(|track| track.times.values().to_vec()), span, series.get_mut(&0))
+            }
             Rows::Every => {
-                let mut all: Vec<i64> = series.values().flat_map(|track| track.times.values().iter().copied()).collect();
+                let mut all: Vec<i64> =
+                    series.values().flat_map(|track| track.times.values().iter().copied()).collect();
                 all.sort_unstable();
                 all.dedup();
                 listed(Some(all), span, None)
@@ -367,9 +370,8 @@ fn period_moments(range: Option<(i64, i64)>, period: i64, span: Stretch) -> Resu
     // The rows stay where they are, however few of them are wanted.
     let skipped = i128::from(span.start.max(first)) - i128::from(first);
     let steps = skipped.unsigned_abs().div_ceil(u128::from(period.unsigned_abs()));
-    let next = i128::try_from(steps).ok().and_then(|steps| {
-        i64::try_from(i128::from(first) + steps * i128::from(period)).ok()
-    });
+    let next =
+        i128::try_from(steps).ok().and_then(|steps| i64::try_from(i128::from(first) + steps * i128::from(period)).ok());
     let rows = next.map_or(0, |next| (i128::from(last) - i128::from(next)) / i128::from(period));
     if rows > MOST_ROWS {
         return exec_err!(

@@ -28,10 +28,7 @@ fn unknown_names_are_met_with_near_ones() {
             "SELECT * FROM samples WHERE channel = \"/Power/Volts\"",
             "no-column: there is no column \"/Power/Volts\" -> it is a channel: as text it stands in single quotes, '/Power/Volts'",
         ),
-        (
-            "SELECT foo FROM \"/Power/Volts\"",
-            "no-column: there is no column \"foo\" -> there are time, time_ns, value",
-        ),
+        ("SELECT foo FROM \"/Power/Volts\"", "no-column: there is no column \"foo\" -> there are time, time_ns, value"),
         ("SELECT agv(value) FROM \"/late\"", "no-function: there is no function agv -> did you mean avg?"),
     ];
     cases.iter().for_each(|(sql, expected)| assert_eq!(said(sql), *expected, "{sql}"));
@@ -51,7 +48,11 @@ fn syntax_errors_show_the_place() {
         let said = said(sql);
         assert!(said.contains(&expected), "{sql}: {said}");
     }
-    assert!(said("SELECT *\nFROM /Power/Volts").contains("line 2, column 6"), "{}", said("SELECT *\nFROM /Power/Volts"));
+    assert!(
+        said("SELECT *\nFROM /Power/Volts").contains("line 2, column 6"),
+        "{}",
+        said("SELECT *\nFROM /Power/Volts")
+    );
 }
 
 #[test]

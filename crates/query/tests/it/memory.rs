@@ -15,7 +15,8 @@ fn what_does_not_fit_goes_to_the_disk() {
 #[test]
 fn too_little_memory_is_said_in_one_sentence() {
     let engine = limited(1 << 20);
-    let mut answer = engine.run("SELECT time_ns, channel, array_agg(number) FROM samples GROUP BY time_ns, channel").unwrap();
+    let mut answer =
+        engine.run("SELECT time_ns, channel, array_agg(number) FROM samples GROUP BY time_ns, channel").unwrap();
     let error = answer.find_map(Result::err).unwrap();
     assert_eq!(error.code, "memory");
     assert!(!error.message.contains('\n') && error.help.unwrap().contains("--limit-memory"));

@@ -5,7 +5,10 @@ fn the_plan_says_what_is_read() {
     let engine = engine(vec![small("a.wpilog")]);
     let plan = |sql: &str| engine.explain(sql).unwrap();
     let one = plan("SELECT number FROM samples WHERE channel = '/Power/Volts' AND time BETWEEN 10 AND 20");
-    assert!(one.contains("LogScan: table=samples, channels=1 of 9, columns=[number], time=[10.000s, 20.000s]"), "{one}");
+    assert!(
+        one.contains("LogScan: table=samples, channels=1 of 9, columns=[number], time=[10.000s, 20.000s]"),
+        "{one}"
+    );
     assert!(!one.contains("FilterExec"), "{one}");
     let few = plan("SELECT * FROM samples WHERE channel LIKE '/Drive/%' OR channel IN ('messages')");
     assert!(few.contains("channels=4 of 9") && few.contains("by=index") && !few.contains("FilterExec"), "{few}");
@@ -57,7 +60,10 @@ fn conditions_leave_the_same_rows_wherever_they_are_checked() {
         ("time NOT BETWEEN 1 AND 29", "time + 0 NOT BETWEEN 1 AND 29"),
         ("time BETWEEN 5 AND 4", "time + 0 BETWEEN 5 AND 4"),
         ("time > 10 OR channel = '/late'", "time + 0 > 10 OR channel = '/late'"),
-        ("channel LIKE '%e%'", "channel || text IS NULL AND channel LIKE '%e%' OR channel || text IS NOT NULL AND channel LIKE '%e%'"),
+        (
+            "channel LIKE '%e%'",
+            "channel || text IS NULL AND channel LIKE '%e%' OR channel || text IS NOT NULL AND channel LIKE '%e%'",
+        ),
         ("NOT channel = '/late'", "concat(channel, number) NOT LIKE '/late%'"),
         ("time > 'NaN'::double", "time + 0 > 'NaN'::double"),
     ];

@@ -106,7 +106,10 @@ fn several_logs_have_the_column_log() {
         "b.wpilog 372 | x/a.wpilog 372 | y/a.wpilog 372"
     );
     assert_eq!(line(&engine, "SELECT count(*), count(DISTINCT log) FROM \"/Power/Volts\""), "900 3");
-    assert_eq!(line(&engine, "SELECT log, value FROM \"/Power/Volts\" WHERE log = 'b.wpilog' LIMIT 1"), "b.wpilog 12.0");
+    assert_eq!(
+        line(&engine, "SELECT log, value FROM \"/Power/Volts\" WHERE log = 'b.wpilog' LIMIT 1"),
+        "b.wpilog 12.0"
+    );
     let first = ask(&engine, "SELECT log, time FROM \"/late\" ORDER BY log, time");
     assert_eq!(first.len(), 9);
     assert_eq!(first[3], ["x/a.wpilog", "0.1"]);
@@ -147,7 +150,8 @@ fn times_fall_into_buckets() {
     let engine = engine(vec![small("a.wpilog")]);
     let sql = "SELECT time_bucket('10s', time) AS t, count(*) FROM \"/Power/Volts\" GROUP BY t ORDER BY t";
     assert_eq!(line(&engine, sql), "0.0 100 | 10.0 100 | 20.0 100");
-    let sql = "SELECT time_bucket('100ms', 0.3), time_bucket('1s', -5), time_bucket('1s', TIMESTAMP '2026-01-01T00:00:01.5')";
+    let sql =
+        "SELECT time_bucket('100ms', 0.3), time_bucket('1s', -5), time_bucket('1s', TIMESTAMP '2026-01-01T00:00:01.5')";
     assert_eq!(line(&engine, sql), "0.3 -1000000000 2026-01-01T00:00:01");
 }
 

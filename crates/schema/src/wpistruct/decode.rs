@@ -25,6 +25,13 @@ pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(whole)
 }
 
+impl Field {
+    /// The value of the field in a struct of `bytes`, for readers that want a few fields and not the whole tree.
+    pub fn read(&self, bytes: &[u8]) -> Option<Tree> {
+        value(self, bytes)
+    }
+}
+
 fn map(layout: &Layout, bytes: &[u8]) -> Option<Tree> {
     let fields = layout.fields.iter().map(|field| Some((field.name.clone(), value(field, bytes)?)));
     fields.collect::<Option<_>>().map(Tree::Map)

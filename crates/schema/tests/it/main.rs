@@ -8,6 +8,7 @@
 )]
 
 mod corpus;
+mod form;
 mod guess;
 mod hostile;
 mod json;

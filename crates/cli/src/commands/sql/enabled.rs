@@ -32,8 +32,7 @@ pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
     if logs.is_empty() {
         return Ok(worst);
     }
-    let options =
-        Options { threads: sql.reading.threads, memory, wall: sql.wall, name_logs: files.len() > 1 };
+    let options = Options { threads: sql.reading.threads, memory, wall: sql.wall, name_logs: files.len() > 1 };
     let engine = Engine::new(logs.clone(), &options).map_err(complaint)?;
     match &request.query {
         Some(query) => answer(sql, &engine, engine.parse(query).map_err(complaint)?, screen)?,
@@ -71,7 +70,9 @@ impl Request {
             Self { query: Some(read(Path::new("-"))?), files: sql.words.clone() }
         };
         if request.files.is_empty() {
-            return Err(Complaint::usage("the query is there, a log is missing").help("put log files behind it").into());
+            return Err(Complaint::usage("the query is there, a log is missing")
+                .help("put log files behind it")
+                .into());
         }
         Ok(request)
     }
@@ -215,7 +216,8 @@ mod tests {
 
     #[test]
     fn a_query_has_blanks() {
-        let cases = [("SELECT 1", true), ("SHOW TABLES", true), ("a.wpilog", false), ("logs/*.rlog", false), (" ", false)];
+        let cases =
+            [("SELECT 1", true), ("SHOW TABLES", true), ("a.wpilog", false), ("logs/*.rlog", false), (" ", false)];
         cases.iter().for_each(|(word, query)| assert_eq!(is_query(Path::new(word)), *query, "{word}"));
     }
 

@@ -150,8 +150,23 @@ impl Helper for Words<'_> {}
 
 const HISTORY: usize = 1000;
 const KEYWORDS: &[&str] = &[
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "BETWEEN", "EXPLAIN", "WITH", "asof(", "avg(",
-    "count(", "max(", "min(", "time_bucket(", "wide(",
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "LIMIT",
+    "JOIN",
+    "BETWEEN",
+    "EXPLAIN",
+    "WITH",
+    "asof(",
+    "avg(",
+    "count(",
+    "max(",
+    "min(",
+    "time_bucket(",
+    "wide(",
 ];
 const HELP: &str = "\
 .tables, \\d        the tables

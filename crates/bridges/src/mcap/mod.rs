@@ -1,0 +1,15 @@
+//! MCAP, the log format of Foxglove and of ROS 2.
+
+mod describe;
+mod foxglove;
+mod lanes;
+mod piece;
+mod plan;
+mod reader;
+mod ros;
+mod unpack;
+mod writer;
+
+pub use piece::McapPiece;
+pub use reader::{read, sniff};
+pub use writer::{Compression, McapOptions, McapWriter};

@@ -1,0 +1,212 @@
+use std::sync::Arc;
+
+use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkError, Time, Value};
+use serde_json::json;
+
+use super::plan::{Derived, FIRST, Form, Lane, Plan};
+use crate::Piece;
+
+/// Messages of an MCAP file, ready to be written.
+pub struct McapPiece {
+    plan: Arc<Plan>,
+    messages: Vec<Message>,
+    /// What the messages hold, one after the other.
+    data: Vec<u8>,
+    rows: usize,
+    /// Starts that wait for a time: they have none, and a message needs one.
+    starts: Vec<String>,
+    /// The time of the last message.
+    last: u64,
+}
+
+struct Message {
+    topic: u16,
+    time: u64,
+    /// Where its data ends; it starts where that of the message before ends.
+    end: usize,
+}
+
+impl McapPiece {
+    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+        Self { plan, messages: Vec::new(), data: Vec::new(), rows: 0, starts: Vec::new(), last: 0 }
+    }
+
+    /// The MCAP channels that have messages, by id.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = u16> {
+        let mut used = vec![false; self.plan.topics.len()];
+        for message in &self.messages {
+            if let Some(used) = used.get_mut(usize::from(message.topic - FIRST)) {
+                *used = true;
+            }
+        }
+        used.into_iter().zip(FIRST..).filter(|(used, _)| *used).map(|(_, id)| id)
+    }
+
+    /// The MCAP channel, the time and the data of all messages.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (u16, u64, &[u8])> {
+        let mut start = 0;
+        self.messages.iter().map(move |message| {
+            let data = self.data.get(start..message.end).unwrap_or_default();
+            start = message.end;
+            (message.topic, message.time, data)
+        })
+    }
+
+    #[inline]
+    fn message(&mut self, topic: u16, time: u64, data: &[u8]) {
+        self.message_with(topic, time, |out| out.extend_from_slice(data));
+    }
+
+    /// Appends a message whose data is what `write` appends.
+    #[inline]
+    fn message_with(&mut self, topic: u16, time: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.data);
+        self.messages.push(Message { topic, time, end: self.data.len() });
+    }
+
+    /// Appends a message with a number of elements in front.
+    fn counted(&mut self, topic: u16, time: u64, size: usize, bytes: &[u8]) -> Result<(), &'static str> {
+        let count = u32::try_from(bytes.len() / size.max(1)).map_err(|_| TOO_LONG)?;
+        self.message_with(topic, time, |out| {
+            out.extend_from_slice(&count.to_le_bytes());
+            out.extend_from_slice(bytes);
+        });
+        Ok(())
+    }
+
+    fn payload(&mut self, lane: &Lane, time: u64, bytes: &[u8]) -> Result<(), &'static str> {
+        match lane.form {
+            Form::Plain => self.message(lane.topic, time, bytes),
+            Form::Exact(size) if bytes.len() == size => self.message(lane.topic, time, bytes),
+            Form::Counted(size) if bytes.len().is_multiple_of(size) => self.counted(lane.topic, time, size, bytes)?,
+            _ => return self.counted(lane.rest, time, 1, bytes),
+        }
+        if let Some(derived) = lane.derived {
+            self.derive(derived, time, bytes);
+        }
+        Ok(())
+    }
+
+    fn derive(&mut self, derived: Derived, time: u64, bytes: &[u8]) {
+        let Derived { pose, message, topic, robot } = derived;
+        self.message_with(topic, time, |out| message.emit(pose, time, bytes, out));
+        if let Some(topic) = robot {
+            self.message_with(topic, time, |out| super::foxglove::Message::Robot.emit(pose, time, bytes, out));
+        }
+    }
+
+    fn sample(&mut self, lane: &Lane, time: u64, value: &Value<'_>) -> Result<(), &'static str> {
+        if value.ty() != lane.ty {
+            return Err("a value of another type came than was declared");
+        }
+        match *value {
+            Value::Boolean(b) => self.message(lane.topic, time, &[b.into()]),
+            Value::Int64(x) => self.message(lane.topic, time, &x.to_le_bytes()),
+            Value::Float(x) => self.message(lane.topic, time, &x.to_le_bytes()),
+            Value::Double(x) => self.message(lane.topic, time, &x.to_le_bytes()),
+            Value::String(bytes) | Value::Bytes(bytes) | Value::BooleanArray(bytes) => {
+                self.payload(lane, time, bytes)?;
+            }
+            Value::Int64Array(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
+            Value::FloatArray(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
+            Value::DoubleArray(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
+            Value::StringArray(_) => self.message_with(lane.topic, time, |out| value.emit(Layout::Little, out)),
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, topic: u16, time: u64, count: usize, value: &Value<'_>) -> Result<(), &'static str> {
+        let count = u32::try_from(count).map_err(|_| TOO_LONG)?;
+        self.message_with(topic, time, |out| {
+            out.extend_from_slice(&count.to_le_bytes());
+            value.emit(Layout::Little, out);
+        });
+        Ok(())
+    }
+
+    /// Writes the starts that wait, at the time of what follows them.
+    fn flush_starts(&mut self, time: u64) {
+        for start in std::mem::take(&mut self.starts) {
+            self.message(self.plan.events, time, start.as_bytes());
+        }
+    }
+
+    fn event(&mut self, time: Time, event: &serde_json::Value) {
+        // Events are not among the times that were promised; theirs is in the text.
+        let at = self.plan.log_time(time).unwrap_or(0);
+        self.flush_starts(at);
+        self.message(self.plan.events, at, event.to_string().as_bytes());
+        self.last = at;
+    }
+
+    fn refuse(&self, id: ChannelId, message: String) -> SinkError {
+        let channel = self.plan.channels.get(id as usize).map_or(String::new(), |channel| channel.name.clone());
+        EncodeError { dialect: "mcap", channel, message }.into()
+    }
+}
+
+impl Sink for McapPiece {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let Some(known) = self.plan.channels.get(id as usize) else {
+            return Err(self.refuse(id, format!("{:?} was not among the channels of the header", channel.name)));
+        };
+        let mut event = json!({"event": "start", "channel": id, "name": channel.name});
+        if known.metadata != channel.metadata
+            && let Some(object) = event.as_object_mut()
+        {
+            object.insert("metadata".into(), channel.metadata.as_str().into());
+        }
+        self.starts.push(event.to_string());
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let plan = Arc::clone(&self.plan);
+        for sample in samples {
+            let Some(lane) = plan.lanes.get(sample.channel as usize) else {
+                return Err(self.refuse(sample.channel, "a sample of a channel that was not declared".to_owned()));
+            };
+            let Some(time) = plan.log_time(sample.time) else {
+                let message = format!("a sample at {} s, before the earliest that was promised", sample.time);
+                return Err(self.refuse(sample.channel, message));
+            };
+            if !self.starts.is_empty() {
+                self.flush_starts(time);
+            }
+            if let Err(message) = self.sample(lane, time, &sample.value) {
+                return Err(self.refuse(sample.channel, message.to_owned()));
+            }
+            self.last = time;
+        }
+        self.rows += samples.len();
+        Ok(())
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        let event = json!({"event": "metadata", "channel": id, "time_ns": time.nanos(), "metadata": metadata});
+        self.event(time, &event);
+        Ok(())
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.event(time, &json!({"event": "end", "channel": id, "time_ns": time.nanos()}));
+        Ok(())
+    }
+}
+
+impl Piece for McapPiece {
+    fn size(&self) -> usize {
+        self.data.len() + self.messages.len() * size_of::<Message>()
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn seal(&mut self) -> Result<(), SinkError> {
+        self.flush_starts(self.last);
+        Ok(())
+    }
+}
+
+const TOO_LONG: &str = "a value longer than 4 GiB, which no message can hold";

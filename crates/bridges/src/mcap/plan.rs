@@ -1,0 +1,333 @@
+//! Which MCAP channel takes the values of which channel, and how they look there.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use logpose_core::{Channel, EncodeError, Time, Type};
+use logpose_schema::Registry;
+use mcap::Schema;
+use mcap::records::{Channel as Topic, Metadata};
+
+use super::describe;
+use super::foxglove::{Message, Pose};
+use crate::Header;
+
+/// Everything that pieces need to know, made once.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// One for each channel.
+    pub(crate) lanes: Vec<Lane>,
+    /// The MCAP channels, in the order of their ids, which start at [`FIRST`].
+    pub(crate) topics: Vec<Topic>,
+    /// How many of them are declared at the front; the others when they are first used.
+    pub(crate) at_front: usize,
+    /// The schemas, in the order of their ids, which start at [`FIRST`].
+    pub(crate) schemas: Vec<Schema<'static>>,
+    /// The MCAP channel of starts, metadata and ends.
+    pub(crate) events: u16,
+    /// What is added to times, which MCAP has no sign for.
+    pub(crate) offset: u64,
+    pub(crate) channels: Vec<Channel>,
+}
+
+/// Where the values of one channel go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    pub(crate) topic: u16,
+    pub(crate) ty: Type,
+    pub(crate) form: Form,
+    /// Where payloads go that do not fit the schema.
+    pub(crate) rest: u16,
+    pub(crate) derived: Option<Derived>,
+}
+
+/// What stands in a message besides the payload.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// Nothing.
+    Plain,
+    /// Nothing, and every payload has this size.
+    Exact(usize),
+    /// In front the number of elements of this size.
+    Counted(usize),
+}
+
+impl Form {
+    /// How it is named in a file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Exact(_) => "plain",
+            Self::Counted(_) => "counted",
+        }
+    }
+}
+
+/// The same values once more, for viewers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Derived {
+    pub(crate) pose: Pose,
+    pub(crate) message: Message,
+    pub(crate) topic: u16,
+    /// The MCAP channel of the robot's frame, if this is where the robot is.
+    pub(crate) robot: Option<u16>,
+}
+
+/// Keys of the metadata of an MCAP channel.
+pub(crate) mod key {
+    pub(crate) const ROLE: &str = "logpose.role";
+    pub(crate) const ID: &str = "logpose.id";
+    pub(crate) const NAME: &str = "logpose.name";
+    pub(crate) const TYPE: &str = "logpose.type";
+    pub(crate) const FORM: &str = "logpose.form";
+    pub(crate) const UNIT: &str = "logpose.unit";
+    pub(crate) const METADATA: &str = "logpose.metadata";
+    pub(crate) const TABLE: &str = "logpose.family.table";
+    pub(crate) const KEY: &str = "logpose.family.key";
+}
+
+/// What an MCAP channel of ours is there for.
+pub(crate) mod role {
+    pub(crate) const VALUES: &str = "values";
+    pub(crate) const REST: &str = "rest";
+    pub(crate) const EVENTS: &str = "events";
+    pub(crate) const DERIVED: &str = "derived";
+}
+
+/// The first id of channels and of schemas: 0 means «none» for schemas, and for channels in many programs.
+pub(crate) const FIRST: u16 = 1;
+
+/// The name of the metadata record that holds the header, and of our things in general.
+pub(crate) const NAME: &str = "logpose";
+/// The version of the way logs lie in our files.
+pub(crate) const VERSION: &str = "1";
+
+impl Plan {
+    pub(crate) fn new(header: &Header, registry: &Registry, earliest: Time, poses: bool) -> Result<Self, EncodeError> {
+        let mut making = Making { topics: Vec::new(), schemas: Vec::new(), known: HashMap::new() };
+        let names = logpose_model::names(&header.channels);
+        let mut lanes = Vec::with_capacity(header.channels.len());
+        for (place, (channel, name)) in header.channels.iter().zip(&names).enumerate() {
+            let shape = making.shape(channel, registry);
+            let metadata = about(place, channel, name, shape.form);
+            let topic = making.topic(name, shape.schema, shape.encoding, metadata).ok_or_else(|| too_many(channel))?;
+            lanes.push(Lane { topic, ty: channel.ty(), form: shape.form, rest: 0, derived: None });
+        }
+        let last = || too_many(header.channels.last().unwrap_or(&Channel::default()));
+        let event_roles = pairs([(key::ROLE, role::EVENTS)]);
+        let events = making.topic("logpose/events", 0, "json", event_roles).ok_or_else(last)?;
+        let at_front = making.topics.len();
+        let robot = if poses { robot(&header.channels) } else { None };
+        for (place, ((lane, channel), name)) in lanes.iter_mut().zip(&header.channels).zip(&names).enumerate() {
+            if channel.type_name.starts_with("struct:") && lane.form != Form::Counted(1) {
+                // Without room for the rest, payloads that do not fit have no place: nothing is promised then.
+                match making.rest(place, name) {
+                    Some(rest) => lane.rest = rest,
+                    None => making.opaque(lane),
+                }
+            }
+            if poses {
+                lane.derived = making.derived(channel, name, registry, robot == Some(place));
+            }
+        }
+        let offset = if earliest < Time::ZERO { earliest.nanos().unsigned_abs() } else { 0 };
+        let Making { topics, schemas, .. } = making;
+        Ok(Self { lanes, topics, at_front, schemas, events, offset, channels: header.channels.clone() })
+    }
+
+    /// A time as MCAP has it, if it is not before the earliest that was promised.
+    pub(crate) fn log_time(&self, time: Time) -> Option<u64> {
+        self.offset.checked_add_signed(time.nanos())
+    }
+
+    /// The header as a record.
+    pub(crate) fn metadata(&self, header: &Header) -> Metadata {
+        let facts: serde_json::Value =
+            header.facts.iter().map(|(key, value)| serde_json::json!([key, value])).collect();
+        let mut metadata = pairs([
+            ("version", VERSION),
+            ("origin", &header.origin),
+            ("facts", &facts.to_string()),
+            ("offset_ns", &self.offset.to_string()),
+        ]);
+        metadata.extend(header.epoch_ns.map(|ns| ("epoch_ns".to_owned(), ns.to_string())));
+        Metadata { name: NAME.to_owned(), metadata }
+    }
+}
+
+/// How the messages of a channel look.
+struct Shape {
+    schema: u16,
+    encoding: &'static str,
+    form: Form,
+}
+
+struct Making {
+    topics: Vec<Topic>,
+    schemas: Vec<Schema<'static>>,
+    known: HashMap<(String, Vec<u8>), u16>,
+}
+
+impl Making {
+    fn topic(&mut self, name: &str, schema_id: u16, encoding: &str, metadata: Pairs) -> Option<u16> {
+        let id = next(self.topics.len())?;
+        let (topic, message_encoding) = (name.to_owned(), encoding.to_owned());
+        self.topics.push(Topic { id, schema_id, topic, message_encoding, metadata });
+        Some(id)
+    }
+
+    fn schema(&mut self, name: &str, encoding: &str, data: Vec<u8>) -> Option<u16> {
+        let key = (name.to_owned(), data);
+        if let Some(id) = self.known.get(&key) {
+            return Some(*id);
+        }
+        let id = next(self.schemas.len())?;
+        let data = Cow::Owned(key.1.clone());
+        self.schemas.push(Schema { id, name: name.to_owned(), encoding: encoding.to_owned(), data });
+        self.known.insert(key, id);
+        Some(id)
+    }
+
+    /// A message with this text in the language of ROS 1.
+    fn ros(&mut self, name: &str, text: &str, form: Form) -> Option<Shape> {
+        Some(Shape { schema: self.schema(name, "ros1msg", text.as_bytes().to_vec())?, encoding: "ros1", form })
+    }
+
+    fn shape(&mut self, channel: &Channel, registry: &Registry) -> Shape {
+        let plain = match channel.ty() {
+            Type::Boolean => self.ros("std_msgs/Bool", "bool data\n", Form::Exact(1)),
+            Type::Int64 => self.ros("std_msgs/Int64", "int64 data\n", Form::Exact(8)),
+            Type::Float => self.ros("std_msgs/Float32", "float32 data\n", Form::Exact(4)),
+            Type::Double => self.ros("std_msgs/Float64", "float64 data\n", Form::Exact(8)),
+            Type::String if channel.type_name == "json" => {
+                Some(Shape { schema: 0, encoding: "json", form: Form::Plain })
+            }
+            Type::String => self.ros("std_msgs/String", "string data\n", Form::Counted(1)),
+            Type::BooleanArray => self.ros("logpose/BoolArray", "bool[] data\n", Form::Counted(1)),
+            Type::Int64Array => self.ros("logpose/Int64Array", "int64[] data\n", Form::Counted(8)),
+            Type::FloatArray => self.ros("logpose/Float32Array", "float32[] data\n", Form::Counted(4)),
+            Type::DoubleArray => self.ros("logpose/Float64Array", "float64[] data\n", Form::Counted(8)),
+            Type::StringArray => self.ros("logpose/StringArray", "string[] data\n", Form::Plain),
+            Type::Bytes => self.explained(&channel.type_name, registry),
+        };
+        plain.unwrap_or_else(|| self.bytes(&channel.type_name))
+    }
+
+    /// What a schema explains, if there is one.
+    fn explained(&mut self, type_name: &str, registry: &Registry) -> Option<Shape> {
+        if type_name == "msgpack" {
+            return Some(Shape { schema: 0, encoding: "msgpack", form: Form::Plain });
+        }
+        if let Some(message) = type_name.strip_prefix("proto:") {
+            let descriptors = registry.descriptor_set(message).ok()?;
+            let schema = self.schema(message, "protobuf", descriptors)?;
+            return Some(Shape { schema, encoding: "protobuf", form: Form::Plain });
+        }
+        let inner = type_name.strip_prefix("struct:")?;
+        let decoder = registry.decoder(type_name).ok()?;
+        let layout = decoder.layout().filter(|layout| layout.size > 0)?;
+        let name = describe::name(&layout.name);
+        match inner.strip_prefix(layout.name.as_str())? {
+            "" => self.ros(&name, &describe::one(layout), Form::Exact(layout.size)),
+            "[]" => self.ros(&format!("{name}Array"), &describe::many(layout, None), Form::Counted(layout.size)),
+            exactly => {
+                let count: usize = exactly.strip_prefix('[')?.strip_suffix(']')?.parse().ok().filter(|n| *n > 0)?;
+                let form = Form::Exact(layout.size.checked_mul(count)?);
+                self.ros(&format!("{name}Array{count}"), &describe::many(layout, Some(count)), form)
+            }
+        }
+    }
+
+    /// Bytes that nothing explains.
+    fn bytes(&mut self, type_name: &str) -> Shape {
+        let photon = type_name.strip_prefix("photonstruct:").map(|name| name.split(':').next().unwrap_or(name));
+        let name = photon.map(|name| format!("photonstruct/{}", describe::identifier(name)));
+        let name = name.as_deref().unwrap_or("logpose/Bytes");
+        let shape = self.ros(name, "uint8[] data\n", Form::Counted(1));
+        shape.unwrap_or(Shape { schema: 0, encoding: "", form: Form::Counted(1) })
+    }
+
+    fn opaque(&mut self, lane: &mut Lane) {
+        let shape = self.bytes("");
+        lane.form = shape.form;
+        if let Some(topic) = self.topics.get_mut(usize::from(lane.topic - FIRST)) {
+            (topic.schema_id, topic.message_encoding) = (shape.schema, shape.encoding.to_owned());
+            topic.metadata.insert(key::FORM.to_owned(), shape.form.name().to_owned());
+        }
+    }
+
+    fn rest(&mut self, place: usize, name: &str) -> Option<u16> {
+        let shape = self.bytes("");
+        let metadata = pairs([(key::ROLE, role::REST), (key::ID, &place.to_string()), (key::FORM, shape.form.name())]);
+        self.topic(&format!("{name} (bytes)"), shape.schema, shape.encoding, metadata)
+    }
+
+    fn derived(&mut self, channel: &Channel, name: &str, registry: &Registry, robot: bool) -> Option<Derived> {
+        let decoder = registry.decoder(&channel.type_name).ok()?;
+        let layout = decoder.layout()?;
+        let pose = Pose::of(layout)?;
+        let message = match channel.type_name.strip_prefix("struct:")?.strip_prefix(layout.name.as_str())? {
+            "" => Message::Pose,
+            _ => Message::Poses,
+        };
+        let mut topic = |name: &str, message: Message| {
+            let schema = self.schema(message.name(), "protobuf", message.descriptors())?;
+            self.topic(name, schema, "protobuf", pairs([(key::ROLE, role::DERIVED)]))
+        };
+        let derived = topic(&format!("{name}/foxglove"), message)?;
+        let robot = if robot { topic("/tf", Message::Robot) } else { None };
+        Some(Derived { pose, message, topic: derived, robot })
+    }
+}
+
+/// What the metadata of an MCAP channel say about a channel.
+fn about(place: usize, channel: &Channel, topic: &str, form: Form) -> Pairs {
+    let mut about = pairs([
+        (key::ROLE, role::VALUES),
+        (key::ID, &place.to_string()),
+        (key::TYPE, &channel.type_name),
+        (key::FORM, form.name()),
+    ]);
+    let mut add = |key: &str, value: &str| about.insert(key.to_owned(), value.to_owned());
+    if topic != channel.name {
+        add(key::NAME, &channel.name);
+    }
+    if let Some(unit) = &channel.unit {
+        add(key::UNIT, unit);
+    }
+    if !channel.metadata.is_empty() {
+        add(key::METADATA, &channel.metadata);
+    }
+    if let Some((table, within)) = &channel.family {
+        add(key::TABLE, table);
+        add(key::KEY, within);
+    }
+    about
+}
+
+/// The channel that says where the robot is on the field, by the names that AdvantageKit's and CTRE's templates use.
+fn robot(channels: &[Channel]) -> Option<usize> {
+    let is_pose = |channel: &Channel| matches!(&*channel.type_name, "struct:Pose2d" | "struct:Pose3d");
+    ["/Odometry/Robot", "/DriveState/Pose", "/RobotPose", "/robotPose"]
+        .into_iter()
+        .find_map(|end| channels.iter().position(|channel| is_pose(channel) && channel.name.ends_with(end)))
+}
+
+/// Metadata of a record.
+type Pairs = BTreeMap<String, String>;
+
+fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Pairs {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// The id of a channel or schema that comes behind `count` others.
+fn next(count: usize) -> Option<u16> {
+    u16::try_from(count).ok()?.checked_add(FIRST)
+}
+
+fn too_many(channel: &Channel) -> EncodeError {
+    EncodeError {
+        dialect: "mcap",
+        channel: channel.name.clone(),
+        message: format!("MCAP has room for {} channels; choose fewer", u16::MAX),
+    }
+}

@@ -1,0 +1,427 @@
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use logpose_core::{Channel, Column, Columns, Time, Type, Value};
+use logpose_schema::wpistruct::{Kind, Layout, Scalar};
+use logpose_schema::{Decoder, Registry, Tree, json};
+
+/// A scalar inside a value: a number, a truth value, a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part<'a> {
+    /// Nothing is there: null in JSON, an optional field that is not set.
+    Nothing,
+    /// True or false.
+    Boolean(bool),
+    /// A signed integer.
+    Integer(i64),
+    /// An unsigned integer.
+    Unsigned(u64),
+    /// A binary32 number.
+    Float(f32),
+    /// A binary64 number.
+    Double(f64),
+    /// Text; mostly UTF-8.
+    Text(Cow<'a, [u8]>),
+    /// Bytes that nothing explains.
+    Bytes(Cow<'a, [u8]>),
+    /// A number with, if the schema lists it, a name.
+    Enum(i64, Option<Cow<'a, str>>),
+}
+
+impl Part<'_> {
+    /// As a number, if it is one; an integer beyond 2^53 is rounded.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "said in the sentence above")]
+    pub fn number(&self) -> Option<f64> {
+        Some(match *self {
+            Self::Integer(x) | Self::Enum(x, _) => x as f64,
+            Self::Unsigned(x) => x as f64,
+            Self::Float(x) => x.into(),
+            Self::Double(x) => x,
+            _ => return None,
+        })
+    }
+
+    /// As an integer, exactly, if it is one.
+    #[must_use]
+    pub fn integer(&self) -> Option<i128> {
+        match *self {
+            Self::Integer(x) | Self::Enum(x, _) => Some(x.into()),
+            Self::Unsigned(x) => Some(x.into()),
+            _ => None,
+        }
+    }
+
+    /// The same, with bytes of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Part<'static> {
+        match self {
+            Self::Nothing => Part::Nothing,
+            Self::Boolean(b) => Part::Boolean(b),
+            Self::Integer(x) => Part::Integer(x),
+            Self::Unsigned(x) => Part::Unsigned(x),
+            Self::Float(x) => Part::Float(x),
+            Self::Double(x) => Part::Double(x),
+            Self::Text(text) => Part::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Part::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::Enum(number, name) => Part::Enum(number, name.map(|name| Cow::Owned(name.into_owned()))),
+        }
+    }
+
+    /// Appends it as JSON, by the rules of [`json`].
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Nothing => json::null(out),
+            Self::Boolean(b) => json::bool(out, *b),
+            Self::Integer(x) | Self::Enum(x, _) => json::i64(out, *x),
+            Self::Unsigned(x) => json::u64(out, *x),
+            Self::Float(x) => json::f32(out, *x),
+            Self::Double(x) => json::f64(out, *x),
+            Self::Text(text) => json::string(out, &String::from_utf8_lossy(text)),
+            Self::Bytes(bytes) => json::bytes(out, bytes),
+        }
+    }
+
+    fn of(tree: &Tree) -> Part<'_> {
+        match tree {
+            Tree::Bool(b) => Part::Boolean(*b),
+            Tree::Int(x) => Part::Integer(*x),
+            Tree::UInt(x) => Part::Unsigned(*x),
+            Tree::Float(x) => Part::Float(*x),
+            Tree::Double(x) => Part::Double(*x),
+            Tree::Text(text) => Part::Text(Cow::Borrowed(text.as_bytes())),
+            Tree::Bytes(bytes) => Part::Bytes(Cow::Borrowed(bytes)),
+            Tree::Enum { number, name } => Part::Enum(*number, name.as_deref().map(Cow::Borrowed)),
+            Tree::Null | Tree::List(_) | Tree::Map(_) => Part::Nothing,
+        }
+    }
+}
+
+/// One line for people; texts in quotes.
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tree = match self {
+            Self::Nothing => Tree::Null,
+            Self::Boolean(b) => Tree::Bool(*b),
+            Self::Integer(x) => Tree::Int(*x),
+            Self::Unsigned(x) => Tree::UInt(*x),
+            Self::Float(x) => Tree::Float(*x),
+            Self::Double(x) => Tree::Double(*x),
+            Self::Text(text) => Tree::Text(String::from_utf8_lossy(text).into_owned()),
+            Self::Bytes(bytes) => Tree::Bytes(bytes.to_vec()),
+            Self::Enum(number, name) => Tree::Enum { number: *number, name: name.as_deref().map(str::to_owned) },
+        };
+        tree.fmt(f)
+    }
+}
+
+/// One step from a value to a part of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Step {
+    /// To a field: `.x`.
+    Field(String),
+    /// To an element: `[0]`.
+    Element(usize),
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Element(place) => write!(f, "[{place}]"),
+        }
+    }
+}
+
+/// Who is told the parts of a value.
+pub trait Visit {
+    /// A list of `len` elements is at `path`; the answer is how many of them to visit.
+    fn list(&mut self, path: &str, len: usize) -> usize;
+    /// A scalar is at `path`, such as `.translation.x` or `[0]`; the path of a value that is one scalar is empty.
+    fn part(&mut self, path: &str, part: Part<'_>);
+}
+
+/// How the values of one channel fall into scalars.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    how: How,
+    path: String,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    /// The type of the channel says it all.
+    Plain,
+    /// One struct.
+    Struct(Arc<Layout>),
+    /// As many structs as there are.
+    Structs(Arc<Layout>),
+    /// Whatever the decoder finds.
+    Decoder(Decoder),
+}
+
+/// What is at the end of some steps, as far as it is known before any value is seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sort {
+    Boolean,
+    Number,
+    Text,
+    Bytes,
+    /// A number that may have a name.
+    Enum,
+    List,
+    Struct,
+    /// Only the values tell.
+    Any,
+}
+
+impl Parts {
+    /// The parts of a channel's values. What cannot be decoded is bytes.
+    #[must_use]
+    pub fn of(channel: &Channel, registry: &Registry) -> Self {
+        let decoder =
+            Registry::decodes(&channel.type_name).then(|| registry.decoder(&channel.type_name).ok()).flatten();
+        let how = match decoder {
+            None => How::Plain,
+            Some(decoder) => match (decoder.layout(), channel.type_name.strip_suffix(']')) {
+                (Some(layout), None) => How::Struct(Arc::clone(layout)),
+                (Some(layout), Some(name)) if name.ends_with('[') && layout.size > 0 => {
+                    How::Structs(Arc::clone(layout))
+                }
+                _ => How::Decoder(decoder),
+            },
+        };
+        Self { how, path: String::new() }
+    }
+
+    /// Tells every part of a value, in its order.
+    pub fn visit(&mut self, value: &Value<'_>, visit: &mut dyn Visit) {
+        let mut walk = Walk { path: &mut self.path, visit };
+        walk.path.clear();
+        match (&self.how, value) {
+            (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
+                walk.fields(layout, payload);
+            }
+            (How::Structs(layout), Value::Bytes(payload)) => {
+                walk.items(payload.chunks_exact(layout.size), |walk, item| walk.fields(layout, item));
+            }
+            (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => match decoder.decode(payload) {
+                Ok(decoded) => walk.tree(&decoded.tree),
+                Err(_) => walk.value(value),
+            },
+            _ => walk.value(value),
+        }
+    }
+
+    /// The part at the end of some steps; nothing if the value has none there.
+    #[must_use]
+    pub fn at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
+        match (&self.how, value) {
+            (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
+                in_struct(layout, payload, steps)
+            }
+            (How::Structs(layout), Value::Bytes(payload)) => {
+                let (Step::Element(place), rest) = steps.split_first()? else { return None };
+                in_struct(layout, payload.chunks_exact(layout.size).nth(*place)?, rest)
+            }
+            (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => {
+                let decoded = decoder.decode(payload).ok()?;
+                in_tree(&decoded.tree, steps).map(Part::into_owned)
+            }
+            _ => in_value(value, steps),
+        }
+    }
+
+    /// What steps lead to, or how many of them make sense and what could come instead of the next.
+    pub(crate) fn sort(&self, ty: Type, steps: &[Step]) -> Result<Sort, (usize, Vec<String>)> {
+        match &self.how {
+            How::Decoder(_) => Ok(Sort::Any),
+            How::Struct(layout) => sort_in_struct(layout, steps, 0),
+            How::Structs(layout) => match steps.split_first() {
+                None => Ok(Sort::List),
+                Some((Step::Element(_), rest)) => sort_in_struct(layout, rest, 1),
+                Some((Step::Field(_), _)) => Err((0, vec!["[0]".to_owned()])),
+            },
+            How::Plain => {
+                let (sort, element) = match ty {
+                    Type::Boolean => (Sort::Boolean, None),
+                    Type::Int64 | Type::Float | Type::Double => (Sort::Number, None),
+                    Type::String => (Sort::Text, None),
+                    Type::Bytes => (Sort::Bytes, None),
+                    Type::BooleanArray => (Sort::List, Some(Sort::Boolean)),
+                    Type::Int64Array | Type::FloatArray | Type::DoubleArray => (Sort::List, Some(Sort::Number)),
+                    Type::StringArray => (Sort::List, Some(Sort::Text)),
+                };
+                match (steps, element) {
+                    ([], _) => Ok(sort),
+                    ([Step::Element(_)], Some(element)) => Ok(element),
+                    ([Step::Element(_), ..], Some(_)) => Err((1, Vec::new())),
+                    (_, Some(_)) => Err((0, vec!["[0]".to_owned()])),
+                    (_, None) => Err((0, Vec::new())),
+                }
+            }
+        }
+    }
+}
+
+struct Walk<'w> {
+    path: &'w mut String,
+    visit: &'w mut dyn Visit,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, value: &Value<'_>) {
+        match *value {
+            Value::Boolean(b) => self.part(Part::Boolean(b)),
+            Value::Int64(x) => self.part(Part::Integer(x)),
+            Value::Float(x) => self.part(Part::Float(x)),
+            Value::Double(x) => self.part(Part::Double(x)),
+            Value::String(text) => self.part(Part::Text(Cow::Borrowed(text))),
+            Value::Bytes(bytes) => self.part(Part::Bytes(Cow::Borrowed(bytes))),
+            Value::BooleanArray(bytes) => self.items(bytes.iter(), |walk, b| walk.part(Part::Boolean(*b != 0))),
+            Value::Int64Array(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Integer(x))),
+            Value::FloatArray(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Float(x))),
+            Value::DoubleArray(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Double(x))),
+            Value::StringArray(texts) => {
+                let wanted = self.visit.list(self.path, texts.len());
+                self.some(texts.iter().take(wanted), |walk, text| walk.part(Part::Text(Cow::Borrowed(text))));
+            }
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>) {
+        self.visit.part(self.path, part);
+    }
+
+    fn items<T>(&mut self, items: impl ExactSizeIterator<Item = T>, each: impl FnMut(&mut Self, T)) {
+        let wanted = self.visit.list(self.path, items.len());
+        self.some(items.take(wanted), each);
+    }
+
+    fn some<T>(&mut self, items: impl Iterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+        let length = self.path.len();
+        for (place, item) in items.enumerate() {
+            // Writing to a String cannot fail.
+            let _ = write!(self.path, "[{place}]");
+            each(self, item);
+            self.path.truncate(length);
+        }
+    }
+
+    fn field(&mut self, name: &str, each: impl FnOnce(&mut Self)) {
+        let length = self.path.len();
+        self.path.push('.');
+        self.path.push_str(name);
+        each(self);
+        self.path.truncate(length);
+    }
+
+    fn fields(&mut self, layout: &Layout, bytes: &[u8]) {
+        for field in &layout.fields {
+            self.field(&field.name, |walk| match (&field.kind, field.count) {
+                (Kind::Struct(inner), None) => {
+                    walk.fields(inner, bytes.get(field.offset..).unwrap_or_default());
+                }
+                (Kind::Struct(inner), Some(count)) if inner.size > 0 => {
+                    let items = bytes.get(field.offset..).unwrap_or_default().chunks_exact(inner.size).take(count);
+                    walk.items(items, |walk, item| walk.fields(inner, item));
+                }
+                _ => {
+                    if let Some(tree) = field.read(bytes) {
+                        walk.tree(&tree);
+                    }
+                }
+            });
+        }
+    }
+
+    fn tree(&mut self, tree: &Tree) {
+        match tree {
+            Tree::List(items) => self.items(items.iter(), |walk, item| walk.tree(item)),
+            Tree::Map(fields) => fields.iter().for_each(|(name, value)| self.field(name, |walk| walk.tree(value))),
+            _ => self.part(Part::of(tree)),
+        }
+    }
+}
+
+fn in_value<'a>(value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
+    let place = match steps {
+        [] => None,
+        [Step::Element(place)] => Some(*place),
+        _ => return None,
+    };
+    Some(match (*value, place) {
+        (Value::Boolean(b), None) => Part::Boolean(b),
+        (Value::Int64(x), None) => Part::Integer(x),
+        (Value::Float(x), None) => Part::Float(x),
+        (Value::Double(x), None) => Part::Double(x),
+        (Value::String(text), None) => Part::Text(Cow::Borrowed(text)),
+        (Value::Bytes(bytes), None) => Part::Bytes(Cow::Borrowed(bytes)),
+        (Value::BooleanArray(bytes), Some(i)) => Part::Boolean(*bytes.get(i)? != 0),
+        (Value::Int64Array(numbers), Some(i)) => Part::Integer(numbers.iter().nth(i)?),
+        (Value::FloatArray(numbers), Some(i)) => Part::Float(numbers.iter().nth(i)?),
+        (Value::DoubleArray(numbers), Some(i)) => Part::Double(numbers.iter().nth(i)?),
+        (Value::StringArray(texts), Some(i)) => Part::Text(Cow::Borrowed(texts.iter().nth(i)?)),
+        _ => return None,
+    })
+}
+
+fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'static>> {
+    let (Step::Field(name), rest) = steps.split_first()? else { return None };
+    let field = layout.fields.iter().find(|field| field.name == *name)?;
+    match (&field.kind, field.count, rest.split_first()) {
+        (Kind::Struct(inner), None, _) => in_struct(inner, bytes.get(field.offset..)?, rest),
+        (Kind::Struct(inner), Some(count), Some((Step::Element(place), rest))) if *place < count => {
+            let start = field.offset.checked_add(inner.size.checked_mul(*place)?)?;
+            in_struct(inner, bytes.get(start..)?, rest)
+        }
+        (Kind::Scalar(_), ..) => in_tree(&field.read(bytes)?, rest).map(Part::into_owned),
+        _ => None,
+    }
+}
+
+fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
+    match (steps.split_first(), tree) {
+        (None, Tree::List(_) | Tree::Map(_)) => None,
+        (None, scalar) => Some(Part::of(scalar)),
+        (Some((Step::Field(name), rest)), _) => in_tree(tree.field(name)?, rest),
+        (Some((Step::Element(place), rest)), _) => in_tree(tree.items()?.get(*place)?, rest),
+    }
+}
+
+fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, (usize, Vec<String>)> {
+    let names = || layout.fields.iter().map(|field| format!(".{}", field.name)).collect();
+    let (name, rest) = match steps.split_first() {
+        None => return Ok(Sort::Struct),
+        Some((Step::Element(_), _)) => return Err((done, names())),
+        Some((Step::Field(name), rest)) => (name, rest),
+    };
+    let field = layout.fields.iter().find(|field| field.name == *name).ok_or_else(|| (done, names()))?;
+    let text = matches!(field.kind, Kind::Scalar(Scalar::Char));
+    let (rest, done) = match (field.count.filter(|_| !text), rest.split_first()) {
+        (None, _) => (rest, done + 1),
+        (Some(_), None) => return Ok(Sort::List),
+        (Some(count), Some((Step::Element(place), rest))) if *place < count => (rest, done + 2),
+        (Some(count), _) => return Err((done + 1, vec![format!("[0] to [{}]", count.saturating_sub(1))])),
+    };
+    let sort = match &field.kind {
+        Kind::Struct(inner) => return sort_in_struct(inner, rest, done),
+        Kind::Scalar(_) if !field.names.is_empty() => Sort::Enum,
+        Kind::Scalar(Scalar::Bool) => Sort::Boolean,
+        Kind::Scalar(Scalar::Char) => Sort::Text,
+        Kind::Scalar(_) => Sort::Number,
+    };
+    if rest.is_empty() { Ok(sort) } else { Err((done, Vec::new())) }
+}
+
+/// Gives the samples of a column in the order of their times, stably.
+pub fn in_time_order(columns: &Columns, column: &Column, mut each: impl FnMut(Time, &Value<'_>)) {
+    if column.sorted {
+        columns.samples(column).for_each(|(time, value)| each(time, &value));
+    } else {
+        let mut samples: Vec<_> = columns.samples(column).collect();
+        samples.sort_by_key(|(time, _)| *time);
+        samples.iter().for_each(|(time, value)| each(*time, value));
+    }
+}
