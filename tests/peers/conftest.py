@@ -42,15 +42,17 @@ def logpose(*args):
 
 
 def pytest_generate_tests(metafunc):
-    """A test that asks for `log` runs with every log there is."""
-    if "log" in metafunc.fixturenames:
-        import logs
+    """A test that asks for `log` runs with every log there is, one that asks for `own_log` with those made here."""
+    import logs
 
-        written = [make.__name__ for make in logs.WRITTEN]
+    own = [*(make.__name__ for make in logs.WRITTEN), *DEMOS]
+    if "own_log" in metafunc.fixturenames:
+        metafunc.parametrize("own_log", own, indirect=True)
+    elif "log" in metafunc.fixturenames:
         # The damaged ones are those of the tests of the reader; one has names that the binding for Python cannot say.
         whole = [path for path in corpus() if not path.name.startswith("derived-") and path.stem != "made-features"]
-        ids = [*written, *DEMOS, *(path.stem for path in whole)] if whole else [*written, *DEMOS, "no-corpus"]
-        metafunc.parametrize("log", [*written, *DEMOS, *(whole or [None])], ids=ids, indirect=True)
+        ids = [*own, *(path.stem for path in whole or [pathlib.Path("no-corpus")])]
+        metafunc.parametrize("log", [*own, *(whole or [None])], ids=ids, indirect=True)
 
 
 DEMOS = ["FRC_20260321_142233_DEMO_Q12", "akit_26-03-21_14-22-33_demo_q12"]
@@ -95,18 +97,26 @@ def demos(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def log(request, tmp_path_factory, demos):
-    import logs
-
     if request.param is None:
         pytest.skip("no corpus: LOGPOSE_CORPUS names its folder, ../shared/corpus is the default")
-    folder = tmp_path_factory.mktemp("log")
-    if isinstance(request.param, pathlib.Path):
-        path = request.param
-    elif request.param in DEMOS:
-        path = demos / f"{request.param}.wpilog"
+    yield from prepared(request.param, tmp_path_factory.mktemp("log"), demos)
+
+
+@pytest.fixture(scope="module")
+def own_log(request, tmp_path_factory, demos):
+    yield from prepared(request.param, tmp_path_factory.mktemp("log"), demos)
+
+
+def prepared(which, folder, demos):
+    import logs
+
+    if isinstance(which, pathlib.Path):
+        path = which
+    elif which in DEMOS:
+        path = demos / f"{which}.wpilog"
     else:
-        path = folder / f"{request.param}.wpilog"
-        getattr(logs, request.param)(path)
+        path = folder / f"{which}.wpilog"
+        getattr(logs, which)(path)
     yield Log(path, folder)
     shutil.rmtree(folder)
 

@@ -34,6 +34,7 @@ class Truth:
 
     def __init__(self, path):
         reader = wpilog.DataLogReader(str(path))
+        self.extra_header = reader.getExtraHeader()
         self.samples, self.events, known = [], [], {}
         later = {}
 
@@ -46,19 +47,21 @@ class Truth:
             if r.isStart():
                 start = r.getStartData()
                 later.setdefault(start.entry, Channel(start.name, start.type))
-        live = {}
+        live, ended = {}, set()
         for r in reader:
             if r.isStart():
                 start = r.getStartData()
                 live[start.entry] = Channel(start.name, start.type)
+                ended.discard(start.entry)
                 note(Event("start", live[start.entry], r.getTimestamp(), start.metadata))
             elif r.isFinish():
-                channel = live.get(r.getFinishEntry())
-                if channel:
-                    note(Event("finish", channel, r.getTimestamp(), None))
+                entry = r.getFinishEntry()
+                if entry in live and entry not in ended:
+                    note(Event("finish", live[entry], r.getTimestamp(), None))
+                    ended.add(entry)
             elif r.isSetMetadata():
                 change = r.getSetMetadataData()
-                if change.entry in live:
+                if change.entry in live and change.entry not in ended:
                     note(Event("set", live[change.entry], r.getTimestamp(), change.metadata))
             elif not r.isControl():
                 # Logs of 2024 have values in front of the Start record of their entry. Without any record at all
