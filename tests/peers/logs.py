@@ -128,6 +128,14 @@ def poses(n):
     return flat, solid
 
 
+# Fields that Python's structs do not have; some names are words of ROS and of Python.
+STATE = b"enum {idle=0, run=1} int8 mode; uint8 low:3; uint8 high:5; char label[6]; float parts[3]; int32 from; bool _ok"
+
+
+def state(n):
+    return struct.pack("<bB6s3fi?", n % 3, n % 256, f"s{n}".encode(), n, 0.5, -n, n * 1000, n % 2 == 0)
+
+
 def structs(path):
     """Structs of WPILib's geometry, alone and in arrays, and one of every kind of field."""
     log = Writing(path)
@@ -141,6 +149,9 @@ def structs(path):
         log.struct(time, "/Offset", Transform2d(0.5 * n, 1.0, Rotation2d(-0.5)))
         mixed = Mixed(n % 2 == 0, -n, 65535 - n, -(2**31) + n, 2**64 - 1 - n, 0.25 * n, 0.1 * n, flat)
         log.struct(time, "/Mixed", mixed)
+        log.schema(time, "State", "structschema", STATE)
+        log.append(time, "/State", "struct:State", state(n))
+        log.append(time, "/States", "struct:State[]", state(n) * 2)
         log.append(time, "/Path/empty", "struct:Pose2d[]", b"")
         # Too short: it fits no schema and must still come back.
         log.append(time, "/Short", "struct:Pose2d", b"\0" * (n % 24))

@@ -34,7 +34,7 @@ DUCKDB = duckdb.connect(config={"threads": 2})
 
 def duck(query, *parameters):
     """The answer to a query, read by DuckDB."""
-    return DUCKDB.execute(query, parameters).to_arrow_table()
+    return DUCKDB.sql(query, params=parameters).to_arrow_table()
 
 
 def duck_rows(query, *parameters):
@@ -359,6 +359,23 @@ def test_a_file_for_each_channel(log, request):
             assert pyarrow.parquet.read_schema(path).field("value").type == kind, channel
 
 
+def test_long_names_stay_apart(tmp_path):
+    """Names that are too long for a path are cut, yet other programs read the folder and see two channels."""
+    from conftest import Log
+    from logs import Writing
+
+    path = tmp_path / "long.wpilog"
+    writing = Writing(path)
+    for n, name in enumerate(["é" * 120, "é" * 120 + "!", "/" + "x" * 300 + "1", "/" + "x" * 300 + "2"]):
+        writing.append(10 + n, name, "int64", n)
+    writing.close()
+    folder = Log(path, tmp_path).convert("hive/")
+    for read in HIVE.values():
+        found = read(folder)
+        assert sorted(found["integer"].to_pylist()) == [0, 1, 2, 3]
+        assert len(set(found["channel"].to_pylist())) == 4
+
+
 def test_fields_of_structs(tmp_path):
     """Fields of WPILib's structs have names and numbers in every program; WPILib itself unpacks them to compare."""
     from conftest import Log
@@ -418,6 +435,14 @@ def test_fields_of_structs(tmp_path):
     query = "SELECT value.flag, value.tiny, value.small, value.whole, value.large, value.real FROM read_parquet(?)"
     found = duck_rows(query, str(files["/Mixed", "struct:Mixed"]))
     assert found == [(m.flag, m.tiny, m.small, m.whole, m.large, m.real) for m in mixed]
+
+    query = "SELECT value.mode, value.low, value.high, value.label, value.parts, value.from, value._ok FROM read_parquet(?)"
+    found = duck_rows(query, str(files["/State", "struct:State"]))
+    for n, (mode, low, high, label, parts, origin, okay) in enumerate(found):
+        assert mode == ["idle", "run", "2"][n % 3]
+        assert (low, high, label, list(parts)) == (n & 7, n >> 3, f"s{n}", [n, 0.5, -n])
+        assert (origin, okay) == (n * 1000, n % 2 == 0)
+    assert len(found) == 60
 
     short = pyarrow.parquet.read_table(files["/Short", "struct:Pose2d"]).to_pydict()
     assert short["value"] == [None] * 60 and short["raw"] == [one.payload for one in truth["/Short"]]

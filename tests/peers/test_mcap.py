@@ -223,6 +223,10 @@ def test_fields_of_structs(structs):
         for name in ("flag", "tiny", "small", "whole", "large", "real", "exact"):
             assert getattr(value, name) == getattr(expected, name)
         assert value.where.translation.x == expected.where.x
+    for n, (_, _, value) in enumerate(decoded(structs, "/State")):
+        # Bit-fields share a number, texts are their bytes, and Python's own words have a stroke behind them.
+        assert (value.mode, value.bits0, bytes(value.label)) == (n % 3, n, f"s{n}".encode().ljust(6, b"\0"))
+        assert (list(value.parts), value.from_) == ([n, 0.5, -n], n * 1000)
     # What is too short for its schema stands beside it, as bytes.
     assert decoded(structs, "/Short") == []
     short = [bytes(value.data) for _, _, value in decoded(structs, "/Short (bytes)")]

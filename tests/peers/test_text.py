@@ -45,8 +45,17 @@ def from_json(value):
     return float({"Infinity": "inf", "-Infinity": "-inf"}.get(value, value)) if isinstance(value, str) else float(value)
 
 
+def whole(value):
+    """A whole number; one that a double does not hold is a text, because many programs read numbers as doubles."""
+    number = int(value)
+    assert isinstance(value, str) == (abs(number) > 2**53 - 1), value
+    return number
+
+
 def same_list(found, one):
-    if one.column == "numbers":
+    if one.column == "integers":
+        assert [whole(number) for number in found] == one.value
+    elif one.column == "numbers":
         assert len(found) == len(one.value)
         for a, b in zip(found, one.value):
             same_number(from_json(a), b, one.channel.type)
@@ -76,7 +85,7 @@ def same_json(value, one):
     if one.column == "number":
         same_number(from_json(value), one.value, kind)
     elif one.column == "integer":
-        assert type(value) is int and value == one.value
+        assert whole(value) == one.value
     elif one.column == "boolean":
         assert value is one.value
     elif kind == "json":
@@ -120,13 +129,15 @@ def test_ndjson(log, request):
     for line, one in zip(lines, log.truth.samples):
         found = json.loads(line, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
         assert list(found) == ["time_ns", "channel", "value"]
-        assert (found["time_ns"], found["channel"]) == (one.time_ns, one.channel.name)
+        assert (whole(found["time_ns"]), found["channel"]) == (one.time_ns, one.channel.name)
         same_json(found["value"], one)
 
 
 def test_wide_csv(own_log, request):
     """One column for each channel, a row for every time, the last value held."""
     skip_odd(request)
+    if "large" in request.node.name:
+        pytest.skip("a frame of the camera would stand in every row")
     header, *found = rows(own_log.convert("wide.csv", "--wide"))
     truth = own_log.truth
     names = truth.names()
