@@ -8,7 +8,7 @@ import dataclasses
 import math
 import struct
 
-from conftest import DataLogWriter, wpilog
+from conftest import DataLogWriter
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from wpimath.geometry import Pose2d, Pose3d, Quaternion, Rotation2d, Rotation3d, Transform2d, Translation3d
 from wpiutil import wpistruct
@@ -129,7 +129,7 @@ def poses(n):
 
 
 # Fields that Python's structs do not have; some names are words of ROS and of Python.
-STATE = b"enum {idle=0, run=1} int8 mode; uint8 low:3; uint8 high:5; char label[6]; float parts[3]; int32 from; bool _ok"
+STATE = b"enum {idle=0, run=1} int8 mode; uint8 low:3; uint8 high:5; char label[6]; float parts[3]; int32 from; bool okay"
 
 
 def state(n):
@@ -348,4 +348,3 @@ def empty(path):
 
 
 WRITTEN = [values, structs, protobuf, names, shared, lifecycle, times, odd, large, empty]
-assert wpilog  # the reader belongs to the same package

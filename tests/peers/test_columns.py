@@ -436,7 +436,7 @@ def test_fields_of_structs(tmp_path):
     found = duck_rows(query, str(files["/Mixed", "struct:Mixed"]))
     assert found == [(m.flag, m.tiny, m.small, m.whole, m.large, m.real) for m in mixed]
 
-    query = "SELECT value.mode, value.low, value.high, value.label, value.parts, value.from, value._ok FROM read_parquet(?)"
+    query = "SELECT value.mode, value.low, value.high, value.label, value.parts, value.from, value.okay FROM read_parquet(?)"
     found = duck_rows(query, str(files["/State", "struct:State"]))
     for n, (mode, low, high, label, parts, origin, okay) in enumerate(found):
         assert mode == ["idle", "run", "2"][n % 3]

@@ -104,7 +104,7 @@ def test_the_index_finds_a_span(log):
     with open(mcap(log), "rb") as file:
         reader = SeekingReader(file, validate_crcs=True)
         topic = found.channels[busiest].topic
-        spanned = list(reader.iter_messages(topics=topic, start_time=first, end_time=last))
+        spanned = list(reader.iter_messages(topics=topic, starting_at=first, ending_before=last))
     topics = {number for number, channel in found.channels.items() if channel.topic == topic}
     expected = [m for m in found.messages if m.channel in topics and first <= m.log_time < last]
     assert [message.log_time for _, _, message in spanned] == sorted(message.log_time for message in expected)
@@ -231,6 +231,18 @@ def test_fields_of_structs(structs):
     assert decoded(structs, "/Short") == []
     short = [bytes(value.data) for _, _, value in decoded(structs, "/Short (bytes)")]
     assert short == [one.payload for one in truth["/Short"]]
+
+
+def test_names_that_ros_does_not_have(tmp_path):
+    """A field of a struct may start with a stroke, one of a message may not; every message can be decoded."""
+    import logs
+
+    writing = logs.Writing(tmp_path / "stroke.wpilog")
+    writing.append(1, "/.schema/struct:Stroke", "structschema", b"double _x; double y")
+    writing.append(2, "/Stroke", "struct:Stroke", struct.pack("<2d", 1.5, 2.5))
+    writing.close()
+    [(_, _, value)] = decoded(Log(tmp_path / "stroke.wpilog", tmp_path), "/Stroke")
+    assert value.y == 2.5
 
 
 def near(value, expected):
