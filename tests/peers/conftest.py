@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -31,6 +32,93 @@ def corpus():
     """The logs of the shared corpus, by name; none where there is no corpus."""
     folder = pathlib.Path(os.environ.get("LOGPOSE_CORPUS", ROOT / "../shared/corpus")) / "wpilog"
     return sorted(folder.glob("*.wpilog"))
+
+
+def logpose(*args):
+    """Runs our program."""
+    if not LOGPOSE.is_file():
+        pytest.skip(f"{LOGPOSE} is missing; `make peers` builds it (LOGPOSE_BIN names another)")
+    return subprocess.run([LOGPOSE, *map(str, args)], capture_output=True, text=True)
+
+
+def pytest_generate_tests(metafunc):
+    """A test that asks for `log` runs with every log there is, one that asks for `own_log` with those made here."""
+    import logs
+
+    own = [*(make.__name__ for make in logs.WRITTEN), *DEMOS]
+    if "own_log" in metafunc.fixturenames:
+        metafunc.parametrize("own_log", own, indirect=True)
+    elif "log" in metafunc.fixturenames:
+        # The damaged ones are those of the tests of the reader; one has names that the binding for Python cannot say.
+        whole = [path for path in corpus() if not path.name.startswith("derived-") and path.stem != "made-features"]
+        ids = [*own, *(path.stem for path in whole or [pathlib.Path("no-corpus")])]
+        metafunc.parametrize("log", [*own, *(whole or [None])], ids=ids, indirect=True)
+
+
+DEMOS = ["FRC_20260321_142233_DEMO_Q12", "akit_26-03-21_14-22-33_demo_q12"]
+
+
+class Log:
+    """A log, what WPILib's reader finds in it, and what was made of it."""
+
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+        self.made = {}
+
+    @property
+    def truth(self):
+        import truth
+
+        return self.once("truth", lambda: truth.Truth(self.path))
+
+    def once(self, name, make):
+        """What `make` gives, made once for each name."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def convert(self, name, *options, source=None):
+        """The log as a file, or as a folder if the name ends in `/`; made once for each name."""
+        if name not in self.made:
+            out = self.folder / name
+            run = logpose("convert", source or self.path, "-o", f"{out}/" if name.endswith("/") else out, *options)
+            assert run.returncode == 0, f"{name}: {run.stderr}"
+            self.made[name] = out
+        return self.made[name]
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demos") / "demo"
+    run = logpose("demo", folder)
+    assert run.returncode == 0, run.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def log(request, tmp_path_factory, demos):
+    if request.param is None:
+        pytest.skip("no corpus: LOGPOSE_CORPUS names its folder, ../shared/corpus is the default")
+    yield from prepared(request.param, tmp_path_factory.mktemp("log"), demos)
+
+
+@pytest.fixture(scope="module")
+def own_log(request, tmp_path_factory, demos):
+    yield from prepared(request.param, tmp_path_factory.mktemp("log"), demos)
+
+
+def prepared(which, folder, demos):
+    import logs
+
+    if isinstance(which, pathlib.Path):
+        path = which
+    elif which in DEMOS:
+        path = demos / f"{which}.wpilog"
+    else:
+        path = folder / f"{which}.wpilog"
+        getattr(logs, which)(path)
+    yield Log(path, folder)
+    shutil.rmtree(folder)
 
 
 def ours(log):

@@ -1,13 +1,12 @@
 """Our writer makes the bytes that WPILib's writer makes, and WPILib reads what we write."""
 
 import json
-import pathlib
 import random
 import struct
 import subprocess
 
 import pytest
-from conftest import LOGPOSE, PEER_RECORDS, DataLogWriter, ours, same_records, theirs
+from conftest import PEER_RECORDS, DataLogWriter, logpose, ours, same_records, theirs
 
 APPEND = {
     "raw": "appendRaw",
@@ -146,12 +145,6 @@ def test_random_calls(tmp_path, seed):
             small = [value for value in VALUES[live[name]] if not isinstance(value, list) or len(value) < 300]
             calls.append(["append", name, time, rng.choice(small)])
     same_bytes(tmp_path, f"seed {seed}", calls)
-
-
-def logpose(*args):
-    if not pathlib.Path(LOGPOSE).is_file():
-        pytest.skip(f"{LOGPOSE} is missing; `make peers` builds it (LOGPOSE_BIN names another)")
-    return subprocess.run([LOGPOSE, *map(str, args)], capture_output=True, text=True)
 
 
 def test_demo_logs_and_conversions(tmp_path):
