@@ -16,8 +16,8 @@ use arrow_ipc::{
 use arrow_schema::{ArrowError, Schema};
 use flatbuffers::FlatBufferBuilder;
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError, Time,
-    array_at, word_at,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError,
+    StreamError, Time, array_at, word_at,
 };
 use logpose_model::long;
 
@@ -217,11 +217,11 @@ pub(crate) fn read(
     read: &Read<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
-) -> Result<Header, DecodeError> {
+) -> Result<Header, StreamError> {
     tabular::guarded(NAME, || unpack(file, read, sink, problems))
 }
 
-fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, DecodeError> {
+fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
     let is_file = file.starts_with(MAGIC);
     let footer = if is_file { footer(file) } else { None };
     if is_file && footer.is_none() {
@@ -230,7 +230,7 @@ fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Prob
             let help =
                 "`logpose recover --from arrow` keeps the batches that are whole; or copy the file again".to_owned();
             let (at, message) = (file.len() as u64, message.to_owned());
-            return Err(DecodeError { dialect: NAME, code: "no-footer", at, message, help: Some(help) });
+            return Err(DecodeError { dialect: NAME, code: "no-footer", at, message, help: Some(help) }.into());
         }
         problems.push(Problem::general(Severity::Damage, "no-footer", message));
     }
@@ -249,7 +249,7 @@ fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Prob
             let lost = (file.len() - at) as u64;
             problems.push(Problem::new(Severity::Damage, "truncated", at as u64, lost, message));
         }
-        Some(damage) => return Err(fail(damage)),
+        Some(damage) => return Err(fail(damage).into()),
         None => {}
     }
     Ok(header)

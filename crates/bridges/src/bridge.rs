@@ -9,7 +9,7 @@ use logpose_core::{
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
-use crate::{Header, arrow, mcap, parquet};
+use crate::{Header, arrow, csv, mcap, ndjson, parquet};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
@@ -22,10 +22,10 @@ pub struct Bridge {
 }
 
 /// Pushes the samples of a file into a sink.
-type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, DecodeError>;
+type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP];
+pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON];
 
 static PARQUET: Bridge =
     Bridge { info: &info("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
@@ -34,22 +34,10 @@ static ARROW: Bridge = Bridge {
     sniff: arrow::sniff,
     read: arrow::read,
 };
-
-static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: read_mcap };
-
-fn read_mcap(
-    file: &[u8],
-    read: &Read<'_>,
-    sink: &mut dyn Sink,
-    problems: &mut Problems,
-) -> Result<Header, DecodeError> {
-    mcap::read(file, read, sink, problems).map_err(|error| match error {
-        StreamError::Decode(error) => error,
-        StreamError::Sink(error) => {
-            DecodeError { dialect: "mcap", code: "write", at: 0, message: error.to_string(), help: None }
-        }
-    })
-}
+static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
+static CSV: Bridge = Bridge { info: &info("csv", "CSV", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
+static NDJSON: Bridge =
+    Bridge { info: &info("ndjson", "NDJSON", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
     let files = Support { read: true, write: true };
@@ -67,6 +55,18 @@ pub enum UnpackError {
     Write(#[from] io::Error),
 }
 
+impl UnpackError {
+    pub(crate) fn of(dialect: &'static str, error: StreamError) -> Self {
+        match error {
+            StreamError::Decode(error) => Self::Decode(error),
+            StreamError::Sink(SinkError::Io(error)) => Self::Write(error),
+            StreamError::Sink(error) => {
+                Self::Decode(DecodeError { dialect, code: "refused", at: 0, message: error.to_string(), help: None })
+            }
+        }
+    }
+}
+
 impl Bridge {
     /// Unpacks a file: `out` gets the bytes that this dialect then reads.
     pub fn unpack(
@@ -78,20 +78,18 @@ impl Bridge {
     ) -> Result<(), UnpackError> {
         let mut pack = Pack::new(out);
         let header = (self.read)(file, read, &mut pack, problems);
-        if let Some(error) = pack.take_failure() {
-            return Err(error.into());
-        }
-        problems.append(pack.finish(header?)?);
+        let header = header.map_err(|error| UnpackError::of(self.info.name, error))?;
+        problems.append(pack.finish(header)?);
         Ok(())
     }
 
     /// What the file keeps besides samples, out of the unpacked bytes.
     pub fn header(&self, log: &[u8], read: &Read<'_>) -> Result<Header, DecodeError> {
-        self.open(log, read).map(|store| store.header)
+        self.open(log)?.header(log, self.info.name, &read.limits)
     }
 
-    fn open(&self, log: &[u8], read: &Read<'_>) -> Result<Store, DecodeError> {
-        Store::open(log, self.info.name, &read.limits)
+    fn open(&self, log: &[u8]) -> Result<Store, DecodeError> {
+        Store::open(log, self.info.name)
     }
 }
 
@@ -111,9 +109,10 @@ impl Dialect for Bridge {
     }
 
     fn index(&self, log: &[u8], read: &Read<'_>, _: &mut Problems) -> Result<Index, DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let header = store.header(log, self.info.name, &read.limits)?;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
-        let known = store.header.channels.len();
+        let known = header.channels.len();
         let make = || (IndexBuilder::new(read.prepare), 0_u64);
         let note = |(builder, records): &mut (IndexBuilder, u64), record: Record<'_>| {
             *records += 1;
@@ -128,7 +127,7 @@ impl Dialect for Bridge {
             builder.join(later, &same_slots(known));
             records += more;
         }
-        let (facts, channels) = (store.header.index_facts(), store.header.channels);
+        let (facts, channels) = (header.index_facts(), header.channels);
         let slots = fates(known);
         let sorted = builder.sorted();
         Ok(Index {
@@ -145,9 +144,9 @@ impl Dialect for Bridge {
     }
 
     fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let channels = store.header(log, self.info.name, &read.limits)?.channels;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
-        let channels = store.header.channels;
         let make = || builder(&channels, read.prepare);
         let note = |builder: &mut ColumnBuilder, record: Record<'_>| {
             if record.kind == Kind::Sample && (record.channel as usize) < channels.len() {
@@ -179,7 +178,7 @@ impl Dialect for Bridge {
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Ok(store) = self.open(log, &Read::default()) else { return Ok(()) };
+        let Ok(store) = self.open(log) else { return Ok(()) };
         let mut replay = Replay {
             index,
             lookup,
@@ -207,7 +206,8 @@ impl Dialect for Bridge {
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
-        let store = self.open(log, read)?;
+        let store = self.open(log)?;
+        let channels = store.header(log, self.info.name, &read.limits)?.channels;
         for (span, _) in store.spans().filter(|(span, _)| span.end > from) {
             let mut at = span.start;
             let end = walk(log, span, |record| {
@@ -215,7 +215,7 @@ impl Dialect for Bridge {
                 if record.at < from {
                     return ControlFlow::Continue(());
                 }
-                let channel = store.header.channels.get(record.channel as usize);
+                let channel = channels.get(record.channel as usize);
                 line(RecordLine { at: record.at, length: record.len(), text: &Line { record, channel } })
             });
             if end.is_break() {
@@ -237,7 +237,7 @@ impl Dialect for Bridge {
     }
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        let store = self.open(log, &Read::default())?;
+        let store = self.open(log)?;
         let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
         let wanted: Vec<bool> = (0..).zip(&channels).map(|(id, _)| lookup.wants(id)).collect();
         let mut builder = builder(&channels, prepare);

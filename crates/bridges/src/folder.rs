@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use logpose_core::{
-    Channel, ChannelId, Chunk, Column, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError, Time,
-    Type, Value,
+    Channel, ChannelId, Chunk, Column, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError,
+    StreamError, Time, Type, Value,
 };
 use logpose_model::{Memory, Shape, binary, long, names, sort, times};
 use parquet::arrow::ArrowWriter;
@@ -224,10 +224,7 @@ pub fn read_folder(
 ) -> Result<(), UnpackError> {
     let mut pack = Pack::new(out);
     let header = guarded(NAME, || merge(files, read, &mut pack, problems));
-    if let Some(error) = pack.take_failure() {
-        return Err(error.into());
-    }
-    problems.append(pack.finish(header?)?);
+    problems.append(pack.finish(header.map_err(|error| UnpackError::of(NAME, error))?)?);
     Ok(())
 }
 
@@ -236,10 +233,10 @@ fn merge(
     read: &Read<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
-) -> Result<Header, DecodeError> {
+) -> Result<Header, StreamError> {
     if files.is_empty() {
         let message = "the folder has no Parquet files".to_owned();
-        return Err(DecodeError { dialect: NAME, code: "empty", at: 0, message, help: None });
+        return Err(DecodeError { dialect: NAME, code: "empty", at: 0, message, help: None }.into());
     }
     let mut known = Known::default();
     let mut header: Option<Header> = None;
@@ -261,7 +258,7 @@ fn merge(
             let Some(row) = lane.held.rows.get(lane.held.next) else {
                 let time = lane.refill(&mut known, &mut header, problems)?;
                 if known.has_fresh() {
-                    stage.flush(sink).map_err(|error| crate::tabular::stopped(NAME, error))?;
+                    stage.flush(sink)?;
                     known.declare(sink)?;
                 }
                 match time {
@@ -279,10 +276,10 @@ fn merge(
                 true
             });
             lane.held.next += 1;
-            stage.flush_full(sink).map_err(|error| crate::tabular::stopped(NAME, error))?;
+            stage.flush_full(sink)?;
         }
     }
-    stage.flush(sink).map_err(|error| crate::tabular::stopped(NAME, error))?;
+    stage.flush(sink)?;
     known.declare(sink)?;
     Ok(Header { channels: known.channels, ..header.unwrap_or_default() })
 }
@@ -328,17 +325,20 @@ impl<'f> Lane<'f> {
         known: &mut Known,
         header: &mut Option<Header>,
         problems: &mut Problems,
-    ) -> Result<Option<Time>, DecodeError> {
+    ) -> Result<Option<Time>, StreamError> {
         self.held.rows.clear();
         self.held.payloads.clear();
         self.held.next = 0;
         while let Some(source) = &mut self.source {
             let mut collect = Collect { held: &mut self.held, known };
             match self.batches.next() {
-                Some(batch) => source.push(batch, &mut collect).map_err(|error| within(self.path, error))?,
+                Some(batch) => source.push(batch, &mut collect).map_err(|error| match error {
+                    StreamError::Decode(error) => within(self.path, error).into(),
+                    error => error,
+                })?,
                 None => {
                     let Some(source) = self.source.take() else { break };
-                    let own = source.finish(problems, &mut collect).map_err(|error| within(self.path, error))?;
+                    let own = source.finish(problems, &mut collect)?;
                     header.get_or_insert(own);
                 }
             }
@@ -352,12 +352,12 @@ impl<'f> Lane<'f> {
 
 /// The channel that the path tells, for files that do not tell it themselves.
 fn named(path: &str, schema: &Schema) -> Option<String> {
-    let parts = path.split(['/', '\\']);
+    let mut parts = path.split(['/', '\\']);
     if let Some(value) = parts.clone().find_map(|part| part.strip_prefix("channel=")) {
         return Some(from_percent(value));
     }
     schema.column_with_name("value")?;
-    let stem = parts.last().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
+    let stem = parts.next_back().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
     stem.map(str::to_owned)
 }
 
@@ -387,9 +387,9 @@ impl Known {
         self.declared < self.channels.len()
     }
 
-    fn declare(&mut self, sink: &mut dyn Sink) -> Result<(), DecodeError> {
+    fn declare(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for (id, channel) in (0..).zip(&self.channels).skip(self.declared) {
-            sink.channel(id, channel).map_err(|error| crate::tabular::stopped(NAME, error))?;
+            sink.channel(id, channel)?;
         }
         self.declared = self.channels.len();
         Ok(())

@@ -34,7 +34,7 @@ pub(crate) enum What {
 }
 
 /// Facts that are given back under the same key, because a fact's key is a word of the program.
-const FACTS: [&str; 6] = ["version", "extra_header", "revision", "cycles", "keys", "profile"];
+const FACTS: [&str; 7] = ["version", "extra_header", "revision", "cycles", "keys", "profile", "library"];
 
 impl Header {
     /// The facts that a log of this header has.

@@ -3,10 +3,13 @@
 mod arrow;
 mod batches;
 mod bridge;
+pub mod csv;
 mod folder;
 mod header;
+mod inferred;
 mod long;
 pub mod mcap;
+pub mod ndjson;
 mod parquet;
 mod stage;
 mod store;

@@ -34,8 +34,6 @@ pub struct Pack<W> {
     types: Vec<Option<Type>>,
     blocks: Vec<Block>,
     problems: Problems,
-    /// Why nothing more can be written.
-    failed: Option<io::Error>,
 }
 
 impl<W: Write> Pack<W> {
@@ -44,7 +42,7 @@ impl<W: Write> Pack<W> {
         let mut buffer = Vec::with_capacity(FLUSH + (FLUSH >> 2));
         buffer.extend_from_slice(MAGIC);
         let (channels, types, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { out, buffer, at: 0, channels, types, blocks, problems: Problems::default(), failed: None }
+        Self { out, buffer, at: 0, channels, types, blocks, problems: Problems::default() }
     }
 
     /// Writes what stands at the end. The header's channels are those of the log, where it has them; others are as
@@ -63,11 +61,6 @@ impl<W: Write> Pack<W> {
         self.out.write_all(&self.buffer)?;
         self.out.flush()?;
         Ok(self.problems)
-    }
-
-    /// Why nothing more can be written, if that is so.
-    pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
-        self.failed.take()
     }
 
     fn here(&self) -> u64 {
@@ -121,13 +114,9 @@ impl<W: Write> Pack<W> {
             return Ok(());
         }
         self.at += self.buffer.len() as u64;
-        let written = self.out.write_all(&self.buffer);
+        self.out.write_all(&self.buffer)?;
         self.buffer.clear();
-        written.map_err(|error| {
-            let told = io::Error::new(error.kind(), error.to_string());
-            self.failed = Some(error);
-            SinkError::Io(told)
-        })
+        Ok(())
     }
 
     #[cold]
@@ -190,12 +179,13 @@ impl<W: Write> Sink for Pack<W> {
     }
 }
 
-/// A store, opened: what stands at its end.
+/// A store, opened: where its records are.
 pub(crate) struct Store {
-    pub(crate) header: Header,
-    pub(crate) blocks: Vec<Block>,
-    /// Where the records end.
+    blocks: Vec<Block>,
+    /// Where the records end and the header begins.
     end: u64,
+    /// Where the header ends.
+    header_end: u64,
 }
 
 /// A run of records of about 1 MiB, and the times of its samples.
@@ -228,13 +218,18 @@ pub(crate) enum Kind {
 
 impl Store {
     /// Reads the end of a store.
-    pub(crate) fn open(log: &[u8], name: &'static str, limits: &Limits) -> Result<Self, DecodeError> {
-        let (end, blocks_at, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "it is no whole store"))?;
-        let text = slice(log, end, blocks_at).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let text = text.ok_or_else(|| damaged(name, end, "its header is no text"))?;
-        let (header, _) = Header::from_json(text, limits.channels).map_err(|message| damaged(name, end, &message))?;
-        let blocks = slice(log, blocks_at, tail_at).map(Block::list).unwrap_or_default();
-        Ok(Self { header, blocks, end })
+    pub(crate) fn open(log: &[u8], name: &'static str) -> Result<Self, DecodeError> {
+        let (end, header_end, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "it is no whole store"))?;
+        let blocks = slice(log, header_end, tail_at).map(Block::list).unwrap_or_default();
+        Ok(Self { blocks, end, header_end })
+    }
+
+    /// Reads the header.
+    pub(crate) fn header(&self, log: &[u8], name: &'static str, limits: &Limits) -> Result<Header, DecodeError> {
+        let text = slice(log, self.end, self.header_end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let text = text.ok_or_else(|| damaged(name, self.end, "its header is no text"))?;
+        let header = Header::from_json(text, limits.channels);
+        header.map(|(header, _)| header).map_err(|message| damaged(name, self.end, &message))
     }
 
     /// The stretches of the blocks.
@@ -339,7 +334,7 @@ impl<'a> Record<'a> {
         (HEAD + self.payload.len()) as u64
     }
 
-    /// Where its payload begins.
+    /// Its payload as text, for all but samples.
     pub(crate) fn text(&self) -> std::borrow::Cow<'a, str> {
         String::from_utf8_lossy(self.payload)
     }

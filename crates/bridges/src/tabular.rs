@@ -1,10 +1,12 @@
 //! The seam to the crates that read tables: what is in a batch, and what to do when they fail.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use logpose_core::{Channel, DecodeError, Problems, Read, Sink, SinkError};
+use logpose_core::{Channel, DecodeError, Problems, Read, Sink, SinkError, StreamError};
 
 use crate::Header;
 use crate::long::{Import, is_long};
@@ -56,26 +58,23 @@ impl Source {
     }
 
     /// Pushes the samples of a batch.
-    pub(crate) fn push(&mut self, batch: Result<RecordBatch, String>, sink: &mut dyn Sink) -> Result<(), DecodeError> {
+    pub(crate) fn push(&mut self, batch: Result<RecordBatch, String>, sink: &mut dyn Sink) -> Result<(), StreamError> {
         let batch = batch.map_err(|message| damaged(self.dialect, message))?;
         let pushed = match &mut self.kind {
             Kind::Own(import) => import.push(&batch, sink),
             Kind::Other(table, stage) => table.push(&batch, stage, sink),
         };
         pushed.map_err(|error| match error {
-            PushError::Format(message) => damaged(self.dialect, message),
-            PushError::Sink(error) => stopped(self.dialect, error),
+            PushError::Format(message) => damaged(self.dialect, message).into(),
+            PushError::Sink(error) => error.into(),
         })
     }
 
     /// What stands behind the last batch, and what the file keeps besides samples.
-    pub(crate) fn finish(self, problems: &mut Problems, sink: &mut dyn Sink) -> Result<Header, DecodeError> {
+    pub(crate) fn finish(self, problems: &mut Problems, sink: &mut dyn Sink) -> Result<Header, SinkError> {
         match self.kind {
-            Kind::Own(import) => import.finish(problems, sink).map_err(|error| stopped(self.dialect, error)),
-            Kind::Other(table, _) => {
-                let channels = table.finish(problems, sink).map_err(|error| stopped(self.dialect, error))?;
-                Ok(Header { channels, ..self.header })
-            }
+            Kind::Own(import) => import.finish(problems, sink),
+            Kind::Other(table, _) => Ok(Header { channels: table.finish(problems, sink)?, ..self.header }),
         }
     }
 }
@@ -86,29 +85,41 @@ pub(crate) fn read(
     batches: impl Iterator<Item = Result<RecordBatch, String>>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
-) -> Result<Header, DecodeError> {
+) -> Result<Header, StreamError> {
     for batch in batches {
         source.push(batch, sink)?;
     }
-    source.finish(problems, sink)
+    Ok(source.finish(problems, sink)?)
 }
 
-/// Runs a reader of a crate that may panic on hostile input, and makes an error of that.
+/// Runs readers of crates that panic on damaged files, Arrow's above all, and makes an error of that.
 pub(crate) fn guarded<T>(
     dialect: &'static str,
-    run: impl FnOnce() -> Result<T, DecodeError>,
-) -> Result<T, DecodeError> {
+    run: impl FnOnce() -> Result<T, StreamError>,
+) -> Result<T, StreamError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        // The error says what a user can do about it; the place in the source of a crate says nothing.
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    let outer = GUARDED.replace(true);
     // What the closure borrows is given up when it fails.
     let result = catch_unwind(AssertUnwindSafe(run));
-    result.unwrap_or_else(|_| Err(damaged(dialect, "its content contradicts itself".to_owned())))
+    GUARDED.set(outer);
+    result.unwrap_or_else(|_| Err(damaged(dialect, "its content contradicts itself".to_owned()).into()))
+}
+
+thread_local! {
+    /// Whether a panic of this thread becomes an error.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 pub(crate) fn damaged(dialect: &'static str, message: String) -> DecodeError {
     let help = "the file is damaged; copy it again, or convert the original again".to_owned();
     DecodeError { dialect, code: "damaged", at: 0, message, help: Some(help) }
-}
-
-/// The sink takes no more. Who gave the sink knows why.
-pub(crate) fn stopped(dialect: &'static str, error: SinkError) -> DecodeError {
-    DecodeError { dialect, code: "stopped", at: 0, message: error.to_string(), help: None }
 }

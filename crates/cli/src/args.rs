@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{Filter, Log, Moment, OpenOptions, Order};
+use logpose::{Cache, Filter, Log, Moment, OpenOptions, Order, default_cache_folder};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -78,6 +78,16 @@ pub(crate) struct Reading {
     /// How many threads to use [default: one per processor]
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
+    /// Put samples in order with about so much memory, such as `512MB` or `2GiB`, and temporary files beyond
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub limit_memory: Option<u64>,
+    /// Neither use nor keep the index of a large log; LOGPOSE_CACHE names the folder for them
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    logpose::parse_bytes(text).map_err(|error| error.help.unwrap_or_default())
 }
 
 /// A dialect, and perhaps its revision.
@@ -100,10 +110,13 @@ fn from_parser() -> impl TypedValueParser<Value = From> {
 impl Reading {
     pub(crate) fn options(&self) -> OpenOptions {
         let from = self.from.as_ref();
+        let folder = if self.no_cache { None } else { default_cache_folder() };
         OpenOptions {
             from: from.map(|from| from.name.clone()),
             revision: from.and_then(|from| from.revision).or(self.rlog_revision),
             threads: self.threads,
+            memory: self.limit_memory,
+            cache: folder.map_or(Cache::Off, Cache::Folder),
             ..OpenOptions::default()
         }
     }

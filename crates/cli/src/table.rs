@@ -64,7 +64,8 @@ impl Table {
     }
 }
 
-fn joined(indent: &str, cells: &[(&str, Align, usize)]) -> String {
+/// Cells side by side, each as wide as its column.
+pub(crate) fn joined(indent: &str, cells: &[(&str, Align, usize)]) -> String {
     let mut line = indent.to_owned();
     for (i, (text, align, width)) in cells.iter().enumerate() {
         if i > 0 {

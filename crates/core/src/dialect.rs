@@ -69,6 +69,35 @@ pub trait Dialect: Sync {
         Columns::of_rows(index, prepare, |sink| self.replay(log, index, lookup, sink))
     }
 
+    /// The places of all wanted samples with the times at which they come, in any order, some at a time. A dialect whose
+    /// index may lack positions finds them by a walk.
+    fn rows(
+        &self,
+        log: &[u8],
+        index: &Index,
+        lookup: &Lookup,
+        take: &mut dyn FnMut(&[Row]) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        let within = lookup.within.map_or(0..u64::MAX, |within| within.start..within.end);
+        let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, channel) in (0..).zip(&index.channels).filter(|(id, _)| lookup.wants(*id)) {
+            let mut positions = channel.positions.iter().filter(|at| within.contains(at)).peekable();
+            while positions.peek().is_some() {
+                at.clear();
+                times.clear();
+                rows.clear();
+                at.extend(positions.by_ref().take(4096));
+                self.times(log, index, &at, &mut times);
+                let found = at.iter().zip(&times);
+                let wanted =
+                    found.filter_map(|(at, time)| Some(Row { time: lookup.admits(id, *time)?, at: *at, channel: id }));
+                rows.extend(wanted);
+                take(&rows)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Some channels as flat buffers, found through the index.
     fn gather(
         &self,

@@ -1,4 +1,6 @@
-use std::sync::Arc;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 use crate::memory::Memory;
 use crate::{Channel, ChannelId, Fact, Fate, SlotId, Time, Type};
@@ -133,9 +135,31 @@ pub struct Row {
 /// Offsets of records, in the order of the file, in four bytes each.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
-    blocks: Vec<Block>,
     len: usize,
-    memory: Arc<Vec<Vec<u8>>>,
+    places: Places,
+}
+
+#[derive(Clone, Debug)]
+enum Places {
+    Known(Known),
+    Later(Arc<LazyLock<Positions, Fetch>>),
+}
+
+type Fetch = Box<dyn FnOnce() -> Positions + Send>;
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    blocks: Vec<Block>,
+    memory: Shared,
+}
+
+/// The memory that the blocks of many channels lie in.
+#[derive(Clone)]
+enum Shared {
+    /// What an index was built in: segments.
+    Built(Arc<Vec<Vec<u8>>>),
+    /// Bytes that were there before, such as a mapped file: segments of 4 GiB.
+    Lent(Arc<dyn AsRef<[u8]> + Send + Sync>),
 }
 
 /// Offsets from a base, within 4 GiB of it.
@@ -149,6 +173,28 @@ struct Block {
 }
 
 impl Positions {
+    /// Positions that are fetched when first asked for.
+    #[must_use]
+    pub fn later(len: usize, fetch: impl FnOnce() -> Self + Send + 'static) -> Self {
+        Self { len, places: Places::Later(Arc::new(LazyLock::new(Box::new(fetch)))) }
+    }
+
+    /// Positions in memory that is lent: stretches of it as [`Positions::runs`] gives them, each with its base.
+    #[must_use]
+    pub fn lent(
+        memory: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        len: usize,
+        runs: impl IntoIterator<Item = (u64, Range<usize>)>,
+    ) -> Self {
+        let blocks = runs.into_iter().filter_map(|(base, range)| {
+            let (start, len) = (range.start as u64, u32::try_from(range.len()).ok()?);
+            let segment = u32::try_from(start >> 32).ok()?;
+            Some(Block { base, segment, start: u32::try_from(start & u64::from(u32::MAX)).ok()?, len })
+        });
+        let known = Known { blocks: blocks.collect(), memory: Shared::Lent(memory) };
+        Self { len, places: Places::Known(known) }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -163,23 +209,78 @@ impl Positions {
 
     /// The offsets, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        self.blocks.iter().flat_map(|block| block.iter(&self.memory))
+        self.runs().flat_map(|(base, lows)| above(base, lows))
     }
 
-    /// Bytes of memory held.
+    /// The offsets as they are held: a base, and the distances from it as little-endian numbers of four bytes.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let known = self.known();
+        known.blocks.iter().map(|block| (block.base, known.memory.block(block)))
+    }
+
+    fn known(&self) -> &Known {
+        match &self.places {
+            Places::Known(known) => known,
+            Places::Later(later) => later.known(),
+        }
+    }
+
+    /// Bytes of memory held; what is fetched later is not counted.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.blocks.iter().map(|block| block.len as usize + size_of::<Block>()).sum()
+        match &self.places {
+            Places::Known(known) => known.blocks.iter().map(|block| block.len as usize + size_of::<Block>()).sum(),
+            Places::Later(_) => 0,
+        }
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::Known(Known::default())
+    }
+}
+
+impl Shared {
+    fn block(&self, block: &Block) -> &[u8] {
+        match self {
+            Self::Built(segments) => block.of(segments),
+            Self::Lent(memory) => {
+                let start = u64::from(block.segment) << 32 | u64::from(block.start);
+                let start = usize::try_from(start).unwrap_or(usize::MAX);
+                let memory: &[u8] = (**memory).as_ref();
+                memory.get(start..start.saturating_add(block.len as usize)).unwrap_or_default()
+            }
+        }
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::Built(Arc::default())
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Built(_) => "Built",
+            Self::Lent(_) => "Lent",
+        })
     }
 }
 
 impl Block {
-    fn iter<'m>(&self, memory: &'m [Vec<u8>]) -> impl DoubleEndedIterator<Item = u64> + use<'m> {
-        let (start, base) = (self.start as usize, self.base);
-        let segment = memory.get(self.segment as usize).map_or(&[][..], |segment| segment);
-        let bytes = segment.get(start..start + self.len as usize).unwrap_or_default();
-        bytes.as_chunks().0.iter().map(move |low| base + u64::from(u32::from_le_bytes(*low)))
+    fn of<'m>(&self, segments: &'m [Vec<u8>]) -> &'m [u8] {
+        let start = self.start as usize;
+        let segment = segments.get(self.segment as usize).map_or(&[][..], |segment| segment);
+        segment.get(start..start + self.len as usize).unwrap_or_default()
     }
+}
+
+/// The offsets that lie these distances above a base.
+fn above(base: u64, lows: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
+    lows.as_chunks().0.iter().map(move |low| base + u64::from(u32::from_le_bytes(*low)))
 }
 
 /// Collects an index while a walk goes on: one call for each record, inlined into the dialect's loop.
@@ -389,7 +490,7 @@ impl IndexBuilder {
                 None => *entry = Some(slot),
             }
         }
-        let memory = Arc::new(self.memory.blocks);
+        let memory = Shared::Built(Arc::new(self.memory.blocks));
         let all = channels.into_iter().zip(joined).map(|(channel, slot)| {
             let Some(slot) = slot else { return ChannelIndex { channel, sorted: true, ..ChannelIndex::default() } };
             ChannelIndex {
@@ -399,7 +500,10 @@ impl IndexBuilder {
                 first: Time::from_nanos(slot.min()),
                 last: Time::from_nanos(slot.max()),
                 sorted: slot.sorted,
-                positions: Positions { len: slot.len(), blocks: slot.closed, memory: Arc::clone(&memory) },
+                positions: Positions {
+                    len: slot.len(),
+                    places: Places::Known(Known { blocks: slot.closed, memory: memory.clone() }),
+                },
             }
         });
         all.collect()
@@ -564,7 +668,7 @@ impl SlotIndex {
 
     /// The offsets of a slot that is closed.
     fn iter<'a>(&'a self, memory: &'a Memory) -> impl DoubleEndedIterator<Item = u64> + 'a {
-        self.closed.iter().flat_map(|block| block.iter(&memory.blocks))
+        self.closed.iter().flat_map(|block| above(block.base, block.of(&memory.blocks)))
     }
 
     /// Appends the offsets of another slot; both are closed.

@@ -72,6 +72,12 @@ impl Problems {
     /// How many problems of one kind are kept.
     pub const KEPT_PER_KIND: u64 = 100;
 
+    /// The problems of which these are the list, the kinds and the lost bytes.
+    #[must_use]
+    pub fn from_parts(list: Vec<Problem>, kinds: Vec<(&'static str, Severity, u64)>, lost_bytes: u64) -> Self {
+        Self { list, kinds, lost_bytes }
+    }
+
     /// Notes a problem.
     pub fn push(&mut self, problem: Problem) {
         if problem.severity == Severity::Damage && problem.at.is_some() {

@@ -147,8 +147,7 @@ impl<'a> Feed<'a> {
         let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps);
         let sorted = matches!(self.logs, [log] if log.index.sorted);
         if order == Order::Time && !sorted {
-            let inputs: Vec<_> =
-                inputs().map(|((log, lookup), map)| Input::new(log, lookup, map)).collect::<Result<_, _>>()?;
+            let inputs: Vec<_> = inputs().map(|((log, lookup), map)| Input::new(log, lookup, map)).collect();
             for (id, channel) in (0..).zip(&self.channels) {
                 sink.channel(id, channel)?;
             }

@@ -5,41 +5,96 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io;
 
-use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Time};
+use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Span, Time};
 
 use crate::Log;
+use crate::spill::{Place, Spill};
 
 /// One log to be merged.
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) log: &'a Log,
-    /// Its index, with positions.
-    pub(crate) index: &'a Index,
+    index: &'a Index,
     pub(crate) lookup: &'a Lookup,
     /// The sink's number for each of the log's channels; empty if they are the same.
     pub(crate) map: &'a [ChannelId],
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn new(log: &'a Log, lookup: &'a Lookup, map: &'a [ChannelId]) -> Result<Self, SinkError> {
-        let index = log.placed().map_err(|error| SinkError::Io(io::Error::other(error.to_string())))?;
-        Ok(Self { log, index, lookup, map })
+    pub(crate) fn new(log: &'a Log, lookup: &'a Lookup, map: &'a [ChannelId]) -> Self {
+        Self { log, index: &log.index, lookup, map }
+    }
+
+    /// The same, with positions in the index.
+    fn placed(self) -> Result<Self, SinkError> {
+        let index = self.log.placed().map_err(|error| SinkError::Io(io::Error::other(error.to_string())))?;
+        Ok(Self { index, ..self })
+    }
+
+    /// The wanted channels that have samples.
+    fn channels(self) -> impl Iterator<Item = ChannelId> + 'a {
+        let full = (0..).zip(&self.index.channels).filter(|(_, channel)| channel.samples > 0);
+        full.map(|(id, _)| id).filter(move |id| self.lookup.wants(*id))
+    }
+
+    /// Bytes of memory that merging lists takes, at most.
+    fn cost(self) -> u64 {
+        let samples =
+            |id: ChannelId| self.index.channels.get(id as usize).map_or(0, |c| if c.sorted { 0 } else { c.samples });
+        let positions = if self.log.has_places() { 0 } else { 4 * self.index.samples() };
+        positions + SORTING * self.channels().map(samples).sum::<u64>()
     }
 }
 
 /// Gives the samples of all inputs to a sink, by (time, input, place in the file). Channels are the caller's
 /// to declare.
 ///
-/// Every channel is a list of places that is in the order of time already, or is put in it, stably; then the
-/// lists are merged. Memory: a block of each list, and 16 bytes for every sample of a channel out of order.
+/// If that would take more than half of the memory that is allowed, it goes over a temporary file.
 pub(crate) fn run(inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let allowed = inputs.iter().filter_map(|input| input.log.memory()).min().map(|memory| memory / 2);
+    let cost = inputs.iter().map(|input| input.cost()).sum::<u64>();
+    match allowed.filter(|allowed| cost > *allowed) {
+        Some(allowed) => spilled(inputs, allowed, sink),
+        None => {
+            let inputs: Vec<_> = inputs.iter().map(|input| input.placed()).collect::<Result<_, _>>()?;
+            merged(&inputs, sink)
+        }
+    }
+}
+
+/// One walk over each log lists all samples, which are sorted in pieces that fit the memory.
+fn spilled(inputs: &[Input<'_>], memory: u64, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    let mut spill = Spill::new(memory);
+    for (number, input) in (0..).zip(inputs) {
+        let mut take = |rows: &[Row]| {
+            let places =
+                rows.iter().map(|row| Place { time: row.time, input: number, at: row.at, channel: row.channel });
+            places.into_iter().try_for_each(|place| spill.push(place)).map_err(SinkError::Io)
+        };
+        for window in input.log.windows(WINDOW) {
+            let lookup = Lookup { within: Some(window), ..input.lookup.clone() };
+            input.log.dialect().rows(input.log.bytes(), input.index, &lookup, &mut take)?;
+            input.log.pass(window);
+        }
+    }
+    let mut sorted = spill.finish().map_err(SinkError::Io)?;
+    let mut batch = Batch::new(inputs);
+    while let Some(place) = sorted.next().map_err(SinkError::Io)? {
+        batch.push(place.input as usize, Row { time: place.time, at: place.at, channel: place.channel });
+        if batch.is_full() {
+            batch.deliver(inputs, sink)?;
+        }
+    }
+    batch.deliver(inputs, sink)
+}
+
+/// Every channel is a list of places that is in the order of time already, or is put in it, stably; then the
+/// lists are merged. Memory: a block of each list, and 16 bytes for every sample of a channel out of order, or half as
+/// much again while it is sorted.
+fn merged(inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut lanes = Vec::new();
     for (place, input) in inputs.iter().enumerate() {
-        for (id, channel) in input.index.channels.iter().enumerate() {
-            let Ok(id) = ChannelId::try_from(id) else { break };
-            if channel.samples > 0 && input.lookup.wants(id) {
-                lanes.push(Lane::new(input, place, id));
-            }
-        }
+        lanes.extend(input.channels().map(|id| Lane::new(input, place, id)));
     }
     let mut heap = BinaryHeap::with_capacity(lanes.len());
     for (lane, state) in lanes.iter_mut().enumerate() {
@@ -71,6 +126,8 @@ struct Lane<'a> {
     channel: ChannelId,
     places: Box<dyn Iterator<Item = u64> + 'a>,
     sorted: bool,
+    /// How many there are; fewer are wanted if times are cut away.
+    expected: usize,
     block: Vec<(Time, u64)>,
     /// How much of the block is used.
     used: usize,
@@ -84,7 +141,8 @@ impl<'a> Lane<'a> {
             None => Box::new(std::iter::empty()),
         };
         let sorted = found.is_none_or(|channel| channel.sorted);
-        Self { input: place, channel, places, sorted, block: Vec::new(), used: 0 }
+        let expected = found.map_or(0, |channel| channel.positions.len());
+        Self { input: place, channel, places, sorted, expected, block: Vec::new(), used: 0 }
     }
 
     fn next(&mut self, inputs: &[Input<'_>]) -> Option<(Time, u64)> {
@@ -102,6 +160,9 @@ impl<'a> Lane<'a> {
         let (mut at, mut times) = (Vec::new(), Vec::new());
         self.block.clear();
         self.used = 0;
+        if !self.sorted {
+            self.block.reserve_exact(self.expected);
+        }
         while self.block.is_empty() || !self.sorted {
             at.clear();
             times.clear();
@@ -128,13 +189,15 @@ struct Batch<'a> {
     order: Vec<usize>,
     decoded: Vec<Vec<Sample<'a>>>,
     merged: Vec<Sample<'a>>,
+    /// Of each input, up to where its bytes were given back to the system.
+    passed: Vec<u64>,
 }
 
 impl<'a> Batch<'a> {
     fn new(inputs: &[Input<'a>]) -> Self {
         let rows = inputs.iter().map(|_| Vec::new()).collect();
         let decoded = inputs.iter().map(|_| Vec::new()).collect();
-        Self { rows, order: Vec::new(), decoded, merged: Vec::new() }
+        Self { rows, order: Vec::new(), decoded, merged: Vec::new(), passed: vec![0; inputs.len()] }
     }
 
     fn push(&mut self, input: usize, row: Row) {
@@ -149,8 +212,17 @@ impl<'a> Batch<'a> {
     }
 
     fn deliver(&mut self, inputs: &[Input<'a>], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        for ((input, rows), decoded) in inputs.iter().zip(&mut self.rows).zip(&mut self.decoded) {
+        let parts = inputs.iter().zip(&mut self.rows).zip(&mut self.decoded).zip(&mut self.passed);
+        for (((input, rows), decoded), passed) in parts {
             decoded.clear();
+            // Most logs are nearly in order: what lies far behind is not needed again, or not soon.
+            let lowest = rows.iter().map(|row| row.at).min().unwrap_or(*passed);
+            if lowest > *passed + 2 * WINDOW {
+                input.log.pass(Span { start: *passed, end: lowest - WINDOW });
+                *passed = lowest - WINDOW;
+            } else {
+                *passed = lowest.min(*passed);
+            }
             input.log.dialect().samples(input.log.bytes(), input.index, rows, decoded);
             rows.clear();
             if !input.map.is_empty() {
@@ -177,5 +249,9 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Bytes for a sample of a channel that is put in order.
+const SORTING: u64 = 24;
+/// Bytes of a log that are walked over before they are given back to the system.
+const WINDOW: u64 = 32 << 20;
 const BLOCK: usize = 256;
 const BATCH: usize = 1024;

@@ -1,14 +1,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
 
 use crate::dialects::Reader;
 use crate::frc::Facts;
+use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
 use crate::{
-    Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, threads,
+    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, threads,
     windows,
 };
 
@@ -27,6 +29,15 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// From how many bytes on a log is indexed without the place of every record, which takes four bytes each.
     pub light_from: u64,
+    /// How many bytes of memory putting samples in the order of time may take, about; beyond, temporary files are used.
+    pub memory: Option<u64>,
+    /// Where what was found is kept for the next time.
+    pub cache: Cache,
+    /// From how many bytes on it is: a smaller log is read as fast as what is kept of it.
+    pub cache_from: u64,
+    /// How long a file must have been left alone before anything about it is kept. The clocks of some file systems
+    /// tick every two seconds, and a change within a tick goes unseen.
+    pub cache_after: Duration,
 }
 
 impl Default for OpenOptions {
@@ -38,6 +49,10 @@ impl Default for OpenOptions {
             salvage: false,
             limits: Limits::default(),
             light_from: LIGHT_FROM,
+            memory: None,
+            cache: Cache::Off,
+            cache_from: CACHE_FROM,
+            cache_after: CACHE_AFTER,
         }
     }
 }
@@ -69,6 +84,9 @@ pub struct Log {
     dialect: &'static dyn Dialect,
     source: Source,
     read: Read<'static>,
+    memory: Option<u64>,
+    sidecar: Option<Sidecar>,
+    from_cache: bool,
     schemas: OnceLock<Schemas>,
     facts: OnceLock<Facts>,
     /// The index with positions, where the first one was made without.
@@ -126,11 +144,22 @@ impl Log {
         if source.bytes.is_mapped() && source.bytes.len() as u64 > PASSED_FROM {
             read.passed = threads::pass;
         }
-        progress.begin("reading", source.bytes.len() as u64);
-        let index = dialect.index(&source.bytes, &read, &mut problems);
-        progress.end();
-        let index = index
-            .map_err(|error| if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) })?;
+        let sidecar = source.stamp.and_then(|stamp| Sidecar::of(path, &source.bytes, stamp, dialect, options));
+        let kept = sidecar.as_ref().and_then(|sidecar| sidecar.read(&source.bytes, dialect, &read));
+        let from_cache = kept.is_some();
+        let (index, problems) = match kept {
+            Some(kept) => kept,
+            None => {
+                progress.begin("reading", source.bytes.len() as u64);
+                let index = dialect.index(&source.bytes, &read, &mut problems);
+                progress.end();
+                let index = index.map_err(|error| {
+                    if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) }
+                })?;
+                sidecar.iter().for_each(|sidecar| sidecar.write(&index, &problems));
+                (index, problems)
+            }
+        };
         Ok(Self {
             path: path.to_owned(),
             index,
@@ -138,6 +167,9 @@ impl Log {
             dialect,
             source,
             read,
+            memory: options.memory,
+            sidecar,
+            from_cache,
             schemas: OnceLock::new(),
             facts: OnceLock::new(),
             placed: OnceLock::new(),
@@ -166,6 +198,12 @@ impl Log {
     #[must_use]
     pub fn wrapper(&self) -> Option<Wrapper> {
         self.source.wrapper
+    }
+
+    /// Whether its index was kept from an earlier time; see [`Cache`].
+    #[must_use]
+    pub fn from_cache(&self) -> bool {
+        self.from_cache
     }
 
     /// How it is read, for calls of the dialect itself.
@@ -210,7 +248,17 @@ impl Log {
         for (id, channel) in wanted {
             sink.channel(id, &channel.channel)?;
         }
-        merge::run(&[merge::Input::new(self, lookup, &[])?], sink)
+        merge::run(&[merge::Input::new(self, lookup, &[])], sink)
+    }
+
+    /// Whether the place of every record is known already.
+    pub(crate) fn has_places(&self) -> bool {
+        self.index.placed || self.placed.get().is_some()
+    }
+
+    /// How much memory the order of time may take.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.memory
     }
 
     /// The index with the place of every record. A large log is opened without, and they are found when first needed.
@@ -224,7 +272,10 @@ impl Log {
         let read = Read { positions: true, ..self.read };
         let index = self.dialect.index(&self.source.bytes, &read, &mut Problems::default());
         let index = index.map_err(|error| Error::decode(&self.path, error))?;
-        Ok(self.placed.get_or_init(|| index))
+        Ok(self.placed.get_or_init(|| {
+            self.sidecar.iter().for_each(|sidecar| sidecar.write(&index, &self.problems));
+            index
+        }))
     }
 
     /// Some channels as flat buffers, in the order asked for.
@@ -379,6 +430,9 @@ fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
 const WINDOW: u64 = 32 << 20;
 /// Logs from this size on are indexed without positions.
 const LIGHT_FROM: u64 = 512 << 20;
+/// Below this a log is indexed in a few hundredths of a second.
+const CACHE_FROM: u64 = 32 << 20;
+const CACHE_AFTER: Duration = Duration::from_secs(2);
 /// What lies behind the walk in files of this size is given back to the system.
 const PASSED_FROM: u64 = 1 << 30;
 /// How much of a file the dialects see when asked whether it is theirs.

@@ -32,12 +32,23 @@ impl<'a> Output<'a> {
     /// Writes a result that was made in memory.
     pub fn write_all(self, bytes: &[u8]) -> Result<(), Error> {
         let path = match &self {
-            Self::File { path, .. } => Some(*path),
+            Self::File { path, .. } => Some(path.to_path_buf()),
             Self::Stream(_) => None,
         };
-        let mut out = self.open()?;
-        let written = out.write_all(bytes).and_then(|()| out.finish());
-        written.map_err(|error| sink_error(SinkError::Io(error), path))?.keep()
+        self.fill(|out| out.write_all(bytes).map_err(|error| sink_error(SinkError::Io(error), path.as_deref())))
+    }
+
+    /// Opens it, lets `fill` write to it, and keeps it if that went well.
+    pub fn fill<T, E: From<Error>>(self, fill: impl FnOnce(&mut (dyn Write + Send + 'a)) -> Result<T, E>) -> Result<T, E> {
+        let path = match &self {
+            Self::File { path, .. } => Some(path.to_path_buf()),
+            Self::Stream(_) => None,
+        };
+        let mut opened = self.open()?;
+        let done = fill(&mut opened)?;
+        let whole = opened.finish().map_err(|error| sink_error(SinkError::Io(error), path.as_deref()))?;
+        whole.keep()?;
+        Ok(done)
     }
 
     /// Opens it. Nothing is to be seen of it until [`Opened::keep`].

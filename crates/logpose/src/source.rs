@@ -4,22 +4,26 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use logpose_bridges::{Bridge, UnpackError};
 use logpose_core::{Problem, Problems, Severity};
 use memmap2::Mmap;
 
 use crate::error::NAME_A_FILE;
+use crate::sidecar::Stamp;
 use crate::{Error, ErrorKind, Progress, Wrapper};
 
 /// The bytes of a log, unwrapped.
 pub(crate) struct Source {
-    pub(crate) bytes: Bytes,
+    pub(crate) bytes: Arc<Bytes>,
     /// Bytes before unwrapping.
     pub(crate) file_len: u64,
     pub(crate) wrapper: Option<Wrapper>,
     /// What unwrapping lost.
     pub(crate) problem: Option<Problem>,
+    /// What the system says about the file, if the bytes are all of it.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 /// Bytes in memory or in a mapped file.
@@ -64,7 +68,9 @@ impl Source {
             return Self::from_pipe(path, file, progress);
         }
         let bytes = hold(file, about.len()).map_err(|error| Error::reading(path, error))?;
-        Self::from_bytes(path, bytes, progress)
+        let source = Self::from_bytes(path, bytes, progress)?;
+        let stamp = source.wrapper.is_none().then(|| Stamp::of(&about));
+        Ok(Self { stamp, ..source })
     }
 
     /// Takes bytes that are there already.
@@ -75,13 +81,13 @@ impl Source {
             return Err(Error::new(ErrorKind::Empty).in_file(path).with_help(help));
         }
         let Some(wrapper) = Wrapper::sniff(&bytes) else {
-            return Ok(Self { bytes, file_len, wrapper: None, problem: None });
+            return Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: None, problem: None, stamp: None });
         };
         progress.begin("decompressing", file_len);
         let unwrapped = unwrap(path, wrapper, &bytes, progress);
         progress.end();
         let (bytes, problem) = unwrapped?;
-        Ok(Self { bytes, file_len, wrapper: Some(wrapper), problem })
+        Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: Some(wrapper), problem, stamp: None })
     }
 
     /// Puts what a bridge unpacks in the place of the file.
@@ -94,7 +100,8 @@ impl Source {
     ) -> Result<(), Error> {
         let mut spool = Spool::default();
         bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| unpack_error(path, error))?;
-        self.bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
+        self.bytes = Arc::new(spool.finish().map_err(|error| Error::reading(path, error))?);
+        self.stamp = None;
         Ok(())
     }
 
@@ -118,8 +125,8 @@ impl Source {
         let mut spool = Spool::default();
         let unpacked = logpose_bridges::read_folder(&parts, read, &mut spool, problems);
         unpacked.map_err(|error| unpack_error(folder, error))?;
-        let bytes = spool.finish().map_err(|error| Error::reading(folder, error))?;
-        Ok(Self { bytes, file_len, wrapper: None, problem: None })
+        let bytes = Arc::new(spool.finish().map_err(|error| Error::reading(folder, error))?);
+        Ok(Self { bytes, file_len, wrapper: None, problem: None, stamp: None })
     }
 
     /// Reads to the end what cannot be mapped.
@@ -190,7 +197,7 @@ fn hold(mut file: File, len: u64) -> io::Result<Bytes> {
     unsafe_code,
     reason = "a mapped file is as large as memory needs to be, and pages that are not asked for cost nothing"
 )]
-fn map(file: &File) -> io::Result<Mmap> {
+pub(crate) fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the map is only read. If another program shortens the file meanwhile the system ends this
     // process, and if it overwrites it some values are those of the new file; both are what reading a file
     // that someone else writes can do, and no reader here relies on bytes staying what they were.

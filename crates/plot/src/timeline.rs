@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
             let each = if m.rich { each } else { each / m.line * m.line };
             if count > 0 && each < m.least.0 || count == 0 && free < 0 {
                 let missing = if count == 0 { -free } else { (m.least.0 - each).saturating_mul(count) };
-                return Err(too_small((0, missing), pen));
+                return Err(too_small((m.least.1 - (right - left), missing), pen));
             }
             let (mut wide_left, mut wide_right) = (0, 0);
             let mut y = top;

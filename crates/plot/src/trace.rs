@@ -112,10 +112,10 @@ impl Trace {
         self.count
     }
 
-    /// The last number.
+    /// The last number; where none lies in the range, the one before it.
     #[must_use]
     pub fn last(&self) -> Option<f64> {
-        self.last
+        self.last.or(self.before.map(|(_, value)| value))
     }
 
     /// The mean of the numbers.
@@ -269,7 +269,7 @@ mod tests {
         [(0.0, 0.0), (30.0, 30.0)].into_iter().for_each(|(t, v)| trace.push(t, v));
         assert_eq!(trace.slopes(), [[(10.0, 10.0), (20.0, 20.0)]]);
         assert_eq!(trace.steps(), [[(10.0, 0.0), (20.0, 0.0)]]);
-        assert_eq!(trace.count(), 0);
+        assert_eq!((trace.count(), trace.last()), (0, Some(0.0)));
     }
 
     #[test]

@@ -1,1 +1,25 @@
-//! SQL over logs; the one place that names DataFusion.
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod bucket;
+mod catalog;
+mod engine;
+mod error;
+mod group;
+mod held;
+mod logs;
+mod memory;
+mod push;
+mod read;
+mod scan;
+mod show;
+mod table;
+mod views;
+mod windows;
+mod write;
+
+pub use answer::{Answer, Rows};
+pub use engine::{Engine, Options, Statement};
+pub use error::Error;
+pub use memory::parse_size;
+pub use write::{Form, WriteError};

@@ -12,6 +12,7 @@ use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
 use crate::replay::{replay, scan};
+use crate::rows::{Take, rows};
 use crate::walk::{place, record_at};
 use crate::wire::{Header, metadata_of_2022, second_header};
 
@@ -95,6 +96,10 @@ impl Dialect for Wpilog {
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
         scan(log, index, lookup, prepare)
+    }
+
+    fn rows(&self, log: &[u8], index: &Index, lookup: &Lookup, take: &mut Take<'_>) -> Result<(), SinkError> {
+        rows(log, index, lookup, take)
     }
 
     fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {

@@ -10,6 +10,7 @@ mod parts;
 mod reader;
 mod recover;
 mod replay;
+mod rows;
 mod walk;
 mod wire;
 mod writer;

@@ -32,7 +32,7 @@ pub(crate) fn identifier(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-fn sections<'a>(mut open: Vec<&'a Layout>, text: &mut String) {
+fn sections(mut open: Vec<&Layout>, text: &mut String) {
     let mut done = HashSet::new();
     while let Some(layout) = open.pop() {
         if done.insert(layout.name.as_str()) {
@@ -46,13 +46,13 @@ fn fields<'a>(layout: &'a Layout, text: &mut String, nested: &mut Vec<&'a Layout
     let mut names: HashSet<String> = layout.fields.iter().map(|field| field.name.clone()).collect();
     let mut unit = None;
     let mut units = 0;
-    for field in &layout.fields {
+    for (place, field) in layout.fields.iter().enumerate() {
         if let Some(bits) = field.bits {
             if unit != Some(field.offset) {
                 unit = Some(field.offset);
                 let name = unique(&mut names, format!("bits{units}"));
                 units += 1;
-                let _ = writeln!(text, "uint{} {name} # {}", bits.unit * 8, shared(layout, field.offset));
+                let _ = writeln!(text, "uint{} {name} # {}", bits.unit * 8, shared(layout.fields.iter().skip(place)));
             }
             continue;
         }
@@ -89,10 +89,12 @@ fn unique(names: &mut HashSet<String>, mut name: String) -> String {
     name
 }
 
-/// Which bit-fields share a unit, lowest bit first.
-fn shared(layout: &Layout, offset: usize) -> String {
-    let fields = layout.fields.iter().filter(|field| field.offset == offset);
-    let parts = fields.filter_map(|field| Some(format!("{}:{}", field.name, field.bits?.width)));
+/// Which bit-fields share a unit with the first, lowest bit first.
+fn shared<'a>(fields: impl Iterator<Item = &'a Field>) -> String {
+    let mut fields = fields.peekable();
+    let unit = fields.peek().map(|field| field.offset);
+    let together = fields.take_while(|field| Some(field.offset) == unit);
+    let parts = together.filter_map(|field| Some(format!("{}:{}", field.name, field.bits?.width)));
     parts.collect::<Vec<_>>().join(" ")
 }
 

@@ -1,5 +1,6 @@
 //! What the messages of an MCAP channel are as samples.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -13,6 +14,8 @@ use super::wire::{Schema, Topic};
 #[derive(Default)]
 pub(crate) struct Lanes {
     schemas: HashMap<u16, Schema>,
+    /// What messages with a schema are, by its id and their encoding: read once, however many channels have it.
+    explained: HashMap<(u16, String), Explained>,
     topics: HashMap<u16, Topic>,
     lanes: Vec<Option<Lane>>,
     /// Whether a file is ours: then its metadata hold.
@@ -30,8 +33,19 @@ pub(crate) struct Lane {
     pub(crate) channel: ChannelId,
     pub(crate) ty: Type,
     pub(crate) kind: Kind,
-    /// Schemas that come before the first sample.
-    pub(crate) needs: Vec<(ChannelId, Vec<u8>)>,
+    /// Schemas that come before the first sample of any channel that has them.
+    pub(crate) needs: Needs,
+}
+
+/// Schemas that samples need before them: the channels they are values of, and themselves. Empty once they were given.
+pub(crate) type Needs = Rc<RefCell<Vec<(ChannelId, Vec<u8>)>>>;
+
+/// What the messages of a schema are.
+#[derive(Clone)]
+struct Explained {
+    type_name: String,
+    kind: Kind,
+    needs: Needs,
 }
 
 #[derive(Clone)]
@@ -52,7 +66,10 @@ pub(crate) enum Kind {
 
 impl Lanes {
     pub(crate) fn schema(&mut self, schema: Schema) {
-        self.schemas.insert(schema.id, schema);
+        if self.schemas.get(&schema.id) != Some(&schema) {
+            self.explained.retain(|(id, _), _| *id != schema.id);
+            self.schemas.insert(schema.id, schema);
+        }
     }
 
     /// Takes a channel; says whether it is another than the one with the same id before.
@@ -85,12 +102,12 @@ impl Lanes {
 
     /// Whether this schema comes for the first time.
     pub(crate) fn gives(&mut self, need: &(ChannelId, Vec<u8>)) -> bool {
-        self.given.insert(need.clone())
+        !self.given.contains(need) && self.given.insert(need.clone())
     }
 
     /// A lane as our own writer described it.
     fn own(&mut self, topic: &Topic) -> Option<Lane> {
-        let lane = |channel, ty, kind| Some(Lane { channel, ty, kind, needs: Vec::new() });
+        let lane = |channel, ty, kind| Some(Lane { channel, ty, kind, needs: Needs::default() });
         match topic.about(key::ROLE)? {
             role::EVENTS => return lane(0, Type::String, Kind::Events),
             role::DERIVED => return lane(0, Type::Bytes, Kind::Skip),
@@ -117,35 +134,46 @@ impl Lanes {
 
     /// A lane that encoding and schema describe.
     fn foreign(&mut self, topic: &Topic) -> Option<Lane> {
-        let schema = self.schemas.get(&topic.schema).filter(|_| topic.schema != 0).cloned();
-        let mut needs = Vec::new();
-        let (type_name, kind) = match (topic.encoding.as_str(), &schema) {
-            ("ros1", Some(schema)) if schema.encoding == "ros1msg" => match self.ros(schema, &mut needs) {
-                Some(found) => found,
-                None => (format!("ros1:{}", schema.name), Kind::Plain),
-            },
-            ("protobuf", Some(schema)) if schema.encoding == "protobuf" => {
-                for (path, file) in files(&schema.data) {
-                    let channel = Channel::new(format!("/.schema/proto:{path}"), "proto:FileDescriptorProto");
-                    needs.push((self.channel(channel)?, file.to_vec()));
-                }
-                (format!("proto:{}", schema.name), Kind::Plain)
+        let key = (topic.schema, topic.encoding.clone());
+        let explained = match self.explained.get(&key) {
+            Some(explained) => explained.clone(),
+            None => {
+                let schema = self.schemas.remove(&topic.schema).filter(|_| topic.schema != 0);
+                let explained = self.explain(&topic.encoding, schema.as_ref());
+                self.schemas.extend(schema.map(|schema| (schema.id, schema)));
+                self.explained.insert(key, explained.clone());
+                explained
             }
-            ("json", _) => ("json".to_owned(), Kind::Plain),
-            ("msgpack", _) => ("msgpack".to_owned(), Kind::Plain),
-            (encoding, Some(schema)) => (format!("{encoding}:{}", schema.name), Kind::Plain),
-            (encoding, None) if !encoding.is_empty() && Type::of(encoding) == Type::Bytes => {
-                (encoding.to_owned(), Kind::Plain)
-            }
-            _ => ("raw".to_owned(), Kind::Plain),
         };
-        let mut channel = Channel::new(topic.name.as_str(), type_name);
+        let mut channel = Channel::new(topic.name.as_str(), explained.type_name);
         if !topic.metadata.is_empty() {
             let pairs = topic.metadata.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
             channel.metadata = serde_json::Value::Object(pairs.collect()).to_string();
         }
         let ty = channel.ty();
-        Some(Lane { channel: self.channel(channel)?, ty, kind, needs })
+        Some(Lane { channel: self.channel(channel)?, ty, kind: explained.kind, needs: explained.needs })
+    }
+
+    fn explain(&mut self, encoding: &str, schema: Option<&Schema>) -> Explained {
+        let mut needs = Vec::new();
+        let plain = |type_name: String| (type_name, Kind::Plain);
+        let (type_name, kind) = match (encoding, schema) {
+            ("ros1", Some(schema)) if schema.encoding == "ros1msg" => {
+                self.ros(schema, &mut needs).unwrap_or_else(|| plain(format!("ros1:{}", schema.name)))
+            }
+            ("protobuf", Some(schema)) if schema.encoding == "protobuf" => {
+                for (path, file) in files(&schema.data) {
+                    let channel = Channel::new(format!("/.schema/proto:{path}"), "proto:FileDescriptorProto");
+                    needs.extend(self.channel(channel).map(|id| (id, file.to_vec())));
+                }
+                plain(format!("proto:{}", schema.name))
+            }
+            ("json" | "msgpack", _) => plain(encoding.to_owned()),
+            (encoding, Some(schema)) => plain(format!("{encoding}:{}", schema.name)),
+            (encoding, None) if !encoding.is_empty() && Type::of(encoding) == Type::Bytes => plain(encoding.to_owned()),
+            _ => plain("raw".to_owned()),
+        };
+        Explained { type_name, kind, needs: Rc::new(RefCell::new(needs)) }
     }
 
     fn ros(&mut self, schema: &Schema, needs: &mut Vec<(ChannelId, Vec<u8>)>) -> Option<(String, Kind)> {

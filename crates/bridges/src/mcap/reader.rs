@@ -52,7 +52,7 @@ pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Pr
             }
         }
     }
-    Ok(reader.finish(header)?)
+    reader.finish(header)
 }
 
 /// A file seen from outside: which records it has, without opening chunks.
@@ -133,9 +133,9 @@ impl<'a> Outline<'a> {
         if !data_end {
             let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
             problems.push(Problem::new(Severity::Damage, "truncated", at, lost, message));
-        } else if !footer {
-            let message = "the summary at the end of the file is not whole; all messages are there";
-            problems.push(Problem::new(Severity::Warning, "truncated-summary", at, lost, message));
+        } else if !footer || !cur.rest().starts_with(&MAGIC) {
+            let message = "the end of the file is not whole; all messages are there";
+            problems.push(Problem::new(Severity::Warning, "truncated-end", at, lost, message));
         }
         outline
     }
@@ -360,33 +360,29 @@ impl<'a> Reader<'a> {
     #[inline]
     fn message<'b>(&mut self, body: &'b [u8], at: u64, batch: &mut Vec<Sample<'b>>) -> Result<(), StreamError> {
         let (Some(topic), Some(time), Some(data)) = (array_at(body, 0), array_at(body, 6), body.get(22..)) else {
-            return Ok(self.lost(at, body, "a message without a header"));
+            return self.lost(at, body, "a message without a header");
         };
         let (topic, log_time) = (u16::from_le_bytes(*topic), u64::from_le_bytes(*time));
         let time = i64::try_from(i128::from(log_time) - i128::from(self.offset));
         let Some(lane) = self.lanes.lane(topic) else {
-            return Ok(self.lost(at, body, &format!("a message of channel {topic}, which is not declared")));
+            return self.lost(at, body, &format!("a message of channel {topic}, which is not declared"));
         };
         let channel = lane.channel;
         let payload = match lane.kind {
             Kind::Plain => data,
             Kind::Counted => match data.get(4..) {
                 Some(payload) => payload,
-                None => return Ok(self.misfit(at, body, channel, "there is no count in front")),
+                None => return self.misfit(at, body, channel, "there is no count in front"),
             },
             Kind::Skip => return Ok(()),
             _ => return self.special(topic, time.unwrap_or(i64::MAX), data, at, batch),
         };
         let value = match Value::parse(lane.ty, payload, Layout::Little) {
             Ok(value) => value,
-            Err(misfit) => return Ok(self.misfit(at, body, channel, &misfit.to_string())),
+            Err(misfit) => return self.misfit(at, body, channel, &misfit.to_string()),
         };
         let Ok(time) = time else {
-            return Ok(self.lost(
-                at,
-                body,
-                &format!("a message at {log_time} ns, beyond what 64 bits with a sign hold"),
-            ));
+            return self.lost(at, body, &format!("a message at {log_time} ns, beyond what 64 bits with a sign hold"));
         };
         if self.declared.get(channel as usize) != Some(&true) || self.first.is_none() {
             self.first(topic, log_time, Time::from_nanos(time), batch)?;
@@ -402,7 +398,7 @@ impl<'a> Reader<'a> {
         self.sink.samples(batch)?;
         batch.clear();
         let Some(lane) = self.lanes.lane(topic) else { return Ok(()) };
-        let (channel, needs) = (lane.channel, std::mem::take(&mut lane.needs));
+        let (channel, needs) = (lane.channel, lane.needs.take());
         for need in &needs {
             if self.lanes.gives(need) {
                 let (channel, payload) = need;
@@ -458,7 +454,9 @@ impl<'a> Reader<'a> {
         match kind {
             Kind::Integer(scalar) => match ros::integer(scalar, data) {
                 Some(number) => batch.push(Sample { channel, time, value: Value::Int64(number) }),
-                None => self.misfit(at, data, channel, &format!("a {} has {} bytes", scalar.name(), scalar.size())),
+                None => {
+                    self.misfit(at, data, channel, &format!("a {} has {} bytes", scalar.name(), scalar.size()))?;
+                }
             },
             Kind::Json(message) => {
                 self.sink.samples(batch)?;
@@ -466,7 +464,7 @@ impl<'a> Reader<'a> {
                 self.text.clear();
                 match message.json(data, &mut self.text) {
                     Some(()) => self.sink.samples(&[Sample { channel, time, value: Value::String(&self.text) }])?,
-                    None => self.misfit(at, data, channel, "its bytes do not fit its definition"),
+                    None => self.misfit(at, data, channel, "its bytes do not fit its definition")?,
                 }
             }
             _ => {}
@@ -480,7 +478,7 @@ impl<'a> Reader<'a> {
         let text = |key: &str| event.get(key).and_then(serde_json::Value::as_str);
         let number = event.get("channel").and_then(serde_json::Value::as_u64);
         let Some(id) = number.and_then(|number| self.lanes.number(number)) else {
-            return Ok(self.lost(at, &[], "an event of no channel"));
+            return self.lost(at, &[], "an event of no channel");
         };
         let time = event.get("time_ns").and_then(serde_json::Value::as_i64).map_or(time, Time::from_nanos);
         match text("event") {
@@ -493,7 +491,7 @@ impl<'a> Reader<'a> {
                 self.declare(id, None)?;
                 self.sink.end(id, time)?;
             }
-            _ => self.lost(at, &[], "an event of another kind than start, metadata and end"),
+            _ => self.lost(at, &[], "an event of another kind than start, metadata and end")?,
         }
         Ok(())
     }
@@ -511,16 +509,18 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn lost(&mut self, at: u64, bytes: &[u8], what: &str) {
+    fn lost(&mut self, at: u64, bytes: &[u8], what: &str) -> Result<(), StreamError> {
         let message = format!("{what}; it is skipped");
         self.problems.push(Problem::new(Severity::Damage, "bad-message", at, bytes.len() as u64, message));
+        Ok(())
     }
 
     #[cold]
-    fn misfit(&mut self, at: u64, bytes: &[u8], id: ChannelId, reason: &str) {
+    fn misfit(&mut self, at: u64, bytes: &[u8], id: ChannelId, reason: &str) -> Result<(), StreamError> {
         let channel = self.lanes.channels.get(id as usize).cloned().unwrap_or_default();
         let message = format!("no value of {:?} ({}): {reason}; skipped", channel.name, channel.type_name);
         self.problems.push(Problem::new(Severity::Damage, "misfit", at, bytes.len() as u64, message));
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages of ROS 1 that others wrote: their definitions, and their values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -101,10 +101,11 @@ impl Definition {
     /// The schemas of the struct with the same fields and of all structs in it; only where all values have one size.
     pub(crate) fn schemas(&self) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
+        let mut known = HashSet::new();
         let mut open = vec![self];
         while let Some(message) = open.pop() {
             let name = message.struct_name();
-            if found.iter().any(|(known, _)| *known == name) {
+            if !known.insert(name.clone()) {
                 continue;
             }
             let mut text = String::new();

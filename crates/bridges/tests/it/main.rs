@@ -1,9 +1,19 @@
 //! Logs as files of other fields, and back.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "the helpers of tests may panic like the tests themselves"
+)]
 
 mod arrow;
+mod folder;
 mod mcap;
 mod parquet;
+mod roundtrip;
 mod store;
+mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
 use logpose_core::{

@@ -256,3 +256,180 @@ fn viewers_find_schemas_that_fit_the_bytes() {
     assert_eq!(schema("/proto-Point").0, "protobuf");
     assert_eq!(schema("/struct-Pose2d/foxglove").1, "foxglove.PoseInFrame");
 }
+
+#[test]
+fn a_file_is_read_as_far_as_it_is_whole() {
+    let whole = write(Compression::Zstd, false, 3);
+    let mut all = Diary::default();
+    read_back(&whole, &mut all);
+    let mut most = 0;
+    let tail = whole.len() - 60..whole.len();
+    for end in (8..whole.len()).step_by(whole.len() / 300).chain(tail) {
+        let mut found = Diary::default();
+        let (_, problems) = read_back(&whole[..end], &mut found);
+        assert!(!problems.is_empty(), "{end}");
+        let samples =
+            |diary: &Diary| diary.0.iter().filter(|line| !line.starts_with("channel")).cloned().collect::<Vec<_>>();
+        let (part, all) = (samples(&found), samples(&all));
+        assert_eq!(part, all[..part.len()]);
+        most = most.max(part.len());
+    }
+    let end = whole.len() - 20;
+    let (_, problems) = read_back(&whole[..end], &mut Diary::default());
+    assert_eq!(problems.worst(), Some(Severity::Warning), "{:?}", problems.list());
+    assert_eq!(most, all.0.iter().filter(|line| !line.starts_with("channel")).count());
+    let error = read(b"\x89MCAP1", &Read::default(), &mut Diary::default(), &mut Problems::default()).unwrap_err();
+    assert_eq!(error.to_string(), "mcap: byte 0x0: an MCAP file starts with 89 4d 43 41 50 30 0d 0a");
+}
+
+#[test]
+fn flipped_bytes_are_noticed_and_never_panic() {
+    for compression in ALL {
+        let whole = write(compression, true, 1);
+        for (at, flip) in (8..whole.len()).step_by(whole.len() / 600).zip([0xff, 0x01, 0x80].into_iter().cycle()) {
+            let mut file = whole.clone();
+            file[at] ^= flip;
+            read_back(&file, &mut Diary::default());
+        }
+        let mut file = whole.clone();
+        let chunk = &mcap::Summary::read(&whole).unwrap().unwrap().chunk_indexes[0];
+        file[(chunk.chunk_start_offset + chunk.chunk_length / 2) as usize] ^= 0x10;
+        let (_, problems) = read_back(&file, &mut Diary::default());
+        assert_eq!(problems.list()[0].code, "bad-chunk", "{:?}", problems.list());
+    }
+}
+
+/// A file of others, made with the mcap crate.
+fn foreign(compression: Option<mcap::Compression>, chunks: bool) -> Vec<u8> {
+    let mut out = std::io::Cursor::new(Vec::new());
+    let options = mcap::WriteOptions::new().compression(compression).use_chunks(chunks).chunk_size(Some(200));
+    let mut writer = options.create(&mut out).unwrap();
+    let float = writer.add_schema("std_msgs/Float64", "ros1msg", b"float64 data").unwrap();
+    let byte = writer.add_schema("std_msgs/Int8", "ros1msg", b"int8 data").unwrap();
+    let twist = b"Vector3 linear\n===\nMSG: geometry_msgs/Vector3\nfloat64 x\nfloat64 y\n";
+    let twist = writer.add_schema("geometry_msgs/Twist", "ros1msg", twist).unwrap();
+    let named = writer.add_schema("a/Named", "ros1msg", b"string name\nuint8 n").unwrap();
+    let set = [&[1 << 3 | 2, u8::try_from(descriptor("p.proto", "P").len()).unwrap()], &descriptor("p.proto", "P")[..]];
+    let proto = writer.add_schema("P", "protobuf", &set.concat()).unwrap();
+    let cdr = writer.add_schema("sensor_msgs/msg/Imu", "ros2msg", b"").unwrap();
+    let empty = std::collections::BTreeMap::new();
+    let point = [&[1 << 3 | 1][..], &1.5_f64.to_le_bytes()].concat();
+    let messages: [(&str, u16, &str, Vec<u8>); 8] = [
+        ("/float", float, "ros1", 0.5_f64.to_le_bytes().to_vec()),
+        ("/byte", byte, "ros1", vec![0xfe]),
+        ("/twist", twist, "ros1", vec![0; 16]),
+        ("/named", named, "ros1", b"\x02\0\0\0ab\x07".to_vec()),
+        ("/proto", proto, "protobuf", point),
+        ("/json", 0, "json", b"[1]".to_vec()),
+        ("/imu", cdr, "cdr", vec![0, 1, 2]),
+        ("/none", 0, "", vec![9]),
+    ];
+    let channels = messages
+        .each_ref()
+        .map(|(topic, schema, encoding, _)| writer.add_channel(*schema, topic, encoding, &empty).unwrap());
+    for sequence in 0..2 {
+        for (channel, (.., data)) in channels.iter().zip(&messages) {
+            let log_time = 1_700_000_000_000_000_000 + u64::from(sequence);
+            let header =
+                mcap::records::MessageHeader { channel_id: *channel, sequence, log_time, publish_time: log_time };
+            writer.write_to_known_channel(&header, data).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    out.into_inner()
+}
+
+#[test]
+fn files_of_others_become_values() {
+    for (compression, chunks) in
+        [(Some(mcap::Compression::Zstd), true), (Some(mcap::Compression::Lz4), true), (None, true), (None, false)]
+    {
+        let file = foreign(compression, chunks);
+        let mut found = Diary::default();
+        let (header, problems) = read_back(&file, &mut found);
+        assert!(problems.is_empty(), "{:?}", problems.list());
+        assert_eq!(header.epoch_ns, Some(0));
+        let mut types: Vec<_> = header.channels.iter().map(|c| format!("{} {}", c.name, c.type_name)).collect();
+        types.sort();
+        let expected = [
+            "/.schema/proto:p.proto proto:FileDescriptorProto",
+            "/.schema/struct:geometry_msgs_Twist structschema",
+            "/.schema/struct:geometry_msgs_Vector3 structschema",
+            "/byte int64",
+            "/float double",
+            "/imu cdr:sensor_msgs/msg/Imu",
+            "/json json",
+            "/named json",
+            "/none raw",
+            "/proto proto:P",
+            "/twist struct:geometry_msgs_Twist",
+        ];
+        assert_eq!(types, expected);
+        let id = |name: &str| header.channels.iter().position(|channel| channel.name == name).unwrap();
+        let text = br#"{"name":"ab","n":7}"#;
+        for (name, value) in
+            [("/byte", format!("Int64 {:02x?}", (-2_i64).to_le_bytes())), ("/named", format!("String {text:02x?}"))]
+        {
+            for ns in [1_700_000_000_000_000_000_i64, 1_700_000_000_000_000_001] {
+                assert!(found.0.contains(&format!("{} {ns} {value}", id(name))), "{name} {:#?}", found.0);
+            }
+        }
+    }
+}
+
+/// The schemas that a file of others brings along are such that its values are decoded.
+#[test]
+fn values_of_others_are_decoded() {
+    struct Decoded(Registry, Vec<Channel>, Vec<String>);
+    impl Sink for Decoded {
+        fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+            self.1.resize(self.1.len().max(id as usize + 1), Channel::default());
+            self.1[id as usize] = channel.clone();
+            Ok(())
+        }
+
+        fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+            for sample in samples {
+                let channel = &self.1[sample.channel as usize];
+                let (Value::Bytes(payload) | Value::String(payload)) = sample.value else { continue };
+                if Registry::is_schema(&channel.name, &channel.type_name) {
+                    self.0.add(&channel.name, &channel.type_name, payload).unwrap();
+                } else if let Ok(decoded) = self.0.decode(&channel.type_name, payload) {
+                    let mut text = Vec::new();
+                    decoded.tree.write_json(&mut text);
+                    self.2.push(format!("{} {}", channel.name, String::from_utf8(text).unwrap()));
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut sink = Decoded(Registry::new(), Vec::new(), Vec::new());
+    read_back(&foreign(None, true), &mut sink);
+    let round = [
+        "/twist {\"linear\":{\"x\":0.0,\"y\":0.0}}",
+        "/named {\"name\":\"ab\",\"n\":7}",
+        "/proto {\"x\":1.5}",
+        "/json [1]",
+    ];
+    assert_eq!(sink.2, [round, round].concat());
+    // Foxglove's own messages, read as a file of others would be.
+    let mut sink = Decoded(Registry::new(), Vec::new(), Vec::new());
+    let ours = write(Compression::None, true, 1);
+
+    read_back(&renamed(&ours), &mut sink);
+    let pose = sink.2.iter().find(|line| line.starts_with("/struct-Pose2d/foxglove")).unwrap();
+    let expected = "/struct-Pose2d/foxglove {\"timestamp\":{\"seconds\":0,\"nanos\":31000},\"frame_id\":\"field\",\
+         \"pose\":{\"position\":{\"x\":0.0,\"y\":1.0,\"z\":0.0},\"orientation\":{\"x\":0.0,\"y\":0.0,\"z\":0.8414709848078965,\"w\":0.5403023058681398}}}";
+    assert_eq!(pose, expected);
+    let poses = sink.2.iter().find(|line| line.starts_with("/struct-Pose2d[]/foxglove")).unwrap();
+    assert!(poses.contains("\"poses\":[{\"position\""), "{poses}");
+}
+
+/// The file with another name on the record that makes it one of ours.
+fn renamed(file: &[u8]) -> Vec<u8> {
+    let at = file.windows(11).position(|window| window == b"\x07\0\0\0logpose").unwrap();
+    let mut file = file.to_vec();
+    file[at + 4] = b'x';
+    file
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use logpose::core::{Channel, ChannelId, ChannelIndex, Lookup, Sample, Sink, SinkError};
-use logpose::{Log, Order};
+use logpose::{Log, Order, unit};
 
 use super::{shown, tell_problems};
 use crate::args::{Channels, Form, Reading};
@@ -223,24 +223,6 @@ fn rate_of(found: &ChannelIndex) -> Option<f64> {
     rate(found.samples, found.last.since(found.first))
 }
 
-/// What the values are measured in, if the log tells: in AdvantageKit's JSON, or in a line `Units: rotations` as CTRE's
-/// converter writes it.
-pub(super) fn unit(channel: &Channel) -> Option<String> {
-    if channel.unit.is_some() || channel.metadata.is_empty() {
-        return channel.unit.clone();
-    }
-    if let Ok(metadata) = serde_json::from_str::<serde_json::Value>(&channel.metadata) {
-        let named = ["unit", "units"].iter().find_map(|key| metadata.get(key)?.as_str());
-        return named.filter(|unit| !unit.is_empty()).map(str::to_owned);
-    }
-    channel
-        .metadata
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Units:"))
-        .map(|unit| unit.trim().to_owned())
-        .filter(|unit| !unit.is_empty())
-}
-
 /// The name of the schema that a channel holds: `struct:Pose2d` of `/.schema/struct:Pose2d`.
 pub(super) fn schema_name(channel: &Channel) -> Option<&str> {
     let (_, name) = channel.name.split_once(".schema/")?;
@@ -285,15 +267,7 @@ impl Sink for Texts<'_> {
 mod tests {
     use logpose::core::Channel;
 
-    use super::{schema_name, unit};
-
-    #[test]
-    fn units_come_from_the_metadata() {
-        let of = |metadata: &str| unit(&Channel { metadata: metadata.to_owned(), ..Channel::new("x", "double") });
-        assert_eq!(of(r#"{"source":"AdvantageKit","unit":"meters"}"#), Some("meters".into()));
-        assert_eq!(of("Position of the mechanism.\nUnits: rotations"), Some("rotations".into()));
-        assert_eq!((of(r#"{"source":"NT"}"#), of(""), of("Units:")), (None, None, None));
-    }
+    use super::schema_name;
 
     #[test]
     fn schemas_are_known_by_their_names() {

@@ -16,6 +16,7 @@ mod list;
 mod man;
 mod plot;
 mod recover;
+mod sql;
 mod stats;
 
 use std::io::Write;
@@ -51,6 +52,7 @@ enum Command {
     Find(find::Find),
     Diff(diff::Diff),
     Grep(grep::Grep),
+    Sql(sql::Sql),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Convert(convert::Convert),
@@ -78,6 +80,7 @@ impl Cli {
             Some(Command::Find(command)) => command.run(screen),
             Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
+            Some(Command::Sql(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use logpose::core::{Channel, Lookup, Time};
 use logpose::frc::Mode;
 use logpose::{Filter, Log, Output};
-use logpose_plot::{Band, Chart, Color, Legend, Path as Track1, Row, Series, Timeline, Trace, Track};
+use logpose_plot::{Band, Chart, Color, Legend, Path as Route, Row, Series, Timeline, Trace, Track};
 
 use self::leaves::{Leaf, Taker, Wanted, gather};
 use super::{info, recover, shown, tell_problems};
@@ -29,10 +29,10 @@ use crate::screen::Screen;
 #[command(after_help = "\
 Examples:
   logpose plot demo/demo_q12.rlog -y '*BatteryVoltage' --terminal
-  logpose plot demo/demo_q12.rlog -y '/SystemStats/*' -y '*Shooter/*' -o match.svg
-  logpose plot demo/demo_q12.rlog -y '*ChassisSpeeds.v*' -S auto..auto --title 'Auto' -o auto.png
-  logpose plot demo/demo_q12.rlog --xy '*Drive/Pose.translation.x' '*Drive/Pose.translation.y' -o field.svg
-  logpose plot demo/demo_q12.rlog demo/akit*.wpilog -y '*Shooter/RPM' --align teleop -o compare.png")]
+  logpose plot demo/demo_q12.rlog -y '/SystemStats/Battery*' -y '*Shooter/*' -o match.svg
+  logpose plot demo/demo_q12.rlog -y '*ChassisSpeeds.v*' -S auto..auto -o auto.png
+  logpose plot demo/demo_q12.rlog --xy '*/Pose.translation.x' '*/Pose.translation.y' -o field.svg
+  logpose plot demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '*RPM' --align auto -o both.png")]
 pub(super) struct Plot {
     /// Logs, drawn over each other; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -112,47 +112,45 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 impl Plot {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let target = self.target()?;
         if self.xy.is_empty() && self.selection.channels.include.is_empty() {
             return Err(Complaint::usage("nothing says what to plot")
                 .help("name channels with -y, such as -y '*Voltage'; `logpose list FILE` shows the names")
                 .into());
         }
+        let target = self.target()?;
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
-        let (width, drawn) = match target {
+        let width = match (&target, self.size) {
             // A braille cell has two dots side by side.
-            Target::Terminal => (2 * self.size.map_or(screen_width(screen), |(columns, _)| columns), None),
-            _ => (self.size.map_or(WIDTH, |(width, _)| width), Some(())),
+            (Target::Terminal, size) => size.map_or(screen_width(screen), |(columns, _)| columns).saturating_mul(2),
+            (_, size) => size.map_or(WIDTH, |(width, _)| width),
         };
         let views = self.views(&logs)?;
         let (chart, lines) = if self.xy.is_empty() { self.timeline(&views, width)? } else { self.track(&views)? };
-        if drawn.is_none() {
-            let text = self.in_terminal(&chart, screen)?;
-            screen.out.write_all(text.as_bytes())?;
-            return Ok(tell_problems(&logs, screen));
-        }
-        let size = self.size.unwrap_or_else(|| (WIDTH, default_height(&chart)));
-        let picture = |format: Format| match format {
-            Format::Svg => logpose_plot::svg(&chart, size).map(String::into_bytes),
-            Format::Png => logpose_plot::png(&chart, size),
-        };
         match target {
             Target::File(path, format) => {
-                let picture = picture(format).map_err(complaint)?;
+                let picture = self.picture(&chart, format)?;
                 interrupt::while_writing(path, || {
                     Output::File { path, force: self.force, wrapper: None }.write_all(&picture)
                 })?;
-                let said = tell_problems(&logs, screen);
                 let size = bytes(picture.len() as u64);
                 screen.notes.line(format_args!("wrote {}: {}, {size}", shown(path), counted(lines, "line")));
-                Ok(said)
             }
-            Target::Stdout(format) => {
-                screen.out.write_all(&picture(format).map_err(complaint)?)?;
-                Ok(tell_problems(&logs, screen))
+            Target::Stdout(format) => screen.out.write_all(&self.picture(&chart, format)?)?,
+            Target::Terminal => {
+                let text = self.in_terminal(&chart, screen)?;
+                screen.out.write_all(text.as_bytes())?;
             }
-            Target::Terminal => Ok(Outcome::Done),
         }
+        Ok(tell_problems(&logs, screen))
+    }
+
+    fn picture(&self, chart: &Chart, format: Format) -> Result<Vec<u8>> {
+        let size = self.size.unwrap_or_else(|| (WIDTH, default_height(chart)));
+        let drawn = match format {
+            Format::Svg => logpose_plot::svg(chart, size).map(String::into_bytes),
+            Format::Png => logpose_plot::png(chart, size),
+        };
+        Ok(drawn.map_err(complaint)?)
     }
 
     fn target(&self) -> Result<Target<'_>> {
@@ -309,7 +307,7 @@ impl Plot {
             let [x, y] = found.as_slice() else { continue };
             track.x_label = x.label();
             track.y_label = y.label();
-            let mut path = Track1::new(if views.len() > 1 { view.name(views) } else { String::new() });
+            let mut path = Route::new(if views.len() > 1 { view.name(views) } else { String::new() });
             join(&x.values, &y.values, &mut path);
             if !path.is_empty() {
                 track.paths.push(path);
@@ -487,7 +485,7 @@ impl Taker for Places<'_, '_> {
 }
 
 /// Two series as places: each value holds until the next of its series.
-fn join(xs: &[(Time, f64)], ys: &[(Time, f64)], path: &mut Track1) {
+fn join(xs: &[(Time, f64)], ys: &[(Time, f64)], path: &mut Route) {
     let (mut xs, mut ys) = (xs.iter().peekable(), ys.iter().peekable());
     let (mut x, mut y) = (None, None);
     while let Some(now) = [xs.peek(), ys.peek()].into_iter().flatten().map(|(time, _)| *time).min() {

@@ -1,6 +1,8 @@
 //! Plots of every log there is.
 
 use std::fs;
+use std::path::Path;
+use std::process::Output;
 
 use crate::fixtures::fixtures;
 use crate::run::{SHARED, code, folder, logpose, stderr, stdout, typed};
@@ -10,15 +12,23 @@ fn every_fixture_is_drawn_or_refused_with_a_sentence() {
     let dir = folder();
     let own =
         ["match", "pit", "evil", "unsorted", "truncated", "many"].map(|name| dir.path().join(format!("{name}.wpilog")));
-    for file in fixtures("valid").into_iter().chain(fixtures("corrupt")).chain(own) {
+    for file in fixtures("valid").into_iter().chain(fixtures("corrupt")) {
+        let output = logpose(dir.path()).args(["plot", "-y", "*", "--terminal"]).arg(&file).output().unwrap();
+        sound(&output, &file);
+    }
+    for file in own {
         for args in [&["--terminal"][..], &["-o", "plot.png", "--force"], &["-o", "plot.svg", "--separate", "--force"]]
         {
             let output = logpose(dir.path()).args(["plot", "-y", "*"]).args(args).arg(&file).output().unwrap();
-            let said = stderr(&output);
-            assert!((0..=3).contains(&code(&output)) && !said.contains("panicked"), "{}: {said}", file.display());
-            assert!(code(&output) != 1 || said.contains("error: "), "{}: {said}", file.display());
+            sound(&output, &file);
         }
     }
+}
+
+fn sound(output: &Output, file: &Path) {
+    let said = stderr(output);
+    assert!((0..=3).contains(&code(output)) && !said.contains("panicked"), "{}: {said}", file.display());
+    assert!(code(output) != 1 || said.contains("error: "), "{}: {said}", file.display());
 }
 
 #[test]

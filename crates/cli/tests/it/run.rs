@@ -19,6 +19,9 @@ pub(crate) fn folder() -> TempDir {
 /// A folder that nobody writes to, for the cases that only read.
 pub(crate) static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
 
+/// Where the binary keeps what it wants to find again.
+static CACHE: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
 /// `logpose`, as if typed in `dir` by somebody without settings.
 pub(crate) fn logpose(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_logpose"));
@@ -26,6 +29,8 @@ pub(crate) fn logpose(dir: &Path) -> Command {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
         command.env_remove(name);
     }
+    // Tests leave nothing in the folder of who runs them.
+    command.env("LOGPOSE_CACHE", CACHE.path());
     command
 }
 

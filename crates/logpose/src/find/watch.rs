@@ -44,7 +44,7 @@ pub(super) fn run(
         bounds: (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX)),
         each,
     };
-    match merge::Input::new(log, &wanted, &[]).and_then(|input| merge::run(&[input], &mut watch)) {
+    match merge::run(&[merge::Input::new(log, &wanted, &[])], &mut watch) {
         Ok(()) | Err(SinkError::Stopped) => {}
         Err(SinkError::Io(error)) => return Err(Error::new(ErrorKind::Io(error)).in_file(&log.path)),
         Err(other) => return Err(Error::usage(other.to_string()).in_file(&log.path)),

@@ -21,6 +21,7 @@ mod order;
 mod output;
 mod select;
 mod show;
+mod sidecar;
 mod stats;
 mod support;
 mod verify;

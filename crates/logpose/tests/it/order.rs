@@ -1,7 +1,9 @@
-use logpose::core::{ChannelId, Lookup, Time, Value};
-use logpose::{Log, Order};
+use std::path::Path;
 
-use crate::support::{Row, encode, log_of, rows};
+use logpose::core::{ChannelId, Lookup, Time, Value};
+use logpose::{Log, OpenOptions, Order};
+
+use crate::support::{Row, demo_dir, encode, log_of, rows};
 
 /// A log with times that jump about, many of them equal.
 fn jumbled(seed: u64, n: i64) -> Log {
@@ -49,6 +51,54 @@ fn several_logs_merge_like_one() {
     let file: Vec<Row> =
         logs.iter().flat_map(|log| rows(&[log_of(log.bytes().to_vec())], Vec::new(), Order::File)).collect();
     assert_eq!(rows(&logs, Vec::new(), Order::File), file);
+}
+
+/// The same log, opened with little memory, with the place of every record or without.
+fn cramped(log: &Log, light: bool) -> Log {
+    let light_from = if light { 0 } else { u64::MAX };
+    let options = OpenOptions { memory: Some(1), light_from, ..OpenOptions::default() };
+    Log::from_bytes("made.wpilog", log.bytes().to_vec(), &options).unwrap()
+}
+
+#[test]
+fn little_memory_does_not_change_the_order() {
+    let logs = [jumbled(1, 30_000), jumbled(2, 100), jumbled(3, 9000)];
+    let lookups = || -> Vec<Lookup> {
+        let (start, end) = (Time::from_micros(20_000), Time::from_micros(150_000));
+        let few = vec![true, false, true, true, false, true, true];
+        let always = vec![false, false, true, false, false, false, false];
+        vec![
+            Lookup { start: Some(start), end: Some(end), channels: few, always, ..Lookup::default() },
+            Lookup::default(),
+            Lookup { start: Some(start), ..Lookup::default() },
+        ]
+    };
+    for light in [false, true] {
+        let cramped: Vec<Log> = logs.iter().map(|log| cramped(log, light)).collect();
+        assert_eq!(cramped[0].index.placed, !light);
+        assert!(rows(&cramped, Vec::new(), Order::Time) == rows(&logs, Vec::new(), Order::Time));
+        assert!(rows(&cramped, lookups(), Order::Time) == rows(&logs, lookups(), Order::Time));
+    }
+}
+
+#[test]
+fn little_memory_does_not_change_the_order_of_fixtures() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let mut paths: Vec<_> = std::fs::read_dir(demo_dir()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for dialect in ["wpilog/valid", "wpilog/corrupt", "rlog/valid", "rlog/corrupt"] {
+        paths.extend(std::fs::read_dir(folder.join(dialect)).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    let mut compared = 0;
+    for path in paths {
+        let open = |options: &OpenOptions| Log::open(&path, options, &logpose::Quiet).ok();
+        for light_from in [0, u64::MAX] {
+            let cramped = OpenOptions { memory: Some(0), light_from, ..OpenOptions::default() };
+            let (Some(a), Some(b)) = (open(&OpenOptions::default()), open(&cramped)) else { continue };
+            compared += usize::from(!a.index.sorted);
+            assert!(rows(&[a], Vec::new(), Order::Time) == rows(&[b], Vec::new(), Order::Time), "{}", path.display());
+        }
+    }
+    assert!(compared > 5, "{compared}");
 }
 
 #[test]

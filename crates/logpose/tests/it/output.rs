@@ -33,6 +33,19 @@ fn an_existing_file_is_replaced_only_by_force() {
 }
 
 #[test]
+fn a_result_made_in_memory_is_written_in_the_same_way() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("x.svg");
+    let file = |force| Output::File { path: &path, force, wrapper: None };
+    file(false).write_all(b"first").unwrap();
+    assert_eq!(file(false).write_all(b"second").unwrap_err().code(), "exists");
+    assert_eq!(std::fs::read(&path).unwrap(), b"first");
+    file(true).write_all(b"third").unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"third");
+    assert_eq!(files(dir.path()), ["x.svg"]);
+}
+
+#[test]
 fn a_failure_leaves_the_old_file_as_it_was() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("x.rlog");

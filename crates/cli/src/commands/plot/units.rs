@@ -2,11 +2,9 @@
 
 use logpose::core::Channel;
 
-use crate::commands::list;
-
 /// The unit of a leaf: what the log tells, or else what the struct or the end of the name says.
 pub(super) fn unit(channel: &Channel, leaf: &str) -> Option<String> {
-    if let Some(told) = list::unit(channel) {
+    if let Some(told) = logpose::unit(channel) {
         let words = WORDS.iter().find(|(words, _)| words.iter().any(|word| word.eq_ignore_ascii_case(&told)));
         return Some(words.map_or(told, |(_, unit)| (*unit).to_owned()));
     }

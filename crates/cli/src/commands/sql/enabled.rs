@@ -1,0 +1,238 @@
+//! The query, the logs, and where the answer goes.
+
+#[path = "prompt.rs"]
+mod prompt;
+#[path = "rows.rs"]
+mod rows;
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use logpose::{Filter, Log, Output, Wrapper};
+use logpose_query::{Engine, Error, Form, Options, Statement, WriteError, parse_size};
+
+use super::{Format, Sql};
+use crate::commands::{outcome, shown};
+use crate::failure::{Complaint, Outcome};
+use crate::human::{count, counted};
+use crate::interrupt;
+use crate::screen::Screen;
+
+pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
+    let request = Request::new(sql)?;
+    let memory = sql.limit_memory.as_deref().map(parse_size).transpose().map_err(complaint)?;
+    let files: Vec<PathBuf> = request.files.iter().flat_map(|file| expanded(file)).collect();
+    let mut worst = Outcome::Done;
+    let mut logs: Vec<Arc<Log>> = Vec::new();
+    for path in &files {
+        logs.extend(sql.reading.open_one_of(path, files.len(), screen, &mut worst)?.map(Arc::new));
+    }
+    if logs.is_empty() {
+        return Ok(worst);
+    }
+    let options =
+        Options { threads: sql.reading.threads, memory, wall: sql.wall, name_logs: files.len() > 1 };
+    let engine = Engine::new(logs.clone(), &options).map_err(complaint)?;
+    match &request.query {
+        Some(query) => answer(sql, &engine, engine.parse(query).map_err(complaint)?, screen)?,
+        None => prompt::run(&engine, screen)?,
+    }
+    screen.out.flush()?;
+    for log in &logs {
+        let named = (logs.len() > 1).then_some(&*log.path);
+        screen.notes.problems(named, &log.path, &log.problems);
+        worst = worst.max(outcome(&log.problems));
+    }
+    Ok(worst)
+}
+
+/// What is asked, and of which files.
+struct Request {
+    /// Without it there is a prompt.
+    query: Option<String>,
+    files: Vec<PathBuf>,
+}
+
+impl Request {
+    fn new(sql: &Sql) -> Result<Self> {
+        let (first, rest) = match sql.words.split_first() {
+            Some((first, rest)) => (first, rest),
+            None => return Err(Complaint::usage("name a log").help("logpose sql 'SELECT …' FILE...").into()),
+        };
+        let request = if let Some(script) = &sql.script {
+            Self { query: Some(read(script)?), files: sql.words.clone() }
+        } else if is_query(first) {
+            Self { query: Some(first.to_string_lossy().into_owned()), files: rest.to_vec() }
+        } else if io::stdin().is_terminal() {
+            Self { query: None, files: sql.words.clone() }
+        } else {
+            Self { query: Some(read(Path::new("-"))?), files: sql.words.clone() }
+        };
+        if request.files.is_empty() {
+            return Err(Complaint::usage("the query is there, a log is missing").help("put log files behind it").into());
+        }
+        Ok(request)
+    }
+}
+
+/// A query has blanks in it; what has none, or exists, is a file.
+fn is_query(word: &Path) -> bool {
+    word.to_string_lossy().trim().contains(char::is_whitespace) && !word.exists()
+}
+
+fn read(script: &Path) -> Result<String> {
+    let mut text = String::new();
+    let done = if script.as_os_str() == "-" {
+        io::stdin().lock().read_to_string(&mut text).map(drop)
+    } else {
+        std::fs::read_to_string(script).map(|whole| text = whole)
+    };
+    done.map_err(|error| Complaint::failed("io", format!("{}: {error}", shown(script))))?;
+    Ok(text)
+}
+
+/// The files that a pattern names, in the order of their names; a path that names a file, or nothing, stays as it is.
+fn expanded(path: &Path) -> Vec<PathBuf> {
+    if path.exists() || !path.to_string_lossy().contains(['*', '?', '[', '{']) {
+        return vec![path.to_owned()];
+    }
+    let mut found = vec![PathBuf::new()];
+    for part in path.components() {
+        let text = part.as_os_str().to_string_lossy();
+        if !text.contains(['*', '?', '[', '{']) {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
+        }
+        let Ok(filter) = Filter::new(&[text.into_owned()], &[]) else { return vec![path.to_owned()] };
+        found = found.iter().flat_map(|folder| matching(folder, &filter)).collect();
+    }
+    found.retain(|path| path.is_file());
+    found.sort();
+    if found.is_empty() { vec![path.to_owned()] } else { found }
+}
+
+fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = std::fs::read_dir(listed) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.filter(|name| {
+        let name = name.to_string_lossy();
+        filter.accepts(&name) && !name.starts_with('.')
+    });
+    names.map(|name| folder.join(name)).collect()
+}
+
+/// Answers statements one after the other.
+fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut Screen) -> Result<()> {
+    let form = form(sql)?;
+    let several = statements.len() > 1;
+    if statements.is_empty() {
+        return Err(Complaint::usage("there is no statement").into());
+    }
+    if several && (form.is_some() || sql.output.is_some()) {
+        return Err(Complaint::usage("there are several statements, and a file has room for one answer").into());
+    }
+    for (i, statement) in statements.into_iter().enumerate() {
+        if i > 0 {
+            writeln!(screen.out)?;
+        }
+        let mut answer = engine.ask(statement).map_err(complaint)?;
+        match (form, &sql.output) {
+            (Some((form, wrapper)), Some(path)) => {
+                let file = Output::File { path, force: sql.force, wrapper };
+                let rows = interrupt::while_writing(path, || {
+                    file.fill(|out| answer.write(form, out, &interrupt::check).map_err(written))
+                })?;
+                screen.notes.line(format_args!("wrote {}: {}", shown(path), counted(rows, "row")));
+            }
+            (Some((form, _)), None) => {
+                if !form.is_text() && io::stdout().is_terminal() {
+                    return Err(Complaint::usage("this format is binary and does not go to a terminal")
+                        .help("name a file with -o, or pipe the output")
+                        .into());
+                }
+                answer.write(form, &mut screen.out, &|| ()).map_err(written)?;
+            }
+            (None, _) => {
+                rows::print(&mut answer, screen)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How the answer is written, and the compression around it; a table for people if nothing is said.
+fn form(sql: &Sql) -> Result<Option<(Form, Option<Wrapper>)>> {
+    let named = if sql.json { Some(Format::Json) } else { sql.format };
+    let named = named.map(|format| match format {
+        Format::Table => None,
+        Format::Csv => Some(Form::Csv),
+        Format::Ndjson => Some(Form::Ndjson),
+        Format::Json => Some(Form::Json),
+        Format::Parquet => Some(Form::Parquet),
+        Format::Arrow => Some(Form::Arrow),
+    });
+    let Some(path) = &sql.output else { return Ok(named.flatten().map(|form| (form, None))) };
+    let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    let wrapper = extension(path).and_then(|extension| Wrapper::from_name(&extension));
+    let bare = if wrapper.is_some() { path.with_extension("") } else { path.clone() };
+    let told = extension(&bare).and_then(|extension| Form::from_name(&extension));
+    match (named, told) {
+        (Some(Some(form)), _) | (None, Some(form)) => Ok(Some((form, wrapper))),
+        (Some(None), _) => Err(Complaint::usage("a table for people goes to the terminal, not to a file").into()),
+        (None, None) => Err(Complaint::usage(format!("{}: the extension does not tell the format", shown(path)))
+            .help("end it in .csv, .ndjson, .json, .parquet or .arrow, or add --format")
+            .into()),
+    }
+}
+
+/// What the engine says, as the command line says it.
+fn complaint(error: Error) -> anyhow::Error {
+    let made = match error.code {
+        "syntax" | "refused" | "usage" => Complaint::usage(error.message),
+        code => Complaint::failed(code, error.message),
+    };
+    match error.help {
+        Some(help) => made.help(help).into(),
+        None => made.into(),
+    }
+}
+
+fn written(error: WriteError) -> anyhow::Error {
+    match error {
+        WriteError::Answer(error) => complaint(error),
+        WriteError::Io(error) => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{expanded, is_query};
+
+    #[test]
+    fn a_query_has_blanks() {
+        let cases = [("SELECT 1", true), ("SHOW TABLES", true), ("a.wpilog", false), ("logs/*.rlog", false), (" ", false)];
+        cases.iter().for_each(|(word, query)| assert_eq!(is_query(Path::new(word)), *query, "{word}"));
+    }
+
+    #[test]
+    fn patterns_name_files_in_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("deep")).unwrap();
+        for name in ["b.rlog", "a.rlog", "c.csv", ".hidden.rlog", "deep/d.rlog"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names = |pattern: &str| -> Vec<String> {
+            let found = expanded(&dir.path().join(pattern));
+            found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(names("*.rlog"), ["a.rlog", "b.rlog"]);
+        assert_eq!(names("*/*.rlog"), ["deep/d.rlog"]);
+        assert_eq!(names("[ac].*"), ["a.rlog", "c.csv"]);
+        assert_eq!((names("a.rlog"), names("*.wpilog")), (vec!["a.rlog".to_owned()], vec!["*.wpilog".to_owned()]));
+    }
+}

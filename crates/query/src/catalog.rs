@@ -1,0 +1,159 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::Result;
+use logpose_core::{Channel, ChannelId};
+
+use crate::logs::Logs;
+use crate::table::{Provider, Table};
+use crate::views;
+
+/// The tables, made when they are asked for.
+pub(crate) struct Catalog {
+    logs: Arc<Logs>,
+    /// In the order in which they are listed.
+    names: Vec<String>,
+    kinds: HashMap<String, Kind>,
+    /// Names in small letters, as SQL has them where they stand outside of quotes; nothing where two would be meant.
+    folded: HashMap<String, Option<String>>,
+    made: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+}
+
+enum Kind {
+    Samples,
+    Channels,
+    Modes,
+    Matches,
+    Channel(Vec<(usize, ChannelId)>),
+    Family(Vec<(usize, ChannelId, String)>),
+}
+
+impl Catalog {
+    pub(crate) fn new(logs: &Arc<Logs>) -> Self {
+        let fixed = [
+            ("channels", Kind::Channels),
+            ("samples", Kind::Samples),
+            ("modes", Kind::Modes),
+            ("matches", Kind::Matches),
+        ];
+        let mut names = Vec::new();
+        let mut kinds = HashMap::new();
+        let mut add = |name: &str, kind: Kind| {
+            // What is always there is not hidden by a channel of that name.
+            if !kinds.contains_key(name) {
+                names.push(name.to_owned());
+                kinds.insert(name.to_owned(), kind);
+            }
+        };
+        fixed.into_iter().for_each(|(name, kind)| add(name, kind));
+        let (channels, families) = merged(logs);
+        families.into_iter().for_each(|(name, members)| add(&name, Kind::Family(members)));
+        let described: Vec<Channel> = channels.iter().map(|(channel, _)| channel.clone()).collect();
+        for (name, (_, members)) in logpose_model::names(&described).into_iter().zip(channels) {
+            add(&name, Kind::Channel(members));
+        }
+        let mut folded: HashMap<String, Option<String>> = HashMap::new();
+        for name in &names {
+            folded.entry(name.to_lowercase()).and_modify(|one| *one = None).or_insert_with(|| Some(name.clone()));
+        }
+        Self { logs: logs.clone(), names, kinds, folded, made: Mutex::default() }
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The name that is meant.
+    fn meant<'n>(&'n self, name: &'n str) -> Option<&'n str> {
+        if self.kinds.contains_key(name) {
+            return Some(name);
+        }
+        self.folded.get(name)?.as_deref()
+    }
+
+    /// The table of that name.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(name) = self.meant(name) else { return Ok(None) };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = made.get(name) {
+            return Ok(Some(table.clone()));
+        }
+        let Some(kind) = self.kinds.get(name) else { return Ok(None) };
+        let logs = &self.logs;
+        let table: Arc<dyn TableProvider> = match kind {
+            Kind::Samples => Arc::new(Provider(Arc::new(Table::samples(logs)))),
+            Kind::Channel(members) => Arc::new(Provider(Arc::new(Table::channel(logs, name, members.clone())))),
+            Kind::Family(members) => Arc::new(Provider(Arc::new(Table::family(logs, name, members.clone())))),
+            Kind::Channels => Arc::new(views::channels(logs)?),
+            Kind::Modes => Arc::new(views::modes(logs)?),
+            Kind::Matches => Arc::new(views::matches(logs)?),
+        };
+        made.insert(name.to_owned(), table.clone());
+        Ok(Some(table))
+    }
+}
+
+type Channels = Vec<(Channel, Vec<(usize, ChannelId)>)>;
+type Families = Vec<(String, Vec<(usize, ChannelId, String)>)>;
+
+/// Channels that have one name and type in several logs are one; and the families.
+fn merged(logs: &Logs) -> (Channels, Families) {
+    let mut channels = Channels::new();
+    let mut families = Families::new();
+    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut tables: HashMap<&str, usize> = HashMap::new();
+    for (log, opened) in logs.logs.iter().enumerate() {
+        for (id, found) in (0..).zip(&opened.index.channels) {
+            let channel = &found.channel;
+            let place = *places.entry((&channel.name, &channel.type_name)).or_insert_with(|| {
+                channels.push((channel.clone(), Vec::new()));
+                channels.len() - 1
+            });
+            if let Some((_, members)) = channels.get_mut(place) {
+                members.push((log, id));
+            }
+            let Some((table, key)) = &channel.family else { continue };
+            let place = *tables.entry(table).or_insert_with(|| {
+                families.push((table.clone(), Vec::new()));
+                families.len() - 1
+            });
+            if let Some((_, members)) = families.get_mut(place) {
+                members.push((log, id, key.clone()));
+            }
+        }
+    }
+    (channels, families)
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog").field("tables", &self.names.len()).finish_non_exhaustive()
+    }
+}
+
+/// The catalog as DataFusion asks it.
+#[derive(Debug)]
+pub(crate) struct Tables(pub Arc<Catalog>);
+
+#[async_trait]
+impl SchemaProvider for Tables {
+    fn table_names(&self) -> Vec<String> {
+        self.0.names.clone()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.0.find(name)
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.0.meant(name).is_some()
+    }
+}
+
+/// What DataFusion puts before the names of our tables.
+pub(crate) const CATALOG: &str = "logpose";
+pub(crate) const SCHEMA: &str = "public";
+pub(crate) const PREFIX: &str = "logpose.public.";

@@ -1,0 +1,190 @@
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::ScalarUDF;
+use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::sql::parser::{DFParser, Statement as Parsed};
+use futures::StreamExt;
+use logpose::Log;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::answer::Answer;
+use crate::bucket::TimeBucket;
+use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
+use crate::group::ByChannel;
+use crate::held::{Asof, Wide};
+use crate::logs::Logs;
+use crate::{Error, memory};
+
+/// How questions are answered.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How many threads to use; 0 for one per processor.
+    pub threads: usize,
+    /// How many bytes of memory sorting, grouping and joining may take before they use the disk; by default three
+    /// quarters of the machine's.
+    pub memory: Option<u64>,
+    /// Whether `time` is wall-clock time, as the logs tell it, instead of log seconds.
+    pub wall: bool,
+    /// Whether tables have the column `log` even for one log.
+    pub name_logs: bool,
+}
+
+/// SQL over logs.
+pub struct Engine {
+    runtime: Runtime,
+    context: SessionContext,
+    catalog: Arc<Catalog>,
+}
+
+/// One statement that was understood.
+pub struct Statement {
+    parsed: Box<Parsed>,
+    sql: String,
+}
+
+impl Engine {
+    /// An engine over opened logs.
+    pub fn new(logs: Vec<Arc<Log>>, options: &Options) -> Result<Self, Error> {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if options.threads == 0 { processors() } else { options.threads };
+        let limit = options.memory.unwrap_or_else(memory::by_default);
+        let window = (limit / (SHARE * threads as u64)).clamp(SMALLEST_WINDOW, WINDOW);
+        let logs = Arc::new(Logs::new(logs, options.name_logs, options.wall, threads, window)?);
+        let catalog = Arc::new(Catalog::new(&logs));
+        let context = context(&logs, &catalog, threads, limit).map_err(|error| Error::of(&error, "", &catalog))?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            // DataFusion's plans are walked by recursion.
+            .thread_stack_size(STACK)
+            .build()
+            .map_err(|error| Error::new("io", format!("cannot start threads: {error}")))?;
+        Ok(Self { runtime, context, catalog })
+    }
+
+    /// The statements of a script.
+    pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, Error> {
+        let parsed = DFParser::parse_sql(sql).map_err(|error| Error::of(&error, sql, &self.catalog))?;
+        Ok(parsed.into_iter().map(|one| Statement { parsed: Box::new(one), sql: sql.to_owned() }).collect())
+    }
+
+    /// Begins to answer one statement. Rows come as they are asked for.
+    pub fn ask(&self, statement: Statement) -> Result<Answer<'_>, Error> {
+        let Statement { parsed, sql } = statement;
+        let failed = |error| Error::of(&error, &sql, &self.catalog);
+        let stream = self.runtime.block_on(async {
+            let plan = self.context.state().statement_to_plan(*parsed).await.map_err(failed)?;
+            let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+            reading.verify_plan(&plan).map_err(|_| Error::refused())?;
+            let frame = self.context.execute_logical_plan(plan).await.map_err(failed)?;
+            frame.execute_stream().await.map_err(failed)
+        })?;
+        Ok(Answer::new(self, stream, sql))
+    }
+
+    /// Begins to answer a question of one statement.
+    pub fn run(&self, sql: &str) -> Result<Answer<'_>, Error> {
+        let mut statements = self.parse(sql)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(one), true) => self.ask(one),
+            (None, _) => Err(Error::new("syntax", "there is no statement")),
+            _ => Err(Error::new("syntax", "there are several statements, and one is answered at a time")),
+        }
+    }
+
+    /// How a question would be answered: the plan, as text.
+    pub fn explain(&self, sql: &str) -> Result<String, Error> {
+        let mut text = String::new();
+        let mut answer = self.run(&format!("EXPLAIN {sql}"))?;
+        while let Some(rows) = answer.next_rows()? {
+            for row in 0..rows.len() {
+                rows.text(row, 1, &mut text);
+                text.push('\n');
+            }
+        }
+        Ok(text)
+    }
+
+    /// The names of all tables.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        self.catalog.names()
+    }
+
+    /// A table's columns and their types, if there is such a table.
+    #[must_use]
+    pub fn columns(&self, table: &str) -> Option<Vec<(String, String)>> {
+        let table = self.catalog.find(table).ok()??;
+        Some(table.schema().fields().iter().map(|f| (f.name().clone(), f.data_type().to_string())).collect())
+    }
+
+    /// Says that there is no such table, and which ones are nearly called so.
+    #[must_use]
+    pub fn no_table(&self, name: &str) -> Error {
+        crate::error::no_table(name, &self.catalog)
+    }
+
+    /// A name as it is to be written in a query: in double quotes where it needs them.
+    #[must_use]
+    pub fn quoted(name: &str) -> String {
+        crate::error::quoted(name)
+    }
+
+    pub(crate) fn failed(&self, error: &datafusion::common::DataFusionError, sql: &str) -> Error {
+        Error::of(error, sql, &self.catalog)
+    }
+
+    pub(crate) fn wait<S: futures::Stream + Unpin>(&self, stream: &mut S) -> Option<S::Item> {
+        self.runtime.block_on(stream.next())
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("catalog", &self.catalog).finish_non_exhaustive()
+    }
+}
+
+fn context(
+    logs: &Arc<Logs>,
+    catalog: &Arc<Catalog>,
+    threads: usize,
+    limit: u64,
+) -> datafusion::common::Result<SessionContext> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut config = SessionConfig::new()
+        .with_target_partitions(threads)
+        .with_information_schema(true)
+        .with_default_catalog_and_schema(CATALOG, SCHEMA)
+        .with_create_default_catalog_and_schema(false);
+    // A sort keeps some memory back to merge what it wrote to the disk; more than it may have helps nobody.
+    config.options_mut().execution.sort_spill_reservation_bytes = (limit / (8 * threads)).clamp(64 << 10, 10 << 20);
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(limit)))
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory))
+        .build_arc()?;
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .with_physical_optimizer_rule(Arc::new(ByChannel))
+        .build();
+    let context = SessionContext::new_with_state(state);
+    let schemas = MemoryCatalogProvider::new();
+    schemas.register_schema(SCHEMA, Arc::new(Tables(catalog.clone())))?;
+    context.register_catalog(CATALOG, Arc::new(schemas));
+    context.register_udf(ScalarUDF::from(TimeBucket::new()));
+    context.register_udtf("wide", Arc::new(Wide(logs.clone())));
+    context.register_udtf("asof", Arc::new(Asof(logs.clone())));
+    Ok(context)
+}
+
+/// Windows of all threads may take one part of so many of the memory; what is decoded is about as large as the bytes.
+const SHARE: u64 = 8;
+const WINDOW: u64 = 32 << 20;
+const SMALLEST_WINDOW: u64 = 1 << 20;
+const STACK: usize = 8 << 20;

@@ -1,0 +1,385 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray, UInt32Array,
+    new_empty_array,
+};
+use arrow_schema::{Schema, SchemaRef, SortOptions};
+use datafusion::arrow::compute::{concat, take};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, exec_err, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column as Place;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use logpose_core::Time;
+use logpose_model::{Memory, channel_batches};
+
+use super::{Held, Rows};
+use crate::push::Stretch;
+use crate::read::{external, field_of, fitted};
+
+/// Reads channels and puts them side by side, one part for each log.
+#[derive(Clone, Debug)]
+pub(super) struct HeldScan {
+    held: Arc<Held>,
+    projection: Vec<usize>,
+    spans: Vec<Stretch>,
+    limit: Option<usize>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl HeldScan {
+    pub(super) fn new(
+        held: Arc<Held>,
+        projection: Vec<usize>,
+        spans: Vec<Stretch>,
+        limit: Option<usize>,
+    ) -> Result<Self> {
+        let schema = Arc::new(Schema::new(held.schema.project(&projection)?.fields().clone()));
+        let mut equivalences = EquivalenceProperties::new(schema.clone());
+        let place = |name: &str| {
+            let (at, field) = schema.column_with_name(name)?;
+            let expr = Arc::new(Place::new(field.name(), at));
+            Some(PhysicalSortExpr { expr, options: SortOptions::default() })
+        };
+        // A part is of one log, so its rows are in the order of time.
+        ["time_ns", "time"].into_iter().filter_map(place).for_each(|order| equivalences.add_ordering([order]));
+        let properties = PlanProperties::new(
+            equivalences,
+            Partitioning::UnknownPartitioning(held.logs.logs.len().max(1)),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
+        Ok(Self { held, projection, spans, limit, properties, metrics })
+    }
+
+    /// The channels whose values are wanted.
+    fn wanted(&self) -> Vec<usize> {
+        let first = self.held.first();
+        let outputs = self.projection.iter().filter_map(|place| self.held.outputs.get(place.checked_sub(first)?));
+        let mut wanted: Vec<usize> = outputs.map(|output| output.series).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+}
+
+impl DisplayAs for HeldScan {
+    fn fmt_as(&self, form: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (held, wanted) = (&self.held, self.wanted().len());
+        let separator = if matches!(form, DisplayFormatType::TreeRender) { "\n" } else { ", " };
+        if !matches!(form, DisplayFormatType::TreeRender) {
+            f.write_str("HeldScan: ")?;
+        }
+        write!(f, "table={}{separator}channels={wanted} of {}", held.name, held.series.len())?;
+        match held.rows {
+            Rows::Period(ns) => write!(f, "{separator}every={}s", Time::from_nanos(ns))?,
+            Rows::Every => write!(f, "{separator}every=time")?,
+            Rows::OfFirst => write!(f, "{separator}every=sample of the first")?,
+        }
+        if self.spans.iter().any(|span| *span != Stretch::ALL) {
+            write!(f, "{separator}time=limited")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for HeldScan {
+    fn name(&self) -> &'static str {
+        "HeldScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() { Ok(self) } else { internal_err!("a scan of a log has no children") }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() { Ok(self) } else { internal_err!("a scan of a log has no children") }
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let reader = Holder {
+            scan: self.clone(),
+            schema: self.schema(),
+            log: partition,
+            loaded: None,
+            left: self.limit.unwrap_or(usize::MAX),
+            rows: context.session_config().batch_size(),
+            reservation: MemoryConsumer::new("holding values").register(context.memory_pool()),
+            baseline: BaselineMetrics::new(&self.metrics, partition),
+            samples: MetricBuilder::new(&self.metrics).counter("samples_decoded", partition),
+        };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), futures::stream::iter(reader))))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
+
+/// Makes the rows of one log.
+struct Holder {
+    scan: HeldScan,
+    schema: SchemaRef,
+    log: usize,
+    loaded: Option<Loaded>,
+    left: usize,
+    rows: usize,
+    reservation: MemoryReservation,
+    baseline: BaselineMetrics,
+    samples: Count,
+}
+
+/// What is in memory.
+struct Loaded {
+    moments: Moments,
+    /// By their places among the series.
+    series: BTreeMap<usize, Track>,
+}
+
+/// The samples of a channel in the order of their times, and how far they have been held.
+struct Track {
+    times: Int64Array,
+    values: ArrayRef,
+    at: usize,
+}
+
+/// When the next rows are.
+enum Moments {
+    Period { next: Option<i64>, last: i64, period: i64 },
+    Listed { times: Int64Array, at: usize },
+}
+
+impl Moments {
+    /// The next of them, up to a number, and the place of the first.
+    fn take(&mut self, rows: usize) -> (usize, Int64Array) {
+        match self {
+            Self::Listed { times, at } => {
+                let from = *at;
+                let count = rows.min(times.len() - from);
+                *at += count;
+                (from, times.slice(from, count))
+            }
+            Self::Period { next, last, period } => {
+                let mut some = Vec::new();
+                while let Some(time) = next.filter(|time| some.len() < rows && *time <= *last) {
+                    some.push(time);
+                    *next = time.checked_add(*period);
+                }
+                (0, some.into())
+            }
+        }
+    }
+}
+
+impl Holder {
+    fn load(&mut self) -> Result<Loaded> {
+        let held = self.scan.held.clone();
+        let span = self.scan.spans.get(self.log).copied().unwrap_or(Stretch::ALL);
+        let mut needed = self.scan.wanted();
+        match held.rows {
+            Rows::Every => needed = (0..held.series.len()).collect(),
+            Rows::OfFirst if needed.first() != Some(&0) => needed.insert(0, 0),
+            _ => {}
+        }
+        let mut series = self.tracks(&held, &needed)?;
+        let moments = match held.rows {
+            Rows::Period(period) => period_moments(held.range(self.log), period, span)?,
+            Rows::OfFirst => listed(series.get(&0).map(|track| track.times.values().to_vec()), span, series.get_mut(&0)),
+            Rows::Every => {
+                let mut all: Vec<i64> = series.values().flat_map(|track| track.times.values().iter().copied()).collect();
+                all.sort_unstable();
+                all.dedup();
+                listed(Some(all), span, None)
+            }
+        };
+        Ok(Loaded { moments, series })
+    }
+
+    /// All samples of some channels.
+    fn tracks(&mut self, held: &Held, needed: &[usize]) -> Result<BTreeMap<usize, Track>> {
+        let of_log = |place: &usize| held.series.get(*place)?.members.iter().find(|(log, ..)| *log == self.log);
+        let ids: Vec<_> = needed.iter().filter_map(of_log).map(|(_, id, _)| *id).collect();
+        let columns = held.logs.log(self.log).map(|log| log.columns(&ids)).transpose().map_err(external)?;
+        let (columns, memory) = columns.unwrap_or_default().into_parts();
+        let memory = Memory::from(memory);
+        let mut columns = columns.iter();
+        let mut tracks = BTreeMap::new();
+        for place in needed {
+            let Some(one) = held.series.get(*place) else { continue };
+            let Some(data_type) = one.members.first().map(|(.., shape)| shape.data_type()) else { continue };
+            let mut track = Track { times: Vec::<i64>::new().into(), values: new_empty_array(data_type), at: 0 };
+            if let Some((.., shape)) = of_log(place)
+                && let Some(column) = columns.next()
+            {
+                let batches = channel_batches(column, &memory, shape);
+                let joined = |place: usize| {
+                    let parts: Vec<&dyn Array> =
+                        batches.iter().filter_map(|batch| Some(batch.columns().get(place)?.as_ref())).collect();
+                    if parts.is_empty() { Ok(None) } else { concat(&parts).map(Some) }
+                };
+                if let (Some(times), Some(values)) = (joined(0)?, joined(1)?) {
+                    self.samples.add(times.len());
+                    self.reservation.try_grow(times.get_array_memory_size() + values.get_array_memory_size())?;
+                    track.times = times.as_primitive().clone();
+                    track.values = fitted(values, data_type, Some(&one.channel))?;
+                }
+            }
+            tracks.insert(*place, track);
+        }
+        Ok(tracks)
+    }
+
+    fn advance(&mut self) -> Result<Option<RecordBatch>> {
+        if self.loaded.is_none() {
+            self.loaded = Some(self.load()?);
+        }
+        let Some(loaded) = &mut self.loaded else { return Ok(None) };
+        let held = &self.scan.held;
+        let (from, moments) = loaded.moments.take(self.rows.min(self.left));
+        if moments.is_empty() {
+            self.loaded = None;
+            self.left = 0;
+            self.reservation.free();
+            return Ok(None);
+        }
+        self.left -= moments.len();
+        let own = matches!(held.rows, Rows::OfFirst);
+        let mut rows: BTreeMap<usize, UInt32Array> = BTreeMap::new();
+        for (place, track) in &mut loaded.series {
+            let held_rows = if own && *place == 0 {
+                (from..from + moments.len()).map(|row| u32::try_from(row + track.at).ok()).collect()
+            } else {
+                track.rows(&moments, held.oldest)
+            };
+            rows.insert(*place, held_rows);
+        }
+        let first = held.first();
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.scan.projection.len());
+        for place in &self.scan.projection {
+            arrays.push(match (first - *place.min(&first), place.checked_sub(first)) {
+                (3, _) => {
+                    let key = i32::try_from(self.log).unwrap_or(i32::MAX);
+                    let names = Arc::new(StringArray::from_iter_values(&held.logs.names));
+                    Arc::new(DictionaryArray::try_new(Int32Array::from_value(key, moments.len()), names)?)
+                }
+                (2, _) => held.logs.times(self.log, &moments),
+                (1, _) => Arc::new(moments.clone()),
+                (_, output) => {
+                    let output = output.and_then(|output| held.outputs.get(output));
+                    let found = output.and_then(|output| {
+                        Some((output, loaded.series.get(&output.series)?, rows.get(&output.series)?))
+                    });
+                    let Some((output, track, rows)) = found else { return internal_err!("no such column") };
+                    let mut values = track.values.clone();
+                    for part in &output.path {
+                        values = values.as_struct_opt().and_then(|parts| field_of(parts, *part)).unwrap_or(values);
+                    }
+                    take(&values, rows, None)?
+                }
+            });
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(moments.len()));
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)?))
+    }
+}
+
+impl Track {
+    /// For each moment the last sample that is not behind it, nor too old.
+    fn rows(&mut self, moments: &Int64Array, oldest: Option<i64>) -> UInt32Array {
+        let times = self.times.values();
+        let row = |moment: &i64| {
+            while times.get(self.at).is_some_and(|time| time <= moment) {
+                self.at += 1;
+            }
+            let last = self.at.checked_sub(1)?;
+            let age = moment.saturating_sub(*times.get(last)?);
+            u32::try_from(last).ok().filter(|_| oldest.is_none_or(|oldest| age <= oldest))
+        };
+        moments.values().iter().map(row).collect()
+    }
+}
+
+impl Iterator for Holder {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let timer = self.baseline.elapsed_compute().clone();
+        let _timing = timer.timer();
+        let next = self.advance();
+        match &next {
+            Ok(Some(batch)) => self.baseline.record_output(batch.num_rows()),
+            Ok(None) => self.baseline.done(),
+            Err(_) => self.left = 0,
+        }
+        next.transpose()
+    }
+}
+
+/// Moments that are given, as far as they are wanted. `own` is told which of them is the first.
+fn listed(times: Option<Vec<i64>>, span: Stretch, own: Option<&mut Track>) -> Moments {
+    let mut times = times.unwrap_or_default();
+    let from = times.partition_point(|ns| *ns < span.start);
+    times.truncate(times.partition_point(|ns| *ns <= span.end));
+    times.drain(..from.min(times.len()));
+    if let Some(own) = own {
+        own.at = from;
+    }
+    Moments::Listed { times: times.into(), at: 0 }
+}
+
+/// Moments that are one period apart, as far as they are wanted.
+fn period_moments(range: Option<(i64, i64)>, period: i64, span: Stretch) -> Result<Moments> {
+    let Some((first, last)) = range else { return Ok(Moments::Period { next: None, last: 0, period }) };
+    let last = last.min(span.end);
+    // The rows stay where they are, however few of them are wanted.
+    let skipped = i128::from(span.start.max(first)) - i128::from(first);
+    let steps = skipped.unsigned_abs().div_ceil(u128::from(period.unsigned_abs()));
+    let next = i128::try_from(steps).ok().and_then(|steps| {
+        i64::try_from(i128::from(first) + steps * i128::from(period)).ok()
+    });
+    let rows = next.map_or(0, |next| (i128::from(last) - i128::from(next)) / i128::from(period));
+    if rows > MOST_ROWS {
+        return exec_err!(
+            "wide: from {} s to {} s that is {rows} rows; some times are probably of another clock: name the range with WHERE time BETWEEN",
+            Time::from_nanos(first),
+            Time::from_nanos(last)
+        );
+    }
+    Ok(Moments::Period { next, last, period })
+}
+
+/// A week of milliseconds.
+const MOST_ROWS: i128 = 604_800_000;

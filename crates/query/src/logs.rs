@@ -1,0 +1,115 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, TimestampNanosecondArray};
+use arrow_schema::{DataType, Field, TimeUnit};
+use datafusion::common::ScalarValue;
+use logpose::Log;
+use logpose_core::Time;
+
+use crate::Error;
+
+/// The logs that questions are about, and what all their tables have in common.
+#[derive(Debug)]
+pub(crate) struct Logs {
+    pub logs: Vec<Arc<Log>>,
+    /// What the column `log` calls them: each another name.
+    pub names: Vec<String>,
+    /// Whether tables have the column `log`.
+    pub named: bool,
+    /// What to add to the times of each log, where wall-clock time was asked for.
+    epochs: Option<Vec<i64>>,
+    /// Reading is split among so many.
+    pub threads: usize,
+    /// About so many bytes of a log are read at a time.
+    pub window: u64,
+}
+
+impl Logs {
+    pub(crate) fn new(
+        logs: Vec<Arc<Log>>,
+        named: bool,
+        wall: bool,
+        threads: usize,
+        window: u64,
+    ) -> Result<Self, Error> {
+        let names = names(&logs);
+        let epochs = wall.then(|| logs.iter().map(|log| log.epoch_ns().ok_or_else(|| Error::no_epoch(log))).collect());
+        Ok(Self { names, named: named || logs.len() > 1, epochs: epochs.transpose()?, threads, window, logs })
+    }
+
+    pub(crate) fn log(&self, place: usize) -> Option<&Arc<Log>> {
+        self.logs.get(place)
+    }
+
+    /// The type of the columns that tell a moment.
+    pub(crate) fn time_type(&self) -> DataType {
+        match self.epochs {
+            Some(_) => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
+            None => DataType::Float64,
+        }
+    }
+
+    /// The columns that every table with times begins with.
+    pub(crate) fn first_fields(&self) -> Vec<Field> {
+        let log = self.named.then(|| Field::new("log", name_type(), false));
+        log.into_iter().chain([Field::new("time", self.time_type(), false)]).collect()
+    }
+
+    /// Moments of a log as the column `time` has them.
+    pub(crate) fn times(&self, log: usize, ns: &Int64Array) -> ArrayRef {
+        match self.epoch(log) {
+            Some(epoch) => {
+                let unix: TimestampNanosecondArray = ns.unary(|ns| ns.saturating_add(epoch));
+                Arc::new(unix.with_timezone(UTC))
+            }
+            None => Arc::new(ns.unary::<_, arrow_array::types::Float64Type>(seconds) as Float64Array),
+        }
+    }
+
+    /// One moment of a log as the column `time` has it.
+    pub(crate) fn time(&self, log: usize, ns: i64) -> ScalarValue {
+        match self.epoch(log) {
+            Some(epoch) => ScalarValue::TimestampNanosecond(Some(ns.saturating_add(epoch)), Some(UTC.into())),
+            None => ScalarValue::Float64(Some(seconds(ns))),
+        }
+    }
+
+    fn epoch(&self, log: usize) -> Option<i64> {
+        self.epochs.as_ref().map(|epochs| epochs.get(log).copied().unwrap_or(0))
+    }
+}
+
+/// The type of columns that name a log, a channel or a key.
+pub(crate) fn name_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+fn seconds(ns: i64) -> f64 {
+    Time::from_nanos(ns).seconds()
+}
+
+/// The names of the files; whole paths where two files have one name, and a number where even those are the same.
+fn names(logs: &[Arc<Log>]) -> Vec<String> {
+    let file = |log: &Log| log.path.file_name().unwrap_or(log.path.as_os_str()).to_string_lossy().into_owned();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    logs.iter().for_each(|log| *counts.entry(file(log)).or_default() += 1);
+    let mut taken = HashSet::new();
+    let mut names = Vec::with_capacity(logs.len());
+    for log in logs {
+        let name = file(log);
+        let alone = counts.get(&name) == Some(&1);
+        let name = if alone { name } else { log.path.display().to_string() };
+        let mut unique = name.clone();
+        for number in 2.. {
+            if taken.insert(unique.clone()) {
+                break;
+            }
+            unique = format!("{name} ({number})");
+        }
+        names.push(unique);
+    }
+    names
+}
+
+const UTC: &str = "+00:00";

@@ -1,0 +1,110 @@
+//! Tables of what is known about logs without reading their samples.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    new_empty_array,
+};
+use arrow_schema::{DataType, Field, Schema};
+use datafusion::arrow::compute::concat;
+use datafusion::common::Result;
+use datafusion::datasource::MemTable;
+use logpose_core::Time;
+
+use crate::logs::{Logs, name_type};
+
+/// Every channel and what the index knows of it.
+pub(crate) fn channels(logs: &Logs) -> Result<MemTable> {
+    let found = || {
+        logs.logs.iter().enumerate().flat_map(|(log, opened)| opened.index.channels.iter().map(move |c| (log, c)))
+    };
+    let text = |of: &dyn Fn(&logpose_core::Channel) -> Option<String>| -> ArrayRef {
+        Arc::new(found().map(|(_, c)| of(&c.channel)).collect::<StringArray>())
+    };
+    let number = |of: &dyn Fn(&logpose_core::ChannelIndex) -> u64| -> ArrayRef {
+        Arc::new(found().map(|(_, c)| i64::try_from(of(c)).ok()).collect::<Int64Array>())
+    };
+    let time = |of: &dyn Fn(&logpose_core::ChannelIndex) -> Time| {
+        moments(logs, found().map(|(log, c)| (log, (c.samples > 0).then(|| of(c)))))
+    };
+    let moment = logs.time_type();
+    let columns = vec![
+        (Field::new("name", DataType::Utf8, false), text(&|c| Some(c.name.clone()))),
+        (Field::new("type", DataType::Utf8, false), text(&|c| Some(c.type_name.clone()))),
+        (Field::new("unit", DataType::Utf8, true), text(&logpose::unit)),
+        (Field::new("samples", DataType::Int64, true), number(&|c| c.samples)),
+        (Field::new("bytes", DataType::Int64, true), number(&|c| c.bytes)),
+        (Field::new("first", moment.clone(), true), time(&|c| c.first)?),
+        (Field::new("last", moment, true), time(&|c| c.last)?),
+        (Field::new("metadata", DataType::Utf8, true), text(&|c| Some(c.metadata.clone()).filter(|m| !m.is_empty()))),
+    ];
+    table(logs, found().map(|(log, _)| log).collect(), columns)
+}
+
+/// The driver station's modes.
+pub(crate) fn modes(logs: &Logs) -> Result<MemTable> {
+    let spans: Vec<_> =
+        logs.logs.iter().enumerate().flat_map(|(log, l)| l.frc().modes.iter().map(move |span| (log, *span))).collect();
+    let modes: StringArray = spans.iter().map(|(_, span)| Some(span.mode.name())).collect();
+    let enabled: BooleanArray = spans.iter().map(|(_, span)| Some(span.mode.is_enabled())).collect();
+    let seconds = |ns: i64| Time::from_nanos(ns).seconds();
+    let durations: Float64Array = spans.iter().map(|(_, span)| seconds(span.end.since(span.start))).collect();
+    let moment = logs.time_type();
+    let columns: Vec<(Field, ArrayRef)> = vec![
+        (Field::new("mode", DataType::Utf8, false), Arc::new(modes)),
+        (Field::new("enabled", DataType::Boolean, false), Arc::new(enabled)),
+        (
+            Field::new("start", moment.clone(), true),
+            moments(logs, spans.iter().map(|(log, span)| (*log, Some(span.start))))?,
+        ),
+        (Field::new("end", moment, true), moments(logs, spans.iter().map(|(log, span)| (*log, Some(span.end))))?),
+        (Field::new("duration", DataType::Float64, false), Arc::new(durations)),
+    ];
+    table(logs, spans.iter().map(|(log, _)| *log).collect(), columns)
+}
+
+/// The matches that the logs are of.
+pub(crate) fn matches(logs: &Logs) -> Result<MemTable> {
+    let found: Vec<_> =
+        logs.logs.iter().enumerate().filter_map(|(log, l)| Some((log, l.frc().match_.clone()?))).collect();
+    let events: StringArray = found.iter().map(|(_, m)| m.event.clone()).collect();
+    let kinds: StringArray = found.iter().map(|(_, m)| Some(m.kind.name())).collect();
+    let numbers: UInt32Array = found.iter().map(|(_, m)| m.number).collect();
+    let stations: StringArray = found.iter().map(|(_, m)| m.station.clone()).collect();
+    let columns: Vec<(Field, ArrayRef)> = vec![
+        (Field::new("event", DataType::Utf8, true), Arc::new(events)),
+        (Field::new("kind", DataType::Utf8, false), Arc::new(kinds)),
+        (Field::new("number", DataType::UInt32, true), Arc::new(numbers)),
+        (Field::new("station", DataType::Utf8, true), Arc::new(stations)),
+    ];
+    table(logs, found.iter().map(|(log, _)| *log).collect(), columns)
+}
+
+/// A table in memory, with the column `log` where there is one.
+fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef)>) -> Result<MemTable> {
+    let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    if logs.named {
+        let keys: Int32Array = rows.iter().map(|log| i32::try_from(*log).ok()).collect();
+        let names = Arc::new(StringArray::from_iter_values(&logs.names));
+        fields.push(Field::new("log", name_type(), false));
+        arrays.push(Arc::new(DictionaryArray::try_new(keys, names)?));
+    }
+    for (field, array) in columns {
+        fields.push(field);
+        arrays.push(array);
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), arrays)?;
+    MemTable::try_new(schema, vec![vec![batch]])
+}
+
+/// Moments of several logs as one column.
+fn moments(logs: &Logs, of: impl Iterator<Item = (usize, Option<Time>)>) -> Result<ArrayRef> {
+    let parts: Vec<ArrayRef> =
+        of.map(|(log, time)| logs.times(log, &Int64Array::from(vec![time.map(Time::nanos)]))).collect();
+    if parts.is_empty() {
+        return Ok(new_empty_array(&logs.time_type()));
+    }
+    Ok(concat(&parts.iter().map(AsRef::as_ref).collect::<Vec<_>>())?)
+}

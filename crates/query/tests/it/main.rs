@@ -1,0 +1,17 @@
+//! SQL over logs, from outside.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a panic is how a test fails, also in its helpers"
+)]
+
+mod errors;
+mod group;
+mod held;
+mod memory;
+mod push;
+mod support;
+mod tables;
+mod write;
