@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times logpose beside what users have today and prints one table. `make bench` calls it.
 
-    bench/run.py [--quick] [--only REGEX] [-n N] [--json FILE] [--instructions]
+    bench/run.py [--quick] [--huge] [--only REGEX] [-n N] [--json FILE] [--instructions]
 
 Standard library only. It writes only into target/bench: inputs, a virtual environment, built peers. See README.md
 beside this file for what is measured and how to read the table. Exit code: 0 done, 1 something of ours was wrong.
@@ -13,9 +13,16 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
 WORK = TARGET / "bench"
-DATA, OUT, BIN, VENV = WORK / "data", WORK / "out", WORK / "bin", WORK / "venv"
+DATA, MADE, OUT, BIN, VENV, CACHE = (WORK / name for name in ("data", "made", "out", "bin", "venv", "cache"))
 RELEASE = TARGET / "release"
-ROBOTPY = "robotpy-wpiutil==2026.2.2"
+# Python peers: the module to import, and what brings it.
+PACKAGES = {
+    "wpiutil.log": "robotpy-wpiutil==2026.2.2",
+    "pyarrow": "pyarrow==26.0.1",
+    "duckdb": "duckdb==2.0.0",
+    "polars": "polars==2.1.0",
+    "mcap": "mcap==1.6.0",
+}
 
 # Input: how the sha256 of its bytes begins.
 INPUTS = {
@@ -25,6 +32,11 @@ INPUTS = {
     "wpilog-big": "8681f9fbaec27afc",
     "rlog-big": "e20ddef4364baff1",
 }
+# How many messages the MCAP file has, and what its sha256 begins with. A tenth is for those who take long.
+MESSAGES = {5_000_000: "FULLSHA", 500_000: "TENTHSHA"}
+HUGE = 5_000_000_000
+HUGE_DISK = 12_000_000_000
+MEANS = "SELECT channel, avg(number) AS mean FROM samples GROUP BY channel"
 
 # Measured once on another machine, where WPILib's C++ reader made the columns of wpilog-match in so many seconds.
 # Here all of these are multiplied by how much longer or shorter that takes on this machine, and those of the walk over
@@ -50,9 +62,9 @@ class Run:
         self.keys, self.wall, self.rss, self.error = keys, wall, rss, error
 
 
-def run(cmd, limit=600):
-    """Runs a command. Lines that begin with @ hold key=value pairs."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+def run(cmd, limit=600, stdout=None):
+    """Runs a command. Lines that begin with @ hold key=value pairs, unless the output goes to a file."""
+    with open(stdout, "w+b") if stdout else tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begun = time.perf_counter()
         try:
             process = subprocess.Popen([str(c) for c in cmd], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
@@ -66,7 +78,7 @@ def run(cmd, limit=600):
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0), err.seek(0)
         keys = {}
-        for line in out.read().decode(errors="replace").splitlines():
+        for line in [] if stdout else out.read().decode(errors="replace").splitlines():
             if line.startswith("@"):
                 keys.update(pair.split("=", 1) for pair in line[1:].split() if "=" in pair)
         error = None
@@ -124,10 +136,12 @@ def make_input(kind, name=None, size=None):
     say(f"bench: making {path.name}")
     cmd = [RELEASE / "generate", kind, path] + ([str(size)] if size else [])
     totals = json.loads(subprocess.run(cmd, check=True, capture_output=True, text=True).stdout)
-    if not size:
+    pinned = MESSAGES.get(size) if kind == "mcap-doubles" else None if size else INPUTS[kind]
+    if pinned:
         digest = sha256(path)
-        if not digest.startswith(INPUTS[kind]):
+        if not digest.startswith(pinned):
             sys.exit(f"bench: {path} is not the input that the goals were set with: sha256 {digest}")
+    totals["kind"] = path.stem
     about.write_text(json.dumps(totals))
     return path, totals
 
@@ -136,16 +150,25 @@ def peers(counting):
     """Installs and compiles the peers; returns which there are, with their commands."""
     found = {}
     python = VENV / "bin" / "python"
-    ready = lambda: python.exists() and not subprocess.run([python, "-c", "import wpiutil.log"], capture_output=True).returncode
-    if not ready():
-        made = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True)
-        if made.returncode == 0:
-            made = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROBOTPY], capture_output=True, text=True)
-        if made.returncode or not ready():
+    ready = lambda module: python.exists() and not subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True)
+    for module, package in PACKAGES.items():
+        if ready(module):
+            found[module] = python
+            continue
+        cmd = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+        try:
+            made = subprocess.run(cmd, capture_output=True, text=True)
             why = (made.stderr.strip() or made.stdout.strip() or "it cannot be imported").splitlines()[-1]
-            say(f"bench: without WPILib's reader and writer: {ROBOTPY} cannot be installed ({why[:160]})")
-            return found
-    found["python"] = python
+        except OSError as error:
+            why = f"there is no Python with the module venv: {error}"
+        if ready(module):
+            found[module] = python
+        else:
+            say(f"bench: without {package}, which cannot be installed ({why[:160]})")
+    if "wpiutil.log" not in found:
+        return found
     compiler = shutil.which("g++")
     if not compiler:
         say("bench: without WPILib's C++ reader and writer: there is no g++")
@@ -259,6 +282,52 @@ def check_ndjson(path, source, totals):
         return wrong(text_sums(((row["channel"], row["value"]) for row in rows), types_of(source)), totals)
 
 
+def check_parquet(have):
+    """Reads a Parquet file back, with pyarrow if it is there."""
+    def check(path, source, totals):
+        python = have.get("pyarrow")
+        done = run([python, HERE / "peers/parquet_sums.py", path] if python else [RELEASE / "ours", "open-sum", path])
+        return done.error or wrong({k: v for k, v in done.keys.items() if k != "tsum"}, totals)
+    return check
+
+
+def check_mcap(path, source, totals):
+    done = run([RELEASE / "theirs", "mcap-sum", path])
+    messages[path] = int(done.keys.get("messages", 0))
+    return done.error or wrong({k: v for k, v in done.keys.items() if k != "tsum"}, totals)
+
+
+messages = {}  # how many there are in an MCAP file that was read back: more than samples
+
+
+def means_of(path):
+    with open(path, newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return {name: float(mean) if mean else None for name, mean in rows}
+
+
+def check_means(path, expected):
+    """Whether every channel has the mean that it must have, and those without numbers none."""
+    found, expected = means_of(path), means_of(expected)
+    if found.keys() != expected.keys():
+        return f"{len(found)} channels, not {len(expected)}"
+    for name, mean in expected.items():
+        other = found[name]
+        same = other is mean if mean is None or other is None else math.isclose(other, mean, rel_tol=1e-9, abs_tol=1e-12)
+        if not same:
+            return f"the mean of {name} is {other}, not {mean}"
+    return None
+
+
+def check_info(path, totals):
+    about = json.loads(path.read_text())
+    samples = int(about["samples"])
+    if samples != totals["records"] + totals["schema"]:
+        return f"{samples} samples, not {totals['records'] + totals['schema']}"
+    return None if any(CACHE.rglob("*.lpx")) else "no index was kept"
+
+
 def check_rlog(path, source, totals):
     done = run([RELEASE / "ours", "rlog-columns", path, "1"])
     # Keys take the place of Start records, and times are doubles.
@@ -269,11 +338,15 @@ def check_rlog(path, source, totals):
 
 
 class Side:
-    """One program of a job, and its best figure over all runs."""
+    """One program of a job, and its best figure over all runs.
 
-    def __init__(self, name, cmd, figure, runs=None, expect=None):
+    `output` is the file that it writes, or its standard output if `printed`; `check` reads it and says what is wrong.
+    `before` is called before every run, untimed. A command with None in it is that of a peer which is not here."""
+
+    def __init__(self, name, cmd, figure, runs=None, expect=None, output=None, check=None, printed=False, before=None):
         self.name, self.cmd, self.figure, self.runs, self.expect = name, cmd, figure, runs, expect
-        self.best, self.rss, self.keys, self.all, self.error = None, 0, {}, [], None
+        self.output, self.check, self.printed, self.before = output, check, printed, before
+        self.best, self.rss, self.keys, self.all, self.error = None, 0, {}, [], "not here" if None in cmd else None
 
     def take(self, done, totals):
         expected = self.expect or totals
@@ -290,12 +363,16 @@ class Side:
 
 
 class Job:
-    """A row: ours, the peers beside it, what others measured elsewhere, and the goals."""
+    """A row: ours, the peers beside it, what others measured elsewhere, and the goals.
 
-    def __init__(self, name, ours, peers=(), kind=None, unit="ns/record", threads=0, elsewhere=None, goals=(), extra=None, output=None, check=None):
-        self.name, self.ours, self.peers = name, ours, [p for p in peers if p]
+    `rival` is what a goal calls the first peer, `stable` whether all runs of ours must write the same bytes, `sampled`
+    whether its memory without mapped files is of interest, `prepare` what must be done first, `runs` how often at most."""
+
+    def __init__(self, name, ours, peers=(), kind=None, unit="ns/record", threads=0, elsewhere=None, goals=(), extra=None, rival="C++", stable=True, sampled=False, prepare=None, runs=None):
+        self.name, self.ours, self.peers = name, ours, list(peers)
         self.kind, self.unit, self.threads, self.elsewhere = kind, unit, threads, elsewhere
-        self.goals, self.extra, self.output, self.check = goals, extra, output, check
+        self.goals, self.extra, self.rival = goals, extra, rival
+        self.stable, self.sampled, self.prepare, self.runs = stable, sampled, prepare, runs
         self.note = ""
 
 
@@ -311,16 +388,20 @@ def wall(done, _):
     return done.wall
 
 
+def work(done, _):
+    return int(done.keys["work_ns"]) / 1e9
+
+
 def jobs(inputs, have, quick):
     """All jobs for the inputs and peers that there are."""
     ours = lambda *args: [RELEASE / "ours", *args]
-    reader = have.get("wpilib_read")
-    writer = have.get("wpilib_write")
-    python = have.get("python")
-    cpp = lambda mode, kind, expect=None: reader and Side("WPILib C++", [reader, mode, inputs[kind][0]], per_record, expect=expect)
+    theirs = lambda *args: [RELEASE / "theirs", *args]
+    python = lambda script, *args, also="wpiutil.log": [have.get("wpiutil.log" if script.startswith("robotpy") else also) and have.get(also), HERE / "peers" / script, *args]
+    reader, writer = have.get("wpilib_read"), have.get("wpilib_write")
+    cpp = lambda mode, kind, expect=None: Side("WPILib C++", [reader, mode, inputs[kind][0]], per_record, expect=expect)
     # Who does not look at types counts schemas as records.
     untyped = lambda kind: {"kind": f"{kind}-untyped", "records": inputs[kind][1]["records"] + inputs[kind][1]["schema"], "control": inputs[kind][1]["control"]}
-    slow = lambda mode, kind: python and Side(PYTHON, [python, HERE / "peers/robotpy_read.py", mode, inputs[kind][0]], per_record, runs=1 if quick else 3)
+    slow = lambda mode, kind: Side(PYTHON, python("robotpy_read.py", mode, inputs[kind][0]), per_record, runs=1 if quick else 3)
     here = [kind for kind in INPUTS if kind in inputs]
     list_ = []
 
@@ -356,7 +437,7 @@ def jobs(inputs, have, quick):
 
     n = 400_000 if quick else 2_000_000
     allocations = ("allocations", lambda keys, _: int(keys["double_allocations"]) + int(keys["bool_allocations"]))
-    cpp_append = lambda mode, count, name: writer and Side(name, [writer, mode, OUT / f"{mode}.wpilog", str(count)], key("double_median_ns"))
+    cpp_append = lambda mode, count, name: Side(name, [writer, mode, OUT / f"{mode}.wpilog", str(count)], key("double_median_ns"))
     list_.append(Job("wpilog append double, bytes dropped, median", Side("logpose", ours("wpilog-append", "-", str(n)), key("double_median_ns"), expect={"kind": "append", "records": 4 * n}),
                      [cpp_append("null", n, "WPILib C++")], unit="ns", goals=[("extra", 0)], extra=allocations))
     list_.append(Job("wpilog append double, to a file, mean", Side("logpose", ours("wpilog-append", OUT / "append.wpilog", str(n)), key("double_mean_ns"), expect=append_totals(n)),
@@ -365,16 +446,74 @@ def jobs(inputs, have, quick):
     list_.append(Job("rlog encode, a cycle of 279 fields", Side("logpose", ours("rlog-encode", "2000" if quick else "20000"), key("cycle_median_us")), unit="µs",
                      elsewhere=(KIT, 33, 0), goals=[("most", 5), ("extra", 0)], extra=("allocations", lambda keys, _: int(keys["allocations"]))))
 
-    source, totals = inputs["wpilog-match"]
-    for to, check in (("csv", check_csv), ("ndjson", check_ndjson), ("rlog", check_rlog)):
+    convert = lambda source, out, *more: [RELEASE / "logpose", "--quiet", "convert", source, "-o", out, "--force", "--no-cache", *more]
+    checking = lambda check, kind: lambda path: check(path, *inputs[kind])
+    few = 1 if quick else 2
+    sampled = ("MB of memory", lambda keys, _: keys["anonymous"] / 1e6)
+
+    match = inputs["wpilog-match"][0]
+    for to, check in (("csv", check_csv), ("ndjson", check_ndjson), ("rlog", check_rlog), ("parquet", check_parquet(have))):
         out = OUT / f"ours.{to}"
-        cmd = [RELEASE / "logpose", "--quiet", "convert", source, "-o", out, "--force"]
-        beside = [python and Side(f"{PYTHON} + csv", [python, HERE / "peers/robotpy_convert.py", "csv", source, OUT / "peer.csv"], wall, runs=1 if quick else 2, expect=untyped("wpilog-match"))] if to == "csv" else []
-        job = Job(f"wpilog to {to}, match", Side("logpose", cmd, wall), beside, unit="s", output=out,
-                  elsewhere=(SCOPE, 20.9, 0) if to == "csv" else None, goals=[("most", 0.5), ("extra", 32)] if to == "csv" else [],
-                  extra=("MB of memory", lambda keys, _: keys["anonymous"] / 1e6))
-        job.check = (lambda check: lambda path: check(path, source, totals))(check)
-        list_.append(job)
+        side, beside, more = Side("logpose", convert(match, out), wall, output=out, check=checking(check, "wpilog-match")), [], {}
+        if to == "csv":
+            beside = [Side(f"{PYTHON} + csv", python("robotpy_convert.py", to, match, OUT / "peer.csv"), wall, few, untyped("wpilog-match"))]
+            more = {"elsewhere": (SCOPE, 20.9, 0), "goals": [("most", 0.5), ("extra", 32)]}
+        elif to == "parquet":
+            out = OUT / "peer.parquet"
+            beside = [Side(f"{PYTHON} + pyarrow", python("robotpy_convert.py", to, match, out, also="pyarrow"), wall, few, untyped("wpilog-match"), out, side.check)]
+            more = {"rival": "pyarrow", "goals": [("most", 0.3), ("peer", 25), ("extra", 256)]}
+        list_.append(Job(f"wpilog to {to}, match", side, beside, unit="s", extra=sampled, sampled=True, **more))
+
+    # The crate writes the messages that ours wrote, and has them in memory when its time begins.
+    for how in ("none", "lz4", "zstd"):
+        out, other, check = OUT / "ours.mcap", OUT / "peer.mcap", checking(check_mcap, "wpilog-match")
+        figure = (lambda out: lambda done, _: done.wall * 1e9 / messages[out])(out)
+        side = Side("logpose", convert(match, out, "--compression", how), figure, output=out, check=check)
+        crate = Side("mcap crate, writing alone", theirs("mcap-write", out, other, how), lambda done, _: int(done.keys["work_ns"]) / int(done.keys["messages"]), output=other, check=check)
+        list_.append(Job(f"wpilog to mcap, {how}, match", side, [crate], unit="ns/message", rival="mcap crate", goals=[("within", 1.2)], extra=sampled, sampled=True,
+                         elsewhere=(SCOPE, 55e9 / inputs["wpilog-match"][1]["records"], 0) if how == "zstd" else None))
+
+    path, totals = inputs["mcap-doubles"]
+    tenth, tenth_totals = inputs["mcap-doubles-tenth"]
+    for threads in (1, 2):
+        beside = [Side("mcap crate", theirs("mcap-sum", path), per_record)]
+        if threads == 1:
+            beside.append(Side("mcap Python" + ("" if path == tenth else ", a tenth of it"), python("mcap_read.py", tenth, also="mcap"), lambda done, _: int(done.keys["work_ns"]) / tenth_totals["records"], 1, tenth_totals))
+        name = f"mcap open and sum, {totals['records'] / 1e6:g} M messages, {threads} thread{'s' if threads > 1 else ''}"
+        list_.append(Job(name, Side("logpose", ours("open-sum", path, str(threads)), per_record), beside, "mcap-doubles", unit="ns/message", threads=threads, rival="mcap crate", goals=[("peer", 1)]))
+
+    # The Parquet file is ours, in one piece; the peers have it before their time begins, and their modules are loaded.
+    kind = "wpilog-match" if quick else "wpilog-big"
+    path, short_name = inputs[kind][0], kind.split("-")[1]
+    parquet, expected = MADE / f"{kind}.parquet", MADE / f"{kind}-means.csv"
+    check = lambda found: check_means(found, expected)
+
+    def prepare_means():
+        for cmd in (convert(path, parquet), ours("means", path, expected)):
+            done = run(cmd)
+            if done.error:
+                return done.error
+        return checking(check_parquet(have), kind)(parquet)
+
+    scan = lambda name, module: Side(f"{name} on Parquet", python("parquet_means.py", module, parquet, OUT / f"{module}.csv", also=module), work, output=OUT / f"{module}.csv", check=check)
+    side = Side("logpose", [RELEASE / "logpose", "--quiet", "sql", MEANS, path, "--format", "csv", "--no-cache"], wall, output=OUT / "means.csv", check=check, printed=True)
+    list_.append(Job(f"sql mean per channel, {short_name}", side, [scan("DuckDB", "duckdb"), scan("polars", "polars")], unit="s", rival="DuckDB", goals=[("peer", 1)], stable=False, prepare=prepare_means))
+
+    def forget():
+        shutil.rmtree(CACHE, ignore_errors=True)
+
+    info = [RELEASE / "logpose", "--quiet", "info", path, "--json"]
+    check = lambda found: check_info(found, inputs[kind][1])
+    opening = lambda name, before: Side(name, info, wall, output=OUT / "info.json", check=check, printed=True, before=before)
+    list_.append(Job(f"second open, {short_name}", opening("logpose", lambda: any(CACHE.rglob("*.lpx")) or run(info)), [opening("logpose, the first", forget)], unit="s", rival="the first"))
+
+    if "wpilog-huge" in inputs:
+        huge = inputs["wpilog-huge"][0]
+        held = ("GiB of memory at most", lambda keys, _: keys["rss"] / (1 << 30))
+        for to, check in (("parquet", check_parquet(have)), ("mcap", check_mcap)):
+            out = OUT / f"ours.{to}"
+            side = Side("logpose", convert(huge, out), wall, output=out, check=checking(check, "wpilog-huge"))
+            list_.append(Job(f"wpilog to {to}, 5 GB", side, unit="s", goals=[("extra", 1)], extra=held, runs=1))
     return list_
 
 
@@ -388,29 +527,41 @@ def warm_memory(totals):
         subprocess.run([str(RELEASE / "limits"), "touch", need], stderr=subprocess.DEVNULL)
 
 
+def written(side, job, digests):
+    """What is wrong with the output of a run. What must be the same every time is read back the first time."""
+    if side is not job.ours or not job.stable:
+        return side.check(side.output)
+    found = sha256(side.output)
+    if not digests:
+        digests.append(found)
+        return side.check(side.output)
+    return None if found in digests else "another output than the first time"
+
+
 def perform(job, inputs, n):
     """Runs a job: ours, peer, ours, peer …"""
     totals = inputs[job.kind][1] if job.kind else None
-    digest = None
+    digests = []
+    if job.prepare:
+        job.ours.error = job.prepare()
     for _ in range(n):
         for side in [job.ours] + job.peers:
             if len(side.all) >= (side.runs or n) or side.error:
                 continue
+            if side.before:
+                side.before()
             warm_memory(totals)
-            done = run(side.cmd)
-            if side is job.ours and job.output and done.error is None:
-                # The first output is read back value by value, the others must be the same bytes.
-                found = sha256(job.output)
-                if digest is None:
-                    digest, done.error = found, job.check(job.output)
-                elif found != digest:
-                    done.error = "another output than the first time"
+            done = run(side.cmd, stdout=side.output if side.printed else None)
+            if side.output and done.error is None:
+                done.error = written(side, job, digests)
             side.take(done, totals)
         if job.ours.error:
             failures.append(f"{job.name}: {job.ours.error}")
-            return
-    if job.output:
-        job.ours.keys["anonymous"] = memory_of(job.ours.cmd)
+            break
+    if job.ours.error is None:
+        job.ours.keys["rss"] = job.ours.rss
+        if job.sampled:
+            job.ours.keys["anonymous"] = memory_of(job.ours.cmd)
     # Every channel has lists that grow, and every block of memory comes from somewhere. Records must cost none.
     many = int(job.ours.keys.get("allocations", 0))
     if totals and many > 100 * totals["control"] + totals["records"] / 1000:
@@ -454,8 +605,11 @@ def judge(job, peer, scale, totals):
     ours = job.ours.best
     for goal, value in job.goals:
         if goal == "peer":
-            words.append(f"≥ {value:g} × C++")
-            reached.append(None if peer is None or peer.best is None or not peer.name.startswith("WPILib C++") else peer.best / ours >= value)
+            words.append(f"≥ {value:g} × {job.rival}")
+            reached.append(None if peer is None or peer.best is None else peer.best / ours >= value)
+        elif goal == "within":
+            words.append(f"≤ {value:g} × the time of {job.rival}")
+            reached.append(None if peer is None or peer.best is None else ours <= value * peer.best)
         elif goal == "elsewhere":
             words.append(f"≥ {value:g} × {job.elsewhere[0]}")
             reached.append(job.elsewhere[1] * (scale or 1) / ours >= value if scale else None)
@@ -483,7 +637,7 @@ def rows(list_, inputs, scale):
         ours = [short(job.ours.best, job.unit)]
         if job.kind:
             ours.append(f"{speed(job, inputs):.2f} GB/s")
-        if job.kind or job.output:
+        if job.kind or job.ours.output:
             ours.append(size(job.ours.rss))
         if job.extra:
             value = job.extra[1](job.ours.keys, totals)
@@ -579,7 +733,7 @@ def scale_of(list_, inputs):
     """How much longer than elsewhere this machine takes, by the one program that ran on both."""
     job = next(job for job in list_ if job.name == "wpilog columns, match, 1 thread")
     peer = next((peer for peer in job.peers if peer.name == "WPILib C++"), None)
-    if peer and not peer.all:
+    if peer and not peer.all and not peer.error:
         for _ in range(3):
             peer.take(run(peer.cmd), inputs[job.kind][1])
     return peer.best * inputs[job.kind][1]["records"] / 1e9 / CPP_ELSEWHERE if peer and peer.best else None
@@ -588,23 +742,45 @@ def scale_of(list_, inputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", default=bool(os.environ.get("QUICK")), help="without the inputs of 1 GB and 500 MB")
+    parser.add_argument("--huge", action="store_true", default=bool(os.environ.get("FULL")), help=f"also convert a log of 5 GB, which takes {HUGE_DISK / 1e9:g} GB of disk for a while")
     parser.add_argument("--only", metavar="REGEX", help="only jobs whose name matches")
     parser.add_argument("-n", type=int, metavar="N", help="runs of each job [default: 7, on the large inputs 5]")
     parser.add_argument("--json", metavar="FILE", help="write all figures of all runs there")
     parser.add_argument("--instructions", action="store_true", help="also count instructions with valgrind")
     parser.add_argument("--no-limits", action="store_true", help="do not measure the machine")
+    parser.add_argument("--no-build", action="store_true", help="take the programs in target/release as they are")
     options = parser.parse_args()
-    for folder in (DATA, OUT, BIN):
+    for folder in (DATA, MADE, OUT, BIN):
         folder.mkdir(parents=True, exist_ok=True)
+    # What logpose keeps of logs that it opened shall not land in the user's folder.
+    os.environ["LOGPOSE_CACHE"] = str(CACHE)
+    try:
+        return bench(options)
+    finally:
+        for folder in (MADE, CACHE):
+            shutil.rmtree(folder, ignore_errors=True)
+        for path in DATA.glob("wpilog-huge.*"):
+            path.unlink()
 
-    build()
+
+def bench(options):
+    if not options.no_build:
+        build()
     inputs = {kind: make_input(kind) for kind in INPUTS if not (options.quick and kind.endswith("big"))}
+    whole, tenth = MESSAGES
+    inputs["mcap-doubles-tenth"] = make_input("mcap-doubles", "mcap-doubles-tenth", tenth)
+    inputs["mcap-doubles"] = inputs["mcap-doubles-tenth"] if options.quick else make_input("mcap-doubles", size=whole)
+    if options.huge:
+        if shutil.disk_usage(DATA).free < HUGE_DISK:
+            say(f"bench: without the log of 5 GB, which needs {HUGE_DISK / 1e9:g} GB of disk")
+        else:
+            inputs["wpilog-huge"] = make_input("wpilog-big", "wpilog-huge", HUGE)
     have = peers(options.instructions)
     list_ = jobs(inputs, have, options.quick)
     chosen = [job for job in list_ if not options.only or re.search(options.only, job.name)]
     for job in chosen:
         say(f"bench: {job.name}")
-        perform(job, inputs, options.n or (5 if job.kind and job.kind.endswith("big") else 7))
+        perform(job, inputs, min(options.n or (5 if job.kind and job.kind.endswith("big") else 7), job.runs or 99))
 
     scale = scale_of(list_, inputs)
     head = ["job", "ours", "peer", "ratio", "elsewhere", "ratio", "goal", "reached?"]

@@ -2,6 +2,7 @@
 
 pub mod append;
 pub mod encode;
+pub mod mcap;
 pub mod meter;
 pub mod read;
 pub mod sums;

@@ -2,11 +2,12 @@
 //! peers; checking what came out is not.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use logpose::OpenOptions;
-use logpose_core::{Dialect, Problems, Read, Row, Severity, Widths};
+use logpose::{Log, OpenOptions, Quiet};
+use logpose_core::{Dialect, Problems, Read, Row, Severity, Value, Widths};
 use logpose_wpilog::collect;
 
 use crate::meter::{self, Memory};
@@ -16,19 +17,19 @@ use crate::sums::{Sums, Walked};
 pub type Line = Result<String, Box<dyn Error>>;
 
 /// Time, allocations and memory from a start to now.
-struct Work {
+pub(crate) struct Work {
     begun: Instant,
     allocations: u64,
 }
 
 impl Work {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self { allocations: meter::allocations(), begun: Instant::now() }
     }
 
     /// Ends the time. The records of most jobs are counted only later, so the runner makes the allocations per
     /// million records of this.
-    fn end(&self) -> String {
+    pub(crate) fn end(&self) -> String {
         let elapsed: Duration = self.begun.elapsed();
         let allocations = meter::allocations() - self.allocations;
         let Memory { peak, anonymous } = Memory::now();
@@ -108,6 +109,41 @@ pub fn columns(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
         })
         .sum();
     Ok(format!("{} decoded_bytes={decoded} held_bytes={} {end}", Sums::of(&columns), columns.held()))
+}
+
+/// Opens a file of any format as a user of the library does, and adds up all its values.
+pub fn open_and_sum(path: &Path, threads: usize) -> Line {
+    let work = Work::begin();
+    let log = open(path, threads)?;
+    let sums = Sums::of(&log.all_columns()?);
+    let end = work.end();
+    no_damage(&log.problems)?;
+    Ok(format!("{sums} {end}"))
+}
+
+/// Writes the mean of every channel of numbers as CSV, the others with nothing: what SQL must find.
+pub fn means(path: &Path, out: &Path) -> Line {
+    let columns = open(path, 0)?.all_columns()?;
+    let mut rows = String::from("channel,mean\n");
+    for column in &columns.columns {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (_, value) in columns.samples(column) {
+            sum += match value {
+                Value::Double(x) => x,
+                Value::Float(x) => x.into(),
+                _ => continue,
+            };
+            count += 1.0;
+        }
+        let mean = if count > 0.0 { format!("{:?}", sum / count) } else { String::new() };
+        writeln!(rows, "{},{mean}", column.channel.name)?;
+    }
+    std::fs::write(out, rows)?;
+    Ok(format!("channels={}", columns.columns.len()))
+}
+
+fn open(path: &Path, threads: usize) -> Result<Log, logpose::Error> {
+    Log::open(path, &OpenOptions { threads, ..OpenOptions::default() }, &Quiet)
 }
 
 /// The inputs are whole. A note is no matter: an RLOG made from a WPILOG has times that AdvantageScope dislikes.

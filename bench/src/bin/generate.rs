@@ -1,13 +1,17 @@
-//! Deterministic benchmark inputs: WPILOG 1.0 and RLOG R2.
+//! Deterministic benchmark inputs: WPILOG 1.0, RLOG R2 and MCAP.
 //!
 //! `generate KIND OUT [BYTES]` writes one log and prints one line of JSON: what a correct reader must count.
 //! The bytes depend on KIND and BYTES alone.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of the benchmark")]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+
+use mcap::records::MessageHeader;
+use mcap::{McapResult, WriteOptions};
 
 const USAGE: &str = "\
 usage: generate KIND OUT [BYTES]
@@ -15,7 +19,8 @@ usage: generate KIND OUT [BYTES]
   wpilog-big    320 entries, 94 % doubles                    (1 GB)
   wpilog-tiny   1,000,000 boolean records; BYTES is not used (8 MB)
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
-  rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)";
+  rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
+  mcap-doubles  320 topics of doubles, written by the crate mcap, not compressed; BYTES is how many messages (5,000,000)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
         "wpilog-tiny" => wpilog(out, tiny_entries(), u64::MAX, 1_000_000, 3),
         "rlog-match" => rlog(out, match_entries(), limit(50_000_000), 4),
         "rlog-big" => rlog(out, big_entries(), limit(500_000_000), 5),
+        "mcap-doubles" => mcap(out, limit(5_000_000), 6).map_err(io::Error::other),
         _ => return usage(),
     };
     match made {
@@ -540,4 +546,40 @@ fn rlog(path: &str, mut entries: Vec<Entry>, most_bytes: u64, seed: u64) -> io::
         out.flush(1 << 19)?;
     }
     Ok((totals, out.finish()?))
+}
+
+/// Doubles as messages of ROS, which every reader of MCAP files knows.
+fn mcap(path: &str, messages: u64, seed: u64) -> McapResult<(Totals, u64)> {
+    let (mut rng, mut totals) = (Rng(seed), Totals::default());
+    let mut payload = Payload { bytes: Vec::new(), big: false };
+    let file = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let options = WriteOptions::new().compression(None).profile("ros1").library("logpose-bench");
+    let mut writer = options.create(file)?;
+    let schema = writer.add_schema("std_msgs/Float64", "ros1msg", b"float64 data\n")?;
+    let mut topics = Vec::new();
+    for i in 0..320 {
+        let name = format!("/Big/Group{}/Signal{}", i / 16, i % 16);
+        topics.push((
+            writer.add_channel(schema, &name, "ros1", &BTreeMap::new())?,
+            Entry::new(name, Ty::Double, 1.0, i % 3 == 0),
+        ));
+    }
+    totals.control = topics.len() as u64;
+    let mut time = 1_200_000_000;
+    'log: loop {
+        totals.cycles += 1;
+        for (id, entry) in &mut topics {
+            if totals.records >= messages {
+                break 'log;
+            }
+            payload.next(entry, &mut rng, &mut totals);
+            let header = MessageHeader { channel_id: *id, sequence: 0, log_time: time, publish_time: time };
+            writer.write_to_known_channel(&header, &payload.bytes)?;
+            time += 1_000 * rng.below(24);
+        }
+        time += 12_000_000;
+    }
+    writer.finish()?;
+    drop(writer);
+    Ok((totals, std::fs::metadata(path)?.len()))
 }

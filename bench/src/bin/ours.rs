@@ -1,5 +1,5 @@
 //! One job of logpose, timed: `ours JOB FILE [THREADS]`, and `ours wpilog-append OUT|- [RECORDS]`, `ours rlog-encode
-//! [CYCLES]`. It prints one line as the peers do: `@records=… work_ns=… key=value…`.
+//! [CYCLES]`. It prints one line as the peers do: `@records=… work_ns=… key=value…`. `ours means FILE OUT` is not timed.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of the benchmark")]
 
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use logpose_bench::append::wpilog_append;
 use logpose_bench::encode::rlog_encode;
 use logpose_bench::meter::Counting;
-use logpose_bench::read::{Line, columns, index, wpilog_sum};
+use logpose_bench::read::{Line, columns, index, means, open_and_sum, wpilog_sum};
 use logpose_rlog::Rlog;
 use logpose_wpilog::Wpilog;
 
@@ -17,9 +17,10 @@ use logpose_wpilog::Wpilog;
 static ALLOCATOR: Counting = Counting;
 
 const USAGE: &str = "\
-usage: ours wpilog-sum|wpilog-index|wpilog-columns|rlog-index|rlog-columns FILE [THREADS]
+usage: ours wpilog-sum|wpilog-index|wpilog-columns|rlog-index|rlog-columns|open-sum FILE [THREADS]
        ours wpilog-append OUT|- [RECORDS]    `-` drops the bytes
-       ours rlog-encode [CYCLES]";
+       ours rlog-encode [CYCLES]
+       ours means FILE OUT";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -46,6 +47,7 @@ fn job(args: &[&str]) -> Option<Line> {
         ["rlog-encode", cycles] => rlog_encode(cycles.parse().ok()?),
         ["wpilog-append", out] => wpilog_append(sink(out), 2_000_000),
         ["wpilog-append", out, records] => wpilog_append(sink(out), records.parse().ok()?),
+        ["means", file, out] => means(Path::new(file), Path::new(out)),
         [job, file] => read(job, Path::new(file), 1)?,
         [job, file, threads] => read(job, Path::new(file), threads.parse().ok()?)?,
         _ => return None,
@@ -59,6 +61,7 @@ fn read(job: &str, file: &Path, threads: usize) -> Option<Line> {
         "wpilog-columns" => columns(&Wpilog, file, threads),
         "rlog-index" => index(&Rlog, file, threads),
         "rlog-columns" => columns(&Rlog, file, threads),
+        "open-sum" => open_and_sum(file, threads),
         _ => return None,
     })
 }
