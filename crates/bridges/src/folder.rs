@@ -37,7 +37,7 @@ impl FolderLayout {
     #[must_use]
     pub fn paths(self, channels: &[Channel]) -> Vec<String> {
         let mut taken: HashSet<String> = HashSet::new();
-        let path = |name: String| match self {
+        let path = |(place, name): (usize, String)| match self {
             Self::Channel => {
                 let stem = safe(&name);
                 let mut unique = stem.clone();
@@ -50,12 +50,12 @@ impl FolderLayout {
                 format!("{unique}.parquet")
             }
             Self::Hive => {
-                let folder = format!("channel={}", percent(&name));
+                let folder = format!("channel={}", percent(&name, place));
                 let part = (0..).find(|part| taken.insert(format!("{}/{part}", folder.to_lowercase()))).unwrap_or(0);
                 format!("{folder}/part-{part}.parquet")
             }
         };
-        names(channels).into_iter().map(path).collect()
+        names(channels).into_iter().enumerate().map(path).collect()
     }
 }
 
@@ -66,7 +66,8 @@ fn safe(name: &str) -> String {
     for c in name.chars() {
         let c = match c {
             '/' => '.',
-            c if c.is_alphanumeric() || "-_+ ()[].,=@".contains(c) => c,
+            // Not what other programs take for a pattern: `[0]` would match another channel's file.
+            c if c.is_alphanumeric() || "-_+ ().,=@".contains(c) => c,
             _ => '_',
         };
         if safe.len() + c.len_utf8() > LONGEST {
@@ -81,23 +82,32 @@ fn safe(name: &str) -> String {
     if reserved || safe.is_empty() || safe.starts_with(['.', ' ', '-']) { format!("_{safe}") } else { safe }
 }
 
-/// A name as part of a path, in the way that other programs read it back.
-fn percent(name: &str) -> String {
+/// A name as part of a path, in the way that other programs read it back. One that is too long is cut, and the channel's
+/// place keeps it apart from others.
+fn percent(name: &str, place: usize) -> String {
     let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if out.len() > LONGEST {
-            break;
-        }
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => out.push(byte.into()),
-            _ => {
+    for c in name.chars() {
+        let whole = out.len();
+        let bare = c.is_ascii_alphanumeric() || "-_.".contains(c) && name != NULL_PARTITION;
+        if bare {
+            out.push(c);
+        } else {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "%{byte:02X}");
             }
         }
+        if out.len() > LONGEST {
+            out.truncate(whole);
+            let _ = write!(out, "~{place}");
+            break;
+        }
     }
     out
 }
+
+/// What other programs take for no value at all.
+const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The name that [`percent`] was given.
 fn from_percent(text: &str) -> String {

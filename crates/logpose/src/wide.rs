@@ -1,6 +1,5 @@
 //! Samples as one table: a column for each channel, the last value held.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Sink, SinkError, Time};
@@ -38,7 +37,7 @@ impl<'a, W: Write> WideRows<'a, W> {
         check(wide, feed)?;
         let painters: Vec<_> = feed.channels().iter().map(|channel| feed.schemas().painter(channel, raw)).collect();
         let mut buffer = b"time".to_vec();
-        for name in headers(feed.channels()) {
+        for name in logpose_model::names(feed.channels()) {
             buffer.push(b',');
             quote(name.as_bytes(), &mut buffer);
         }
@@ -149,16 +148,6 @@ impl<W: Write> Sink for WideRows<'_, W> {
     fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
-}
-
-/// The names of the columns. A name that two types share has the type behind it.
-fn headers(channels: &[Channel]) -> impl Iterator<Item = String> {
-    let mut count: HashMap<&str, usize> = HashMap::new();
-    channels.iter().for_each(|channel| *count.entry(&channel.name).or_default() += 1);
-    channels.iter().map(move |channel| match count.get(&*channel.name) {
-        Some(2..) => format!("{} ({})", channel.name, channel.type_name),
-        _ => channel.name.clone(),
-    })
 }
 
 fn check(wide: Wide, feed: &Feed<'_>) -> Result<(), Error> {

@@ -29,7 +29,8 @@ pub(crate) fn name(layout: &str) -> String {
 
 /// The text with what may not stand in a name of ROS replaced.
 pub(crate) fn identifier(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("f{name}") }
 }
 
 fn sections(mut open: Vec<&Layout>, text: &mut String) {
@@ -43,10 +44,11 @@ fn sections(mut open: Vec<&Layout>, text: &mut String) {
 }
 
 fn fields<'a>(layout: &'a Layout, text: &mut String, nested: &mut Vec<&'a Layout>) {
-    let mut names: HashSet<String> = layout.fields.iter().map(|field| field.name.clone()).collect();
+    let mut names = HashSet::new();
+    let own: Vec<String> = layout.fields.iter().map(|field| unique(&mut names, identifier(&field.name))).collect();
     let mut unit = None;
     let mut units = 0;
-    for (place, field) in layout.fields.iter().enumerate() {
+    for (place, (field, own)) in layout.fields.iter().zip(&own).enumerate() {
         if let Some(bits) = field.bits {
             if unit != Some(field.offset) {
                 unit = Some(field.offset);
@@ -65,7 +67,7 @@ fn fields<'a>(layout: &'a Layout, text: &mut String, nested: &mut Vec<&'a Layout
         };
         constants(field, &mut names, text);
         let count = field.count.map(|n| format!("[{n}]")).unwrap_or_default();
-        let _ = writeln!(text, "{ty}{count} {}", field.name);
+        let _ = writeln!(text, "{ty}{count} {own}");
     }
 }
 
@@ -76,7 +78,8 @@ fn constants(field: &Field, names: &mut HashSet<String>, text: &mut String) {
         return;
     }
     for (number, constant) in field.names.iter() {
-        let free = if names.contains(constant) { format!("{}_{constant}", field.name) } else { constant.to_owned() };
+        let constant = identifier(constant);
+        let free = if names.contains(&constant) { format!("{}_{constant}", identifier(&field.name)) } else { constant };
         let free = unique(names, free);
         let _ = writeln!(text, "{} {free}={number}", scalar_name(*scalar));
     }
