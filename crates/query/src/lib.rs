@@ -21,5 +21,4 @@ mod write;
 pub use answer::{Answer, Rows};
 pub use engine::{Engine, Options, Statement};
 pub use error::Error;
-pub use memory::parse_size;
 pub use write::{Form, WriteError};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use logpose::{Filter, Log, Output, Wrapper};
-use logpose_query::{Engine, Error, Form, Options, Statement, WriteError, parse_size};
+use logpose_query::{Engine, Error, Form, Options, Statement, WriteError};
 
 use super::{Format, Sql};
 use crate::commands::{outcome, shown};
@@ -22,7 +22,6 @@ use crate::screen::Screen;
 
 pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
     let request = Request::new(sql)?;
-    let memory = sql.limit_memory.as_deref().map(parse_size).transpose().map_err(complaint)?;
     let files: Vec<PathBuf> = request.files.iter().flat_map(|file| expanded(file)).collect();
     let mut worst = Outcome::Done;
     let mut logs: Vec<Arc<Log>> = Vec::new();
@@ -32,7 +31,12 @@ pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
     if logs.is_empty() {
         return Ok(worst);
     }
-    let options = Options { threads: sql.reading.threads, memory, wall: sql.wall, name_logs: files.len() > 1 };
+    let options = Options {
+        threads: sql.reading.threads,
+        memory: sql.reading.limit_memory,
+        wall: sql.wall,
+        name_logs: files.len() > 1,
+    };
     let engine = Engine::new(logs.clone(), &options).map_err(complaint)?;
     match &request.query {
         Some(query) => answer(sql, &engine, engine.parse(query).map_err(complaint)?, screen)?,
@@ -192,7 +196,7 @@ fn form(sql: &Sql) -> Result<Option<(Form, Option<Wrapper>)>> {
 /// What the engine says, as the command line says it.
 fn complaint(error: Error) -> anyhow::Error {
     let made = match error.code {
-        "syntax" | "refused" | "usage" => Complaint::usage(error.message),
+        "syntax" | "refused" => Complaint::usage(error.message),
         code => Complaint::failed(code, error.message),
     };
     match error.help {

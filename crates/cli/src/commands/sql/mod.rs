@@ -58,9 +58,6 @@ pub(super) struct Sql {
     /// Give `time` as wall-clock time (UTC) instead of log seconds, if the logs tell it
     #[arg(long)]
     wall: bool,
-    /// Use at most about so much memory, such as 512MB, and the disk beyond [default: three quarters of the machine's]
-    #[arg(long, value_name = "SIZE")]
-    limit_memory: Option<String>,
     #[command(flatten)]
     reading: Reading,
 }
