@@ -1,5 +1,7 @@
-use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
 
 use crate::{Engine, Error, show};
@@ -8,18 +10,22 @@ use crate::{Engine, Error, show};
 pub struct Answer<'e> {
     engine: &'e Engine,
     stream: SendableRecordBatchStream,
+    schema: SchemaRef,
     sql: String,
 }
 
 impl<'e> Answer<'e> {
-    pub(crate) fn new(engine: &'e Engine, stream: SendableRecordBatchStream, sql: String) -> Self {
-        Self { engine, stream, sql }
+    pub(crate) fn new(engine: &'e Engine, stream: SendableRecordBatchStream, names: Vec<String>, sql: String) -> Self {
+        let schema = stream.schema();
+        let named = schema.fields().iter().zip(names).map(|(field, name)| Field::clone(field).with_name(name));
+        let schema = Arc::new(Schema::new(named.collect::<Vec<_>>()));
+        Self { engine, stream, schema, sql }
     }
 
     /// The columns.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
-        self.stream.schema()
+        self.schema.clone()
     }
 
     /// The names of the columns, and whether their values are numbers.
@@ -41,7 +47,11 @@ impl Iterator for Answer<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.engine.wait(&mut self.stream)?;
-        Some(next.map_err(|error| self.engine.failed(&error, &self.sql)))
+        let named = next.and_then(|batch| {
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            Ok(RecordBatch::try_new_with_options(self.schema.clone(), batch.columns().to_vec(), &options)?)
+        });
+        Some(named.map_err(|error| self.engine.failed(&error, &self.sql)))
     }
 }
 

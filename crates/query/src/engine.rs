@@ -1,12 +1,14 @@
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use futures::StreamExt;
@@ -81,10 +83,12 @@ impl Engine {
             let plan = self.context.state().statement_to_plan(*parsed).await.map_err(failed)?;
             let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
             reading.verify_plan(&plan).map_err(|_| Error::refused())?;
+            let names = names(&plan);
             let frame = self.context.execute_logical_plan(plan).await.map_err(failed)?;
-            frame.execute_stream().await.map_err(failed)
-        })?;
-        Ok(Answer::new(self, stream, sql))
+            frame.execute_stream().await.map_err(failed).map(|stream| (stream, names))
+        });
+        let (stream, names) = stream?;
+        Ok(Answer::new(self, stream, names, sql))
     }
 
     /// Begins to answer a question of one statement.
@@ -185,6 +189,30 @@ fn context(
     let functions = functions.chain(state.window_functions().keys()).chain(state.table_functions().keys());
     catalog.functions.get_or_init(|| functions.cloned().collect());
     Ok(context)
+}
+
+/// What the columns of an answer are called: as DataFusion calls them, without the names of the tables, unless two would
+/// have one name.
+fn names(plan: &LogicalPlan) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    let visited = plan.apply_with_subqueries(|node| {
+        match node {
+            LogicalPlan::TableScan(scan) => tables.push(format!("{}.", scan.table_name.table())),
+            LogicalPlan::SubqueryAlias(alias) => tables.push(format!("{}.", alias.alias.table())),
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let long: Vec<String> = plan.schema().fields().iter().map(|field| field.name().clone()).collect();
+    if visited.is_err() {
+        return long;
+    }
+    // The longest first: one name may be the beginning of another.
+    tables.sort_by_key(|table| std::cmp::Reverse(table.len()));
+    let bare = |name: &String| tables.iter().fold(name.clone(), |name, table| name.replace(table.as_str(), ""));
+    let short: Vec<String> = long.iter().map(bare).collect();
+    let distinct: HashSet<&String> = short.iter().collect();
+    if distinct.len() == short.len() { short } else { long }
 }
 
 /// Windows of all threads may take one part of so many of the memory; what is decoded is about as large as the bytes.

@@ -149,6 +149,7 @@ pub(crate) fn write_all(dir: &Path) {
     write("garbage.wpilog", &garbage);
     write("empty.wpilog", b"");
     write("notes.txt", b"remember the battery\n");
+    write("query.sql", b"-- The lowest voltage.\nSELECT min(value) AS volts\nFROM \"/Power/BatteryVoltage\";\n");
     fs::create_dir(dir.join("folder")).unwrap();
     write("pit.wpilog", &pit(Wpilog::new("")));
     write("over-wide.wpilog", &pit(Wpilog::new("").over_wide()));

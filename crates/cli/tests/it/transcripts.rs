@@ -267,6 +267,57 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("help-plot", &["logpose plot --help"]),
     ("dialects", &["logpose dialects", "logpose dialects --markdown"]),
+    ("help-sql", &["logpose sql --help"]),
+    (
+        "sql",
+        &[
+            "logpose sql 'SELECT name, type, samples, first, last FROM channels ORDER BY name' match.wpilog",
+            "logpose sql 'SELECT time, value.x, value FROM \"/Drive/Pose\"' match.wpilog",
+            "logpose sql 'SELECT mode, enabled, start, \"end\" FROM modes; SELECT * FROM matches' match.wpilog",
+            "logpose sql 'SELECT * FROM wide($$10s$$, $$/Power/*$$, $$/Drive/*$$)' match.wpilog",
+            "logpose sql 'SELECT * FROM asof($$/Drive/Count$$, $$/Power/BatteryVoltage$$, $$1s$$)' match.wpilog",
+            "logpose sql 'SELECT channel, count(*), avg(number) FROM samples GROUP BY channel HAVING count(*) > 3 ORDER BY channel' match.wpilog",
+            "logpose sql 'SELECT time, value FROM messages LIMIT 1' match.wpilog --wall",
+            "logpose sql match.wpilog < query.sql",
+            "logpose sql -f query.sql match.wpilog",
+            "logpose sql 'SELECT channel, text FROM samples' evil.wpilog",
+        ],
+    ),
+    (
+        "sql-formats",
+        &[
+            "logpose sql 'SELECT * FROM \"/Drive/Count\" LIMIT 2' match.wpilog --json",
+            "logpose sql 'SELECT * FROM \"/Drive/Speeds\" LIMIT 2' match.wpilog --format ndjson",
+            "logpose sql 'SELECT time, value FROM messages' match.wpilog --format csv",
+            "logpose sql 'SELECT * FROM samples' match.wpilog -o all.parquet",
+            "logpose sql 'SELECT * FROM samples' match.wpilog -o all.parquet",
+            "logpose sql 'SELECT * FROM samples' match.wpilog -o all.xlsx",
+            "logpose sql 'SELECT 1; SELECT 2' match.wpilog --json",
+        ],
+    ),
+    (
+        "sql-several",
+        &[
+            "logpose sql 'SELECT log, count(*), max(time) FROM samples GROUP BY log ORDER BY log' 'p*.wpilog' match.wpilog",
+            "logpose sql 'SELECT log, value FROM \"/Power/BatteryVoltage\" ORDER BY log, time LIMIT 2' pit.wpilog nowhere.wpilog",
+            "logpose sql 'SELECT count(*) FROM samples' truncated.wpilog",
+        ],
+    ),
+    (
+        "sql-errors",
+        &[
+            "logpose sql 'SELECT * FROM \"/Drive/Speds\"' match.wpilog",
+            "logpose sql 'SELECT valeu FROM \"/Drive/Speeds\"' match.wpilog",
+            "logpose sql 'SELECT * FROM /Drive/Speeds' match.wpilog",
+            "logpose sql 'SELECT * FROM samples WHERE channel = \"/Drive/Speeds\"' match.wpilog",
+            "logpose sql 'SELECT avrg(number) FROM samples' match.wpilog --json",
+            "logpose sql 'DROP TABLE samples' match.wpilog",
+            "logpose sql 'SELECT 1'",
+            "logpose sql",
+            "logpose sql nowhere.wpilog",
+            "logpose sql 'SELECT 1 AS one' match.wpilog --wall --limit-memory little",
+        ],
+    ),
     (
         "not-a-log",
         &[

@@ -45,6 +45,19 @@ fn a_channel_is_a_table_in_the_order_of_time() {
 }
 
 #[test]
+fn columns_are_called_as_they_were_asked_for() {
+    let engine = engine(vec![small("a.wpilog")]);
+    let names =
+        |sql: &str| -> Vec<String> { engine.run(sql).unwrap().columns().into_iter().map(|(name, _)| name).collect() };
+    assert_eq!(names("SELECT value.x, avg(value.y) OVER () FROM \"/Drive/Pose\" LIMIT 1")[0], "value[x]");
+    assert_eq!(
+        names("SELECT channel, avg(number), max(s.time) FROM samples s GROUP BY 1"),
+        ["channel", "avg(number)", "max(time)"]
+    );
+    assert_eq!(names("SELECT max(a.time), max(b.time) FROM \"/late\" a, messages b"), ["max(a.time)", "max(b.time)"]);
+}
+
+#[test]
 fn a_channel_with_two_types_is_two_tables() {
     let mut log = Making::new();
     let first = log.channel("/x", "double");

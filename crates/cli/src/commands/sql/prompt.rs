@@ -190,7 +190,7 @@ mod tests {
         let mut bytes = b"WPILOG\x00\x01\x00\x00\x00\x00".to_vec();
         let mut start = vec![0, 1, 0, 0, 0];
         for text in ["/Drive/Speed", "double", ""] {
-            start.extend((text.len() as u32).to_le_bytes());
+            start.extend(u32::try_from(text.len()).unwrap().to_le_bytes());
             start.extend(text.as_bytes());
         }
         bytes.extend([0, 0, u8::try_from(start.len()).unwrap(), 0]);
