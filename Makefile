@@ -39,9 +39,9 @@ rust-tests:
 doc-tests:
 	$(CARGO) test --workspace --locked --doc --quiet
 
-peers: $(VENV)/ready ## compares with WPILib's own reader and writer
-	$(CARGO) build --locked -p logpose-cli
-	$(CARGO) build --locked -p logpose-wpilog --examples
+# The whole workspace, because one package alone has other features and would build DataFusion again.
+peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB and the MCAP package
+	$(CARGO) build --locked --workspace --bins --examples
 	LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(VENV)/python -m pytest -q tests/peers
 
 $(VENV)/ready: tests/peers/requirements.txt

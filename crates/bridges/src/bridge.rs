@@ -35,9 +35,10 @@ static ARROW: Bridge = Bridge {
     read: arrow::read,
 };
 static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
-static CSV: Bridge = Bridge { info: &info("csv", "CSV", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
+static CSV: Bridge =
+    Bridge { info: &info("csv", "CSV tables, long or wide", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
 static NDJSON: Bridge =
-    Bridge { info: &info("ndjson", "NDJSON", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
+    Bridge { info: &info("ndjson", "JSON lines", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
     let files = Support { read: true, write: true };

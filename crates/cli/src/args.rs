@@ -78,7 +78,7 @@ pub(crate) struct Reading {
     /// How many threads to use [default: one per processor]
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
-    /// Put samples in order with about so much memory, such as `512MB` or `2GiB`, and temporary files beyond
+    /// Sort, and answer SQL, with about so much memory, such as `512MB` or `2GiB`, and temporary files beyond
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub limit_memory: Option<u64>,
     /// Neither use nor keep the index of a large log; LOGPOSE_CACHE names the folder for them

@@ -2,7 +2,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::core::Support;
+use logpose::bridges::BRIDGES;
+use logpose::core::{Dialect as _, Support};
 use logpose::{DIALECTS, Wrapper};
 
 use crate::args::Form;
@@ -72,16 +73,17 @@ impl Dialects {
     }
 }
 
-/// Dialects, then what is only written or read on the way, then what may be around any of them.
+/// Dialects, then the formats of other fields, then what may be around any of them.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
     let none = || render::Support { read: false, write: false };
-    let mut rows: Vec<_> = DIALECTS
-        .iter()
-        .map(|dialect| dialect.info())
-        .map(|info| render::Dialect {
+    let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
+    let bridges = BRIDGES.iter().map(|bridge| ("bridge", bridge.info()));
+    let mut rows: Vec<_> = dialects
+        .chain(bridges)
+        .map(|(kind, info)| render::Dialect {
             name: info.name,
-            kind: "dialect",
+            kind,
             title: info.title,
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
@@ -90,17 +92,6 @@ fn rows() -> Vec<render::Dialect<'static>> {
             scheme: None,
         })
         .collect();
-    for (name, title) in [("csv", "CSV tables, long or wide"), ("ndjson", "JSON lines")] {
-        rows.push(render::Dialect {
-            name,
-            kind: "bridge",
-            title,
-            extensions: vec![name.to_owned()],
-            files: render::Support { read: false, write: true },
-            live: none(),
-            scheme: None,
-        });
-    }
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
             Wrapper::Gz => "gzip around any of these",
