@@ -178,7 +178,7 @@ pub(crate) fn quoted(name: &str) -> String {
     let mut letters = name.chars();
     let plain = letters.next().is_some_and(|c| c.is_ascii_lowercase() || c == '_')
         && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if plain && !RESERVED.contains(&name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// Up to three names that are nearly the same.
@@ -215,4 +215,9 @@ fn sentence(message: &str) -> String {
 }
 
 const NEAR: f64 = 0.6;
+/// Words that are no names outside of quotes.
+const RESERVED: &[&str] = &[
+    "case", "end", "from", "group", "having", "join", "left", "limit", "on", "order", "right", "select", "union",
+    "where", "with",
+];
 const QUOTES: &str = "the table of a channel is its name in double quotes, the query as a whole in single ones: 'SELECT * FROM \"/Drive/Speed\"'";

@@ -364,6 +364,8 @@ fn within(batch: &RecordBatch, times: &Int64Array, span: Stretch) -> Result<Reco
 #[derive(Default)]
 struct Constants {
     names: HashMap<(Column, i32), DictionaryArray<Int32Type>>,
+    /// Rows of all of them.
+    held: usize,
     nulls: HashMap<Column, ArrayRef>,
     unnamed: Option<ArrayRef>,
 }
@@ -376,6 +378,11 @@ impl Constants {
         let keys = Int32Array::from_value(key, rows.next_power_of_two());
         let made = DictionaryArray::try_new(keys, values.clone())?;
         let cut = made.slice(0, rows);
+        self.held += made.len();
+        if self.held > MOST_KEYS {
+            self.names.clear();
+            self.held = made.len();
+        }
         self.names.insert((column, key), made);
         Ok(Arc::new(cut))
     }
@@ -403,5 +410,7 @@ fn count(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// Rows of constant columns that are kept: thousands of channels must not fill the memory with their names.
+const MOST_KEYS: usize = 4 << 20;
 /// So many bytes a row are no reason for a copy.
 const LOOSE: usize = 64;
