@@ -31,13 +31,13 @@ def test_there_are_fixtures():
     assert len(FIXTURES) >= 10 and len(DAMAGED) >= 15
 
 
-@pytest.mark.parametrize("log", FIXTURES + DAMAGED, ids=lambda log: log.stem)
-def test_fixture(log):
-    compare(log)
+@pytest.mark.parametrize("path", FIXTURES + DAMAGED, ids=lambda path: path.stem)
+def test_fixture(path):
+    compare(path)
 
 
-@pytest.mark.parametrize("log", corpus() or [None], ids=lambda log: log.stem if log else "none")
-def test_corpus(log):
-    if log is None:
+@pytest.mark.parametrize("path", corpus() or [None], ids=lambda path: path.stem if path else "none")
+def test_corpus(path):
+    if path is None:
         pytest.skip("no corpus: LOGPOSE_CORPUS names its folder, ../shared/corpus is the default")
-    compare(log)
+    compare(path)
