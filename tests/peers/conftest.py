@@ -28,6 +28,22 @@ LOGPOSE = pathlib.Path(os.environ.get("LOGPOSE_BIN", ROOT / "target/debug/logpos
 PEER_RECORDS = program("example", "LOGPOSE_PEER_RECORDS", LOGPOSE.parent / "examples/peer_records")
 
 
+# How WPILib appends a value of a type; what is not here is appended raw.
+APPEND = {
+    "raw": "appendRaw",
+    "boolean": "appendBoolean",
+    "int64": "appendInteger",
+    "float": "appendFloat",
+    "double": "appendDouble",
+    "string": "appendString",
+    "boolean[]": "appendBooleanArray",
+    "int64[]": "appendIntegerArray",
+    "float[]": "appendFloatArray",
+    "double[]": "appendDoubleArray",
+    "string[]": "appendStringArray",
+}
+
+
 def corpus():
     """The logs of the shared corpus, by name; none where there is no corpus."""
     folder = pathlib.Path(os.environ.get("LOGPOSE_CORPUS", ROOT / "../shared/corpus")) / "wpilog"

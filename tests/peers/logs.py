@@ -8,23 +8,10 @@ import dataclasses
 import math
 import struct
 
-from conftest import DataLogWriter
+from conftest import APPEND, DataLogWriter
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from wpimath.geometry import Pose2d, Pose3d, Quaternion, Rotation2d, Rotation3d, Transform2d, Translation3d
 from wpiutil import wpistruct
-
-APPEND = {
-    "boolean": "appendBoolean",
-    "int64": "appendInteger",
-    "float": "appendFloat",
-    "double": "appendDouble",
-    "string": "appendString",
-    "boolean[]": "appendBooleanArray",
-    "int64[]": "appendIntegerArray",
-    "float[]": "appendFloatArray",
-    "double[]": "appendDoubleArray",
-    "string[]": "appendStringArray",
-}
 
 
 class Writing:

@@ -6,21 +6,7 @@ import struct
 import subprocess
 
 import pytest
-from conftest import PEER_RECORDS, DataLogWriter, logpose, ours, same_records, theirs
-
-APPEND = {
-    "raw": "appendRaw",
-    "boolean": "appendBoolean",
-    "int64": "appendInteger",
-    "float": "appendFloat",
-    "double": "appendDouble",
-    "string": "appendString",
-    "boolean[]": "appendBooleanArray",
-    "int64[]": "appendIntegerArray",
-    "float[]": "appendFloatArray",
-    "double[]": "appendDoubleArray",
-    "string[]": "appendStringArray",
-}
+from conftest import APPEND, PEER_RECORDS, DataLogWriter, logpose, ours, same_records, theirs
 
 
 def write_theirs(path, extra, calls):
