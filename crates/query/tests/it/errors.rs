@@ -61,7 +61,7 @@ fn logs_are_asked_and_not_changed() {
         "CREATE TABLE x AS SELECT 1",
         "CREATE VIEW x AS SELECT 1",
         "DROP TABLE samples",
-        "INSERT INTO samples VALUES (1)",
+        "INSERT INTO samples SELECT * FROM samples",
         "COPY (SELECT 1) TO '/tmp/nowhere.csv'",
         "CREATE EXTERNAL TABLE x STORED AS CSV LOCATION '/etc/passwd'",
         "SET datafusion.execution.batch_size = 1",
@@ -70,7 +70,7 @@ fn logs_are_asked_and_not_changed() {
         "UPDATE samples SET number = 1",
     ] {
         let said = said(sql);
-        assert!(said.starts_with("refused: ") || said.starts_with("s"), "{sql}: {said}");
+        assert!(said.starts_with("refused: "), "{sql}: {said}");
         assert!(!said.contains("DataFusion"), "{sql}: {said}");
     }
     for sql in ["SELECT * FROM '/etc/passwd'", "SELECT * FROM \"/etc/passwd\""] {
