@@ -1,0 +1,67 @@
+//! What a recording does not say of itself: numbering of packets and width of vectors, found out from its packets.
+
+use logpose_core::Cursor;
+
+use crate::wire::{EventAdd, Form, Header, Ids, Kind, Packet, Physics, Records, Vectors};
+
+/// Finds out how a recording is written, from its packets in their order. Reads no further than needed.
+#[must_use]
+pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -> Form {
+    let mut ids = (version >= 2).then_some(Ids::A);
+    let mut vectors = None;
+    // Whether this frame's positions were passed.
+    let mut positions = false;
+    for packet in packets {
+        match packet.id {
+            0 => positions = false,
+            6 => positions = true,
+            21 if ids.is_none() => ids = Some(if positions || !is_doors(&packet) { Ids::A } else { Ids::B }),
+            23 if ids.is_none() && !positions => ids = Some(Ids::A),
+            _ => {}
+        }
+        vectors = vectors.or_else(|| width(&packet));
+        if ids.is_some() && vectors.is_some() {
+            break;
+        }
+    }
+    let vectors = vectors.unwrap_or_default();
+    let physics = match vectors {
+        Vectors::F32 => Physics::W48,
+        Vectors::F64 => Physics::Ue5,
+    };
+    Form { ids: ids.unwrap_or_default(), vectors, physics }
+}
+
+/// Finds out how the recording in `log` is written; its header must be whole.
+#[must_use]
+pub(crate) fn detect_in(log: &[u8], header: &Header<'_>) -> Form {
+    let start = header.size();
+    let mut cur = Cursor::new(log.get(start..).unwrap_or_default(), start as u64);
+    detect(header.version, std::iter::from_fn(|| Packet::parse(&mut cur).ok()))
+}
+
+/// Whether a packet could be one of doors: foreign writers may put wheels before the positions.
+fn is_doors(packet: &Packet<'_>) -> bool {
+    packet.body.len() == 2 + 6 * usize::from(packet.total())
+}
+
+/// The width of vectors that a packet tells.
+fn width(packet: &Packet<'_>) -> Option<Vectors> {
+    let total = usize::from(packet.total());
+    if total == 0 {
+        return None;
+    }
+    match Kind::of(packet.id, Ids::A)? {
+        Kind::Position | Kind::Kinematics | Kind::BoundingBox | Kind::TriggerVolume => {
+            match packet.body.len().checked_sub(2)? {
+                size if size == 28 * total => Some(Vectors::F32),
+                size if size == 52 * total => Some(Vectors::F64),
+                _ => None,
+            }
+        }
+        Kind::EventAdd => [Vectors::F32, Vectors::F64].into_iter().find(|vectors| {
+            Records::<EventAdd<'_>>::new(packet, Form { vectors: *vectors, ..Form::default() }).is_ok()
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,321 @@
+//! Where the frames of a recording are, who lives in them, and where lasting things change: all that is needed to go
+//! to any moment without reading what lies before it.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, ErrorKind};
+use crate::reader::Reader;
+use crate::wire::{Body, EventAdd, Form, FrameStart, Header, Kind, PACKET_HEADER, Packet, Record};
+use logpose_core::Cursor;
+
+/// One whole frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Where its first packet begins.
+    pub at: u64,
+    /// The byte behind its last packet.
+    pub end: u64,
+    /// What its first packet says.
+    pub start: FrameStart,
+}
+
+/// The life of one actor. An id that is used again has another life.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Life {
+    /// The actor's id.
+    pub actor: u32,
+    /// The frame in which it appears, counted from 0.
+    pub born: u32,
+    /// The frame in which it disappears.
+    pub died: Option<u32>,
+    /// Where the record stands that says what it is.
+    pub at: u64,
+}
+
+impl Life {
+    /// Whether the actor is there in a frame. In the one in which it disappears it is not.
+    #[must_use]
+    pub fn covers(&self, frame: u32) -> bool {
+        self.born <= frame && self.died.is_none_or(|died| frame < died)
+    }
+}
+
+/// A record that holds until the next one like it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Change {
+    /// The frame, counted from 0.
+    pub frame: u32,
+    /// Where the record stands.
+    pub at: u64,
+}
+
+/// An attachment that was made while recording.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Attachment {
+    /// The frame, counted from 0.
+    pub frame: u32,
+    /// The child.
+    pub actor: u32,
+    /// The parent.
+    pub parent: u32,
+}
+
+/// The frames of a recording.
+#[derive(Clone, Debug)]
+pub struct Frames<'a> {
+    log: &'a [u8],
+    header: Header<'a>,
+    form: Form,
+    frames: Vec<Frame>,
+    lives: Vec<Life>,
+    parents: Vec<Attachment>,
+    changes: HashMap<(Kind, u64), Vec<Change>>,
+    open: Option<Frame>,
+    stop: Option<Error>,
+    odd: Vec<Error>,
+}
+
+impl<'a> Frames<'a> {
+    /// Goes over the headers of all packets once. Reading ends at the first packet that is not whole; what was found
+    /// before it is there, and [`Frames::stop`] says why it ended.
+    pub fn scan(log: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(log)?;
+        let (header, form) = (reader.header(), reader.form());
+        let mut scan = Scan { living: HashMap::new() };
+        let mut frames = Self {
+            log,
+            header,
+            form,
+            frames: Vec::new(),
+            lives: Vec::new(),
+            parents: Vec::new(),
+            changes: HashMap::new(),
+            open: None,
+            stop: None,
+            odd: Vec::new(),
+        };
+        for packet in &mut reader {
+            let taken = packet.and_then(|packet| frames.take(&packet, &mut scan));
+            if let Err(error) = taken {
+                frames.stop = Some(error);
+                break;
+            }
+        }
+        Ok(frames)
+    }
+
+    fn take(&mut self, packet: &Packet<'a>, scan: &mut Scan) -> Result<(), Error> {
+        let Some(kind) = packet.kind(self.form) else { return Ok(()) };
+        let size = packet.body.len() as u64;
+        match kind.fixed_size() {
+            Some(expected) if expected as u64 != size => {
+                let kind = ErrorKind::FixedSize { id: packet.id, size, expected: expected as u64 };
+                return Err(Error { at: packet.at, kind });
+            }
+            // The recorder fills in the size when it has written the records.
+            None if size < 2 => {
+                return Err(Error { at: packet.at, kind: ErrorKind::Unpatched { id: packet.id, size } });
+            }
+            _ => {}
+        }
+        match kind {
+            Kind::FrameStart => {
+                let start = FrameStart::parse(&mut Cursor::new(packet.body, packet.at + PACKET_HEADER as u64))?;
+                self.open = Some(Frame { at: packet.at, end: packet.end(), start });
+            }
+            Kind::FrameEnd => {
+                if let Some(frame) = self.open.take() {
+                    self.frames.push(Frame { end: packet.end(), ..frame });
+                }
+            }
+            _ if kind.fixed_size().is_some() || packet.total() == 0 => {}
+            Kind::EventAdd
+            | Kind::EventDel
+            | Kind::EventParent
+            | Kind::SceneLight
+            | Kind::BoundingBox
+            | Kind::PhysicsControl
+            | Kind::TrafficLightTime
+            | Kind::TriggerVolume
+            | Kind::VehicleDoor
+            | Kind::Weather => match packet.decode(self.form) {
+                Ok(body) => self.note(&body, scan),
+                Err(error) => self.odd.push(error),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Notes what lasts beyond its frame.
+    fn note(&mut self, body: &Body<'a>, scan: &mut Scan) {
+        let frame = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let mut change = |kind, key: u64, at| self.changes.entry((kind, key)).or_default().push(Change { frame, at });
+        match body {
+            Body::EventAdd(records) => {
+                for (at, record) in records.places() {
+                    // An id that is added again without an end begins another life.
+                    let life = Life { actor: record.actor, born: frame, died: None, at };
+                    if let Some(before) = scan.living.insert(record.actor, self.lives.len()) {
+                        self.end_life(before, frame);
+                    }
+                    self.lives.push(life);
+                }
+            }
+            Body::EventDel(records) => {
+                for record in records.iter() {
+                    if let Some(life) = scan.living.remove(&record.actor) {
+                        self.end_life(life, frame);
+                    }
+                }
+            }
+            Body::EventParent(records) => {
+                let made = records.iter().map(|r| Attachment { frame, actor: r.actor, parent: r.parent });
+                self.parents.extend(made);
+            }
+            Body::SceneLight(records) => {
+                records.places().for_each(|(at, r)| change(Kind::SceneLight, u64::from(r.light.cast_unsigned()), at));
+            }
+            Body::BoundingBox(records) => {
+                records.places().for_each(|(at, r)| change(Kind::BoundingBox, r.actor.into(), at));
+            }
+            Body::PhysicsControl(records) => {
+                self.form.physics = records.form().physics;
+                records.places().for_each(|(at, r)| change(Kind::PhysicsControl, r.actor.into(), at));
+            }
+            Body::TrafficLightTime(records) => {
+                records.places().for_each(|(at, r)| change(Kind::TrafficLightTime, r.actor.into(), at));
+            }
+            Body::TriggerVolume(records) => {
+                records.places().for_each(|(at, r)| change(Kind::TriggerVolume, r.actor.into(), at));
+            }
+            Body::VehicleDoor(records) => {
+                let key = |actor: u32, door: u8| u64::from(actor) << 8 | u64::from(door);
+                records.places().for_each(|(at, r)| change(Kind::VehicleDoor, key(r.actor, r.door), at));
+            }
+            Body::Weather(records) => records.places().for_each(|(at, _)| change(Kind::Weather, 0, at)),
+            _ => {}
+        }
+    }
+
+    fn end_life(&mut self, life: usize, frame: u32) {
+        if let Some(life) = self.lives.get_mut(life) {
+            life.died = Some(frame);
+        }
+    }
+
+    /// The bytes of the recording.
+    #[must_use]
+    pub fn log(&self) -> &'a [u8] {
+        self.log
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> Header<'a> {
+        self.header
+    }
+
+    /// How the recording is written.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The whole frames, in the order of the file.
+    #[must_use]
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// The last frame, if it was begun and not ended.
+    #[must_use]
+    pub fn open(&self) -> Option<&Frame> {
+        self.open.as_ref()
+    }
+
+    /// Why reading ended before the end of the file.
+    #[must_use]
+    pub fn stop(&self) -> Option<&Error> {
+        self.stop.as_ref()
+    }
+
+    /// Packets of known kinds whose records do not fill them: they are kept, but not understood.
+    #[must_use]
+    pub fn odd(&self) -> &[Error] {
+        &self.odd
+    }
+
+    /// The lives of all actors, in the order of their births.
+    #[must_use]
+    pub fn lives(&self) -> &[Life] {
+        &self.lives
+    }
+
+    /// The attachments, in the order of the file.
+    #[must_use]
+    pub fn parents(&self) -> &[Attachment] {
+        &self.parents
+    }
+
+    /// Everything that lasts until it changes, by kind and key: the actor, the number of a scene light, a door as
+    /// actor · 256 + door, and 0 for the weather.
+    pub fn changes(&self) -> impl Iterator<Item = ((Kind, u64), &[Change])> {
+        self.changes.iter().map(|(key, changes)| (*key, &changes[..]))
+    }
+
+    /// The last change of one thing up to and including a frame.
+    #[must_use]
+    pub fn change(&self, kind: Kind, key: u64, frame: u32) -> Option<Change> {
+        let changes = self.changes.get(&(kind, key))?;
+        let after = changes.partition_point(|change| change.frame <= frame);
+        after.checked_sub(1).and_then(|at| changes.get(at)).copied()
+    }
+
+    /// The record at an offset that [`Life`] or [`Change`] gave.
+    #[must_use]
+    pub fn record<R: Record<'a>>(&self, at: u64) -> Option<R> {
+        let rest = usize::try_from(at).ok().and_then(|at| self.log.get(at..))?;
+        R::parse(&mut Cursor::new(rest, at), self.form).ok()
+    }
+
+    /// How the actor of a life appeared.
+    #[must_use]
+    pub fn birth(&self, life: &Life) -> Option<EventAdd<'a>> {
+        self.record(life.at)
+    }
+
+    /// The last frame that has begun at `time`, in seconds; `None` before the first.
+    #[must_use]
+    pub fn at_time(&self, time: f64) -> Option<usize> {
+        self.frames.partition_point(|frame| frame.start.elapsed <= time).checked_sub(1)
+    }
+
+    /// The packets of a frame, its first and last included.
+    pub fn packets(&self, frame: usize) -> impl Iterator<Item = Packet<'a>> + use<'a> {
+        let (start, end) = self.frames.get(frame).map_or((0, 0), |frame| (frame.at, frame.end));
+        let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
+        let bytes = self.log.get(place(start)..place(end)).unwrap_or_default();
+        let mut cur = Cursor::new(bytes, start);
+        std::iter::from_fn(move || (!cur.is_empty()).then(|| Packet::parse(&mut cur).ok()).flatten())
+    }
+
+    /// The packet of one kind in a frame, decoded; `None` if there is none or if it cannot be understood.
+    #[must_use]
+    pub fn packet(&self, frame: usize, kind: Kind) -> Option<Body<'a>> {
+        let id = kind.id(self.form.ids);
+        self.packets(frame).find(|packet| packet.id == id)?.decode(self.form).ok()
+    }
+
+    /// Seconds from the first frame to the last: CARLA's total time.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.frames.last().map_or(0.0, |frame| frame.start.elapsed)
+    }
+}
+
+/// What a scan remembers on its way.
+struct Scan {
+    /// The place among the lives of every actor that lives.
+    living: HashMap<u32, usize>,
+}
