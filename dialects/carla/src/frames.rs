@@ -1,7 +1,8 @@
 //! Where the frames of a recording are, who lives in them, and where lasting things change: all that is needed to go
 //! to any moment without reading what lies before it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 use crate::error::{Error, ErrorKind};
 use crate::reader::Reader;
@@ -69,7 +70,13 @@ pub struct Frames<'a> {
     frames: Vec<Frame>,
     lives: Vec<Life>,
     parents: Vec<Attachment>,
-    changes: HashMap<(Kind, u64), Vec<Change>>,
+    changes: BTreeMap<(Kind, u64), Vec<Change>>,
+    /// The packets that hold collisions.
+    collisions: Vec<Change>,
+    /// How many packets there are of each id.
+    counts: Box<[u64; 256]>,
+    /// The places of lives, by actor and birth.
+    by_actor: Vec<usize>,
     open: Option<Frame>,
     stop: Option<Error>,
     odd: Vec<Error>,
@@ -89,7 +96,10 @@ impl<'a> Frames<'a> {
             frames: Vec::new(),
             lives: Vec::new(),
             parents: Vec::new(),
-            changes: HashMap::new(),
+            changes: BTreeMap::new(),
+            collisions: Vec::new(),
+            counts: Box::new([0; 256]),
+            by_actor: Vec::new(),
             open: None,
             stop: None,
             odd: Vec::new(),
@@ -101,23 +111,18 @@ impl<'a> Frames<'a> {
                 break;
             }
         }
+        frames.by_actor = (0..frames.lives.len()).collect();
+        // Stable: the lives of one actor stay in the order of their births.
+        frames.by_actor.sort_by_key(|&place| frames.lives.get(place).map(|life| life.actor));
         Ok(frames)
     }
 
     fn take(&mut self, packet: &Packet<'a>, scan: &mut Scan) -> Result<(), Error> {
-        let Some(kind) = packet.kind(self.form) else { return Ok(()) };
-        let size = packet.body.len() as u64;
-        match kind.fixed_size() {
-            Some(expected) if expected as u64 != size => {
-                let kind = ErrorKind::FixedSize { id: packet.id, size, expected: expected as u64 };
-                return Err(Error { at: packet.at, kind });
-            }
-            // The recorder fills in the size when it has written the records.
-            None if size < 2 => {
-                return Err(Error { at: packet.at, kind: ErrorKind::Unpatched { id: packet.id, size } });
-            }
-            _ => {}
+        let kind = kind_of_whole(packet, self.form)?;
+        if let Some(count) = self.counts.get_mut(usize::from(packet.id)) {
+            *count += 1;
         }
+        let Some(kind) = kind else { return Ok(()) };
         match kind {
             Kind::FrameStart => {
                 let start = FrameStart::parse(&mut Cursor::new(packet.body, packet.at + PACKET_HEADER as u64))?;
@@ -129,6 +134,7 @@ impl<'a> Frames<'a> {
                 }
             }
             _ if kind.fixed_size().is_some() || packet.total() == 0 => {}
+            Kind::Collision => self.collisions.push(Change { frame: count(&self.frames), at: packet.at }),
             Kind::EventAdd
             | Kind::EventDel
             | Kind::EventParent
@@ -149,7 +155,7 @@ impl<'a> Frames<'a> {
 
     /// Notes what lasts beyond its frame.
     fn note(&mut self, body: &Body<'a>, scan: &mut Scan) {
-        let frame = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let frame = count(&self.frames);
         let mut change = |kind, key: u64, at| self.changes.entry((kind, key)).or_default().push(Change { frame, at });
         match body {
             Body::EventAdd(records) => {
@@ -267,9 +273,49 @@ impl<'a> Frames<'a> {
     /// The last change of one thing up to and including a frame.
     #[must_use]
     pub fn change(&self, kind: Kind, key: u64, frame: u32) -> Option<Change> {
-        let changes = self.changes.get(&(kind, key))?;
-        let after = changes.partition_point(|change| change.frame <= frame);
-        after.checked_sub(1).and_then(|at| changes.get(at)).copied()
+        last_change(self.changes.get(&(kind, key))?, frame)
+    }
+
+    /// Everything of one kind that lasts until it changes, from one key to another, as of a frame: the last change of
+    /// each up to and including it.
+    pub fn changes_in(
+        &self,
+        kind: Kind,
+        keys: RangeInclusive<u64>,
+        frame: u32,
+    ) -> impl Iterator<Item = (u64, Change)> + '_ {
+        let range = (kind, *keys.start())..=(kind, *keys.end());
+        self.changes.range(range).filter_map(move |((_, key), changes)| Some((*key, last_change(changes, frame)?)))
+    }
+
+    /// The packets that hold collisions, in the order of the file.
+    #[must_use]
+    pub fn collisions(&self) -> &[Change] {
+        &self.collisions
+    }
+
+    /// How many packets of a kind there are.
+    #[must_use]
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.counts.get(usize::from(kind.id(self.form.ids))).copied().unwrap_or(0)
+    }
+
+    /// The life that an actor lives in a frame. In the one in which it disappears it is still found.
+    #[must_use]
+    pub fn life(&self, actor: u32, frame: u32) -> Option<&Life> {
+        let life = |place: &usize| self.lives.get(*place);
+        let after = self
+            .by_actor
+            .partition_point(|place| life(place).is_some_and(|life| (life.actor, life.born) <= (actor, frame)));
+        let found = after.checked_sub(1).and_then(|at| self.by_actor.get(at)).and_then(life)?;
+        (found.actor == actor && found.died.is_none_or(|died| frame <= died)).then_some(found)
+    }
+
+    /// The packet at an offset that [`Frames::collisions`] gave, decoded; `None` if it cannot be understood.
+    #[must_use]
+    pub fn packet_at(&self, at: u64) -> Option<Body<'a>> {
+        let rest = usize::try_from(at).ok().and_then(|at| self.log.get(at..))?;
+        Packet::parse(&mut Cursor::new(rest, at)).and_then(|packet| packet.decode(self.form)).ok()
     }
 
     /// The record at an offset that [`Life`] or [`Change`] gave.
@@ -312,6 +358,30 @@ impl<'a> Frames<'a> {
     pub fn total(&self) -> f64 {
         self.frames.last().map_or(0.0, |frame| frame.start.elapsed)
     }
+}
+
+/// The last of some changes up to and including a frame.
+fn last_change(changes: &[Change], frame: u32) -> Option<Change> {
+    let after = changes.partition_point(|change| change.frame <= frame);
+    after.checked_sub(1).and_then(|at| changes.get(at)).copied()
+}
+
+fn count(frames: &[Frame]) -> u32 {
+    u32::try_from(frames.len()).unwrap_or(u32::MAX)
+}
+
+/// What a packet is about, if that is known. A size that the recorder cannot have meant is an error: what follows is
+/// not what it seems.
+pub(crate) fn kind_of_whole(packet: &Packet<'_>, form: Form) -> Result<Option<Kind>, Error> {
+    let Some(kind) = packet.kind(form) else { return Ok(None) };
+    let (id, size) = (packet.id, packet.body.len() as u64);
+    let wrong = match kind.fixed_size() {
+        Some(expected) if expected as u64 != size => ErrorKind::FixedSize { id, size, expected: expected as u64 },
+        // The recorder fills in the size when it has written the records.
+        None if size < 2 => ErrorKind::Unpatched { id, size },
+        _ => return Ok(Some(kind)),
+    };
+    Err(Error { at: packet.at, kind: wrong })
 }
 
 /// What a scan remembers on its way.

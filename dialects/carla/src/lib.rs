@@ -3,11 +3,17 @@
 mod error;
 mod form;
 mod frames;
+mod queries;
 mod reader;
+mod text;
 mod wire;
 
 pub use error::{Error, ErrorKind};
 pub use form::detect;
 pub use frames::{Attachment, Change, Frame, Frames, Life};
+pub use queries::{
+    Blocked, Blocking, Contact, Filter, Guess, Hero, Party, Queries, Reading, Summary, blocked, collisions,
+};
 pub use reader::Reader;
+pub use text::date;
 pub use wire::*;
