@@ -9,3 +9,5 @@
 )]
 
 mod queries;
+mod replay_trace;
+mod state;

@@ -1,0 +1,1 @@
+//! States at any time.
