@@ -3,6 +3,7 @@
 mod error;
 mod form;
 mod frames;
+mod identity;
 mod pose;
 mod queries;
 mod reader;

@@ -1,13 +1,12 @@
 //! What a recording says of one moment, found by index: only the frames around it and the records that last until it
 //! are read.
 
-use logpose_core::Cursor;
-
 use crate::frames::{Frames, Life};
+use crate::identity::Identity;
 use crate::pose::{Pose, shorter_way};
 use crate::wire::{
-    ActorType, Attribute, Body, BoundingBox, Field, FrameStart, Kind, PhysicsControl, Position, Rotation, SceneLight,
-    TrafficLightState, TrafficLightTime, TriggerVolume, Vector, VehicleAnim, VehicleDoor, Weather, widen,
+    ActorType, Body, BoundingBox, FrameStart, Kind, PhysicsControl, Position, SceneLight, TrafficLightState,
+    TrafficLightTime, TriggerVolume, Vector, VehicleAnim, VehicleDoor, Weather, widen,
 };
 
 /// Between which frames poses are taken.
@@ -247,8 +246,8 @@ impl Motion {
     fn of(&self, slot: &Slot<'_>) -> Option<(Pose, Option<Velocity>)> {
         let shown = slot.shown.as_ref()?;
         let as_is = Pose::of(shown.location, shown.rotation);
-        let ((place, begins), (other_place, other_begins), Some(other)) = (self.shown?, self.other?, &slot.other)
-        else {
+        let (place, begins) = self.shown?;
+        let Some(((other_place, other_begins), other)) = self.other.zip(slot.other.as_ref()) else {
             return Some((as_is, None));
         };
         let pose = match self.mode {
@@ -427,19 +426,16 @@ impl<'a> Slots<'a> {
     /// Says who the actors are, and where.
     fn place(&mut self, frames: &Frames<'a>, motion: &Motion) {
         for slot in &mut self.0 {
-            let birth = slot.life.as_ref().and_then(|life| Identity::of(frames, life));
-            if let Some(birth) = &birth {
-                slot.state.blueprint = birth.blueprint;
-                slot.state.class =
-                    ActorType::of_blueprint(birth.blueprint).unwrap_or_else(|| ActorType::of(birth.actor_type));
-                slot.state.hero = birth.hero;
-            }
+            let who = Identity::of(frames, slot.life.as_ref());
+            slot.state.blueprint = who.blueprint;
+            slot.state.class = who.class;
+            slot.state.hero = who.hero;
             if let Some((pose, velocity)) = motion.of(slot) {
                 slot.state.pose = pose;
                 slot.state.pose_source = PoseSource::Recorded;
                 slot.state.velocity = slot.state.velocity.or(velocity);
-            } else if let Some(birth) = birth {
-                slot.state.pose = Pose::of(birth.location, birth.rotation);
+            } else if let Some(pose) = who.pose {
+                slot.state.pose = pose;
                 slot.state.pose_source = if slot.hangs { PoseSource::Relative } else { PoseSource::Birth };
             }
         }
@@ -473,35 +469,6 @@ impl<'a> Slots<'a> {
                 }
             }
         }
-    }
-}
-
-/// What a state needs of how an actor appeared: attributes are passed over, not gathered.
-struct Identity<'a> {
-    actor_type: u8,
-    location: Vector,
-    rotation: Rotation,
-    blueprint: &'a [u8],
-    hero: bool,
-}
-
-impl<'a> Identity<'a> {
-    fn of(frames: &Frames<'a>, life: &Life) -> Option<Self> {
-        let form = frames.form();
-        let rest = usize::try_from(life.at).ok().and_then(|at| frames.log().get(at..))?;
-        let mut cur = Cursor::new(rest, life.at);
-        let _actor = u32::get(&mut cur, form, "actor").ok()?;
-        let actor_type = u8::get(&mut cur, form, "type").ok()?;
-        let location = Vector::get(&mut cur, form, "location").ok()?;
-        let rotation = Rotation::get(&mut cur, form, "rotation").ok()?;
-        let _uid = u32::get(&mut cur, form, "uid").ok()?;
-        let blueprint = <&[u8]>::get(&mut cur, form, "blueprint").ok()?;
-        let count = u16::get(&mut cur, form, "attributes").ok()?;
-        let hero = (0..count)
-            .map_while(|_| Attribute::get(&mut cur, form, "attribute").ok())
-            .find(|attribute| attribute.id == b"role_name")
-            .is_some_and(|attribute| attribute.value == b"hero");
-        Some(Self { actor_type, location, rotation, blueprint, hero })
     }
 }
 

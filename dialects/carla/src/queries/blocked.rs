@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::collisions::Known;
 use crate::frames::{Frames, Life};
+use crate::identity::Identity;
 use crate::text::{Fixed, left};
 use crate::wire::{ActorType, Body, FrameStart, Kind, Position, Vector, Vectors, narrow};
 
@@ -85,7 +86,7 @@ impl<'a> Table<'a> {
         remaining.sort_by_key(|(actor, _)| *actor);
         self.rows.append(&mut remaining);
         self.rows.sort_by(|(_, a), (_, b)| b.duration.total_cmp(&a.duration));
-        write!(out, "{:>8} {:>6} {:<35} {:>10}\n", "Time", "Id", "Actor", "Duration")?;
+        writeln!(out, "{:>8} {:>6} {:<35} {:>10}", "Time", "Id", "Actor", "Duration")?;
         self.rows.iter().try_for_each(|(actor, stay)| {
             write!(out, "{:>8} {actor:>6} ", Fixed(stay.time, 0))?;
             left(out, stay.name, 35)?;
@@ -159,13 +160,13 @@ pub fn blocked<'a>(frames: &Frames<'a>, blocking: Blocking) -> Vec<Blocked<'a>> 
         if stay.frames == 0 || duration < blocking.min_time || duration.is_nan() {
             return;
         }
-        let birth = stay.life.and_then(|life| frames.birth(&life));
+        let who = Identity::of(frames, stay.life.as_ref());
         let Vector { x, y, z } = stay.anchor;
         found.push(Blocked {
             actor,
-            blueprint: birth.as_ref().map_or(b"", |birth| birth.blueprint),
-            class: birth.as_ref().map_or(ActorType::Other, |birth| birth.class()),
-            hero: birth.is_some_and(|birth| birth.is_hero()),
+            blueprint: who.blueprint,
+            class: who.class,
+            hero: who.hero,
             from: stay.from,
             duration,
             to_the_end,

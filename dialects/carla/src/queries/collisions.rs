@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use crate::frames::Frames;
+use crate::identity::Identity;
 use crate::text::{Fixed, left};
 use crate::wire::{ActorType, Body, Collision, FrameStart, Kind};
 
@@ -104,7 +105,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub(super) fn columns(out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{:>8} {:>6} {:>6} {:<35} {:>6} {:<35}\n", "Time", "Types", "Id", "Actor 1", "Id", "Actor 2")
+        writeln!(out, "{:>8} {:>6} {:>6} {:<35} {:>6} {:<35}", "Time", "Types", "Id", "Actor 1", "Id", "Actor 2")
     }
 
     pub(super) fn new(first: Filter, second: Filter) -> Self {
@@ -237,12 +238,7 @@ pub(super) fn each_collision<'a>(frames: &Frames<'a>, mut each: impl FnMut(u32, 
 }
 
 fn party<'a>(frames: &Frames<'a>, actor: u32, hero: bool, frame: u32) -> Party<'a> {
-    let birth = frames.life(actor, frame).and_then(|life| frames.birth(life));
-    let nobody = actor == NO_ACTOR || (actor == 0 && birth.is_none());
-    Party {
-        actor: (!nobody).then_some(actor),
-        blueprint: birth.as_ref().map_or(b"", |birth| birth.blueprint),
-        class: birth.as_ref().map_or(ActorType::Other, |birth| birth.class()),
-        hero: hero || birth.is_some_and(|birth| birth.is_hero()),
-    }
+    let who = Identity::of(frames, frames.life(actor, frame));
+    let nobody = actor == NO_ACTOR || (actor == 0 && who.pose.is_none());
+    Party { actor: (!nobody).then_some(actor), blueprint: who.blueprint, class: who.class, hero: hero || who.hero }
 }

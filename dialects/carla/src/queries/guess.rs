@@ -244,8 +244,8 @@ impl Span {
     /// A recording is not older than what wrote it.
     fn date(&mut self, date: i64) {
         let (year, month, _) = civil(date);
-        // A clock that stands before the first release tells nothing.
-        if (year, month) < (2019, 3) {
+        // Alone it tells too little, and nothing if the clock stood before the first release.
+        if self.reasons.is_empty() || (year, month) < (2019, 3) {
             return;
         }
         let later = RELEASES.iter().position(|(_, released)| released.is_some_and(|released| released > (year, month)));
