@@ -638,7 +638,7 @@ fn every_prefix_of_a_cut_recording() {
 fn every_single_byte_wrong() {
     let Some(mut log) = sample("sample_custom_truncated") else { return };
     for at in 0..log.len() {
-        for wrong in [0x00, 0xff, log[at] ^ 0x01] {
+        for wrong in [0xff, log[at] ^ 0x01] {
             let right = std::mem::replace(&mut log[at], wrong);
             all_queries(&log);
             log[at] = right;
