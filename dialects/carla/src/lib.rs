@@ -1,13 +1,23 @@
 #![doc = include_str!("../README.md")]
 
+mod edit;
 mod error;
 mod form;
 mod frames;
 mod reader;
+mod recording;
+mod recover;
+mod stream;
 mod wire;
+mod writer;
 
+pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;
 pub use frames::{Attachment, Change, Frame, Frames, Life};
 pub use reader::Reader;
+pub use recording::{AttributeType, Controls, Recording, RecordingOptions, Signal, Spawn, Target};
+pub use recover::{Lost, Repair, Salvage, check_frames, repair, salvage};
+pub use stream::PacketDecoder;
 pub use wire::*;
+pub use writer::{About, WriteError, Writer};
