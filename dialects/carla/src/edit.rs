@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use logpose_core::{Problem, Problems};
 
+use crate::about::{About, Visit, fits, visit};
 use crate::error::Error;
 use crate::frames::{Change, Frame, Frames, Life};
 use crate::recover::{check_frames, fits_together};
 use crate::wire::*;
-use crate::writer::{About, Batch, WriteError, fits, rank};
+use crate::writer::{Batch, WriteError, rank};
 
 /// The length of a tick where the recordings do not tell one, in seconds.
 const TICK: f64 = 0.05;
@@ -489,10 +490,6 @@ impl<'a> Part<'a> {
                 Packet { body: &(seconds + self.platform).to_le_bytes(), ..*packet }.emit(out);
                 return Ok(());
             }
-            Body::FrameStart(_) | Body::FrameEnd | Body::FrameCounter(_) | Body::VisualTime(_) | Body::Unknown(_) => {
-                packet.emit(out);
-                return Ok(());
-            }
             Body::EventAdd(records) => {
                 for (at, record) in records.places() {
                     if self.dropped.contains(&at) {
@@ -505,31 +502,11 @@ impl<'a> Part<'a> {
                     }
                 }
             }
-            Body::PhysicsControl(records) => self.filter(&records, &mut batch),
-            Body::WalkerBones(records) => self.filter(&records, &mut batch),
-            Body::VehicleWheels(records) => self.filter(&records, &mut batch),
-            Body::EventDel(records) => self.filter(&records, &mut batch),
-            Body::EventParent(records) => self.filter(&records, &mut batch),
-            Body::Collision(records) => self.filter(&records, &mut batch),
-            Body::Position(records) => self.filter(&records, &mut batch),
-            Body::TrafficLightState(records) => self.filter(&records, &mut batch),
-            Body::VehicleAnim(records) => self.filter(&records, &mut batch),
-            Body::WalkerAnim(records) => self.filter(&records, &mut batch),
-            Body::VehicleLight(records) => self.filter(&records, &mut batch),
-            Body::SceneLight(records) => self.filter(&records, &mut batch),
-            Body::Kinematics(records) => self.filter(&records, &mut batch),
-            Body::BoundingBox(records) => self.filter(&records, &mut batch),
-            Body::TrafficLightTime(records) => self.filter(&records, &mut batch),
-            Body::TriggerVolume(records) => self.filter(&records, &mut batch),
-            Body::BikerAnim(records) => self.filter(&records, &mut batch),
-            Body::VehicleDoor(records) => self.filter(&records, &mut batch),
-            Body::Weather(records) => self.filter(&records, &mut batch),
+            body => {
+                visit(&body, &mut Keep { part: self, batch: &mut batch });
+            }
         }
         Ok(batch.emit(kind, self.frames.form().ids, frame, out)?)
-    }
-
-    fn filter<R: Record<'a> + About>(&self, records: &Records<'a, R>, batch: &mut Batch) {
-        records.iter().for_each(|record| self.keep(record, records.form(), batch));
     }
 
     /// Keeps a record, unless it is about an actor that is not there; its actors get their new ids.
@@ -541,6 +518,18 @@ impl<'a> Part<'a> {
             *actor = self.ids.get(actor).copied().unwrap_or(*actor);
         }
         batch.push(&record, form);
+    }
+}
+
+/// The records that are kept.
+struct Keep<'b, 'a> {
+    part: &'b Part<'a>,
+    batch: &'b mut Batch,
+}
+
+impl<'a> Visit<'a> for Keep<'_, 'a> {
+    fn records<R: Record<'a> + About>(&mut self, records: &Records<'a, R>) {
+        records.iter().for_each(|record| self.part.keep(record, records.form(), self.batch));
     }
 }
 

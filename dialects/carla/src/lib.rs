@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod about;
 mod edit;
 mod error;
 mod form;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod reader;
 mod recording;
 mod recover;
@@ -11,13 +14,14 @@ mod stream;
 mod wire;
 mod writer;
 
+pub use about::About;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;
 pub use frames::{Attachment, Change, Frame, Frames, Life};
 pub use reader::Reader;
 pub use recording::{AttributeType, Controls, Recording, RecordingOptions, Signal, Spawn, Target};
-pub use recover::{Lost, Repair, Salvage, check_frames, repair, salvage};
+pub use recover::{Lost, Repair, Salvage, check_end, check_frames, repair, salvage};
 pub use stream::PacketDecoder;
 pub use wire::*;
-pub use writer::{About, WriteError, Writer};
+pub use writer::{WriteError, Writer};

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::about::{About, fits};
 use crate::wire::*;
-use crate::writer::{About, Batch, ORDER, WriteError, Writer, fits};
+use crate::writer::{Batch, ORDER, WriteError, Writer};
 
 /// The build of CARLA that a recording is for. It decides version, numbers and which packets there are.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

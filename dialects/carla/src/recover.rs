@@ -8,12 +8,12 @@ use std::fmt;
 
 use logpose_core::{Cursor, Problem, Problems, Severity};
 
+use crate::about::{About, Visit, visit};
 use crate::error::{Error, ErrorKind};
 use crate::form;
 use crate::frames::Frame;
 use crate::stream::check_size;
 use crate::wire::*;
-use crate::writer::About;
 
 /// The last packet of a frame and the head of the next frame's first.
 const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
@@ -65,6 +65,10 @@ pub fn salvage<'a>(log: &'a [u8], problems: &mut Problems) -> Result<Salvage<'a>
     let Walk { frames, lost, problems: found, .. } = walk;
     problems.append(found);
     check_frames(&frames, problems);
+    // Where the end was cut off, that is reported already.
+    if lost.last().is_none_or(|lost| lost.end < log.len() as u64) {
+        check_end(&frames, problems);
+    }
     let mut salvage = Salvage { log, header, form, frames, lost, unknown: Vec::new() };
     salvage.find_unknown(problems);
     if salvage.frames.is_empty() {
@@ -88,34 +92,41 @@ pub fn check_frames(frames: &[Frame], problems: &mut Problems) {
     for frame in frames {
         let FrameStart { elapsed, frame: id, .. } = frame.start;
         if !elapsed.is_finite() || elapsed < 0.0 {
-            warn(Severity::Warning, "elapsed", frame.at, format!("frame {id} is at {elapsed} s, which is no time"));
+            warn(Severity::Warning, "elapsed", frame.at, format!("frame {id} is at {elapsed:?} s, which is no time"));
         }
     }
+    let mut nexts = frames.iter().skip(2).map(|next| next.start.frame);
+    // The id that the frame before should have had.
+    let mut counted = frames.first().map_or(0, |first| first.start.frame);
     for (before, frame) in frames.iter().zip(frames.iter().skip(1)) {
-        let (last, start) = (before.start, frame.start);
-        if start.elapsed < last.elapsed {
+        let (last, start, next) = (before.start, frame.start, nexts.next());
+        if start.elapsed < last.elapsed && start.elapsed >= 0.0 {
             let message = format!(
-                "frame {} is at {} s, before frame {} at {} s",
+                "frame {} is at {:?} s, before frame {} at {:?} s",
                 start.frame, start.elapsed, last.frame, last.elapsed
             );
             warn(Severity::Warning, "elapsed", frame.at, message);
         }
+        let expected = counted.wrapping_add(1);
+        counted = start.frame;
         if before.end != frame.at {
             continue;
         }
-        if start.frame != last.frame.wrapping_add(1) {
-            let message = format!("frame {} follows frame {}", start.frame, last.frame);
-            let missing = start.frame > last.frame;
-            let (severity, tail) = if missing {
-                (Severity::Damage, ": those between are missing, and with them what they added and took away")
+        if start.frame != expected {
+            let (severity, message) = if next == Some(expected.wrapping_add(1)) {
+                counted = expected;
+                (Severity::Warning, format!("frame {expected} has the id {}", start.frame))
+            } else if start.frame > expected {
+                let lost = "those between are missing, and with them what they added and took away";
+                (Severity::Damage, format!("frame {} follows frame {}: {lost}", start.frame, last.frame))
             } else {
-                (Severity::Warning, ": ids should count up")
+                (Severity::Warning, format!("frame {} follows frame {}: ids should count up", start.frame, last.frame))
             };
-            warn(severity, "frame-id", frame.at, message + tail);
+            warn(severity, "frame-id", frame.at, message);
         }
         if !fits_together(last.elapsed, last.duration, start.elapsed) {
             let message = format!(
-                "frame {} lasts {} s, the next one begins {} s later",
+                "frame {} lasts {:?} s, the next one begins {:?} s later",
                 last.frame,
                 last.duration,
                 start.elapsed - last.elapsed
@@ -123,14 +134,16 @@ pub fn check_frames(frames: &[Frame], problems: &mut Problems) {
             warn(Severity::Warning, "duration", before.at, message);
         }
     }
-    if let Some(last) = frames.last()
-        && last.start.duration.to_bits() != OPEN_DURATION.to_bits()
+}
+
+/// Reports a last frame that says that another one followed it.
+pub fn check_end(frames: &[Frame], problems: &mut Problems) {
+    if let Some(Frame { at, start: FrameStart { duration, .. }, .. }) = frames.last()
+        && duration.to_bits() != OPEN_DURATION.to_bits()
     {
-        let message = format!(
-            "the last frame lasts {} s and not {OPEN_DURATION}: another one followed it once",
-            last.start.duration
-        );
-        warn(Severity::Warning, "last-duration", last.at, message);
+        let message =
+            format!("the last frame lasts {duration:?} s and not {OPEN_DURATION}: another one followed it once");
+        problems.push(Problem::new(Severity::Warning, "last-duration", *at, 0, message));
     }
 }
 
@@ -206,7 +219,9 @@ impl<'a> Salvage<'a> {
             for packet in frame_packets(self.log, frame) {
                 let Ok(body) = packet.decode(self.form) else { continue };
                 let added = matches!(body, Body::EventAdd(_));
-                for actor in actors_of(&body) {
+                let mut actors = Actors(Vec::new());
+                visit(&body, &mut actors);
+                for actor in actors.0 {
                     if added {
                         known.insert(actor);
                     } else if !known.contains(&actor) && unknown.insert(actor) {
@@ -230,37 +245,11 @@ impl<'a> Salvage<'a> {
 }
 
 /// The actors that the records of a packet are about.
-pub(crate) fn actors_of(body: &Body<'_>) -> Vec<u32> {
-    fn of<'a, R: Record<'a> + About>(records: &Records<'a, R>) -> Vec<u32> {
-        records.iter().flat_map(|record| record.actors()).flatten().collect()
-    }
-    match body {
-        Body::FrameStart(_)
-        | Body::FrameEnd
-        | Body::PlatformTime(_)
-        | Body::FrameCounter(_)
-        | Body::VisualTime(_)
-        | Body::SceneLight(_)
-        | Body::Weather(_)
-        | Body::Unknown(_) => Vec::new(),
-        Body::EventAdd(records) => of(records),
-        Body::PhysicsControl(records) => of(records),
-        Body::WalkerBones(records) => of(records),
-        Body::VehicleWheels(records) => of(records),
-        Body::EventDel(records) => of(records),
-        Body::EventParent(records) => of(records),
-        Body::Collision(records) => of(records),
-        Body::Position(records) => of(records),
-        Body::TrafficLightState(records) => of(records),
-        Body::VehicleAnim(records) => of(records),
-        Body::WalkerAnim(records) => of(records),
-        Body::VehicleLight(records) => of(records),
-        Body::Kinematics(records) => of(records),
-        Body::BoundingBox(records) => of(records),
-        Body::TrafficLightTime(records) => of(records),
-        Body::TriggerVolume(records) => of(records),
-        Body::BikerAnim(records) => of(records),
-        Body::VehicleDoor(records) => of(records),
+struct Actors(Vec<u32>);
+
+impl<'a> Visit<'a> for Actors {
+    fn records<R: Record<'a> + About>(&mut self, records: &Records<'a, R>) {
+        self.0.extend(records.iter().flat_map(|record| record.actors()).flatten());
     }
 }
 
@@ -400,7 +389,13 @@ fn find_header<'a>(log: &'a [u8], problems: &mut Problems) -> Result<(Header<'a>
         "the header cannot be read ({}); version {version} is assumed, map and date are lost, the first frame begins at byte {at:#x}",
         error.kind
     );
-    problems.push(Problem::new(Severity::Damage, error.code(), error.at, at as u64, message));
+    problems.push(Problem::new(
+        Severity::Damage,
+        error.code(),
+        error.at,
+        (at as u64).saturating_sub(error.at),
+        message,
+    ));
     Ok((Header { version, date: 0, map: b"" }, at))
 }
 
@@ -469,6 +464,11 @@ impl<'a> Walk<'a> {
                 at = outside;
                 continue;
             }
+            if let Ok(header) = Header::parse(&mut Cursor::new(self.log.get(at..).unwrap_or_default(), at as u64)) {
+                let map = String::from_utf8_lossy(header.map);
+                self.lose(at, None, "second-header", &format!("are another recording, of {map:?}"));
+                break;
+            }
             let mut odd = Vec::new();
             let flaw = match self.frame(at, &mut odd) {
                 Ok(frame) => {
@@ -515,12 +515,19 @@ impl<'a> Walk<'a> {
     fn whole_frame(&self, at: usize, odd: &mut Vec<Problem>) -> Result<Frame, (usize, Flaw)> {
         let mut cur = Cursor::new(self.log.get(at..).unwrap_or_default(), at as u64);
         let mut frame: Option<Frame> = None;
+        // A packet that seems to hold the beginning of another frame.
+        let mut suspect = None;
         while !cur.is_empty() {
-            let packet = Packet::parse(&mut cur).map_err(|error| (place(cur.offset()), Flaw::Packet(error)))?;
-            let end = place(packet.end());
-            let kind = packet.kind(self.form);
-            check_size(packet.id, packet.body.len() as u64, kind, packet.at)
-                .map_err(|error| (end, Flaw::Packet(error)))?;
+            let whole = Packet::parse(&mut cur);
+            let end = place(cur.offset());
+            let checked = whole.and_then(|packet| {
+                let kind = packet.kind(self.form);
+                check_size(packet.id, packet.body.len() as u64, kind, packet.at).map(|()| (packet, kind))
+            });
+            let (packet, kind) = match checked {
+                Ok(checked) => checked,
+                Err(error) => return Err((end, suspect.unwrap_or(Flaw::Packet(error)))),
+            };
             match (kind, frame) {
                 (Some(Kind::FrameStart), None) => {
                     let mut body = Cursor::new(packet.body, packet.at + PACKET_HEADER as u64);
@@ -528,13 +535,22 @@ impl<'a> Walk<'a> {
                     frame = Some(Frame { at: packet.at, end: packet.end(), start });
                 }
                 (Some(Kind::FrameStart), Some(_)) => return Err((end, Flaw::Unended(place(packet.at)))),
-                (Some(Kind::FrameEnd), Some(frame)) => return Ok(Frame { end: packet.end(), ..frame }),
+                (Some(Kind::FrameEnd), Some(frame)) => {
+                    let next = start_at(self.log, end).map(|next| next.frame);
+                    return match suspect {
+                        // Private packets may hold what they like: the frames around them tell.
+                        Some(flaw) if end < self.log.len() && next != Some(frame.start.frame.wrapping_add(1)) => {
+                            Err((end, flaw))
+                        }
+                        _ => Ok(Frame { end: packet.end(), ..frame }),
+                    };
+                }
                 // Packets outside of frames were passed over, but for those that hide a frame.
                 (_, None) => return Err((end, Flaw::Swallowed { id: packet.id, at: packet.at })),
                 (_, Some(_)) => {
                     let misfit = packet.decode(self.form).err();
-                    if (kind.is_none() || misfit.is_some()) && self.swallows(&packet) {
-                        return Err((end, Flaw::Swallowed { id: packet.id, at: packet.at }));
+                    if suspect.is_none() && (kind.is_none() || misfit.is_some()) && self.swallows(&packet) {
+                        suspect = Some(Flaw::Swallowed { id: packet.id, at: packet.at });
                     }
                     if let Some(error) = misfit {
                         let message = format!("{}; CARLA loses its place here", error.kind);
@@ -544,7 +560,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Err((self.log.len(), Flaw::End))
+        Err((self.log.len(), suspect.unwrap_or(Flaw::End)))
     }
 
     /// Whether the body of a packet holds the end of a frame and the beginning of the next.
@@ -562,16 +578,16 @@ impl<'a> Walk<'a> {
         let mut from = from;
         loop {
             let at = from + find(self.log.get(from..end)?, &SEAM)?;
-            if self.is_start(at + SEAM.len()) {
+            if self.is_start(at + SEAM.len(), end) {
                 return Some(at + 5);
             }
             from = at + 1;
         }
     }
 
-    /// Whether the body of a likely first packet begins at a byte: later than the last frame, at a possible time.
-    fn is_start(&self, at: usize) -> bool {
-        let rest = self.log.get(at..).unwrap_or_default();
+    /// Whether the body of a likely first packet stands between two bytes: later than the last frame, at a possible time.
+    fn is_start(&self, at: usize, end: usize) -> bool {
+        let rest = self.log.get(at..end).unwrap_or_default();
         let Ok(start) = FrameStart::parse(&mut Cursor::new(rest, at as u64)) else { return false };
         let (id, elapsed) = self.last.unwrap_or((0, 0.0));
         start.frame > id && start.elapsed.is_finite() && start.elapsed >= elapsed
@@ -595,11 +611,7 @@ impl<'a> Walk<'a> {
     fn lose(&mut self, at: usize, next: Option<usize>, code: &'static str, what: &str) {
         let end = next.unwrap_or(self.log.len());
         let after = self.frames.last().map(|frame| frame.start.frame);
-        let before = next.and_then(|next| match self.log.get(next..).unwrap_or_default().split_first_chunk() {
-            Some((&[0, 24, 0, 0, 0], body)) => FrameStart::parse(&mut Cursor::new(body, 0)).ok(),
-            _ => None,
-        });
-        let before = before.map(|start| start.frame);
+        let before = next.and_then(|next| start_at(self.log, next)).map(|start| start.frame);
         let frames = match (after, before) {
             (Some(after), Some(before)) => match before.saturating_sub(after) {
                 0 | 1 => String::new(),
@@ -614,6 +626,14 @@ impl<'a> Walk<'a> {
         let message = format!("{length} bytes {what}{frames}");
         self.problems.push(Problem::new(Severity::Damage, code, at as u64, length, message));
         self.lost.push(Lost { at: at as u64, end: end as u64, after, before });
+    }
+}
+
+/// The first packet of a frame, if one begins at a byte.
+fn start_at(log: &[u8], at: usize) -> Option<FrameStart> {
+    match log.get(at..)?.split_first_chunk()? {
+        (&[0, 24, 0, 0, 0], body) => FrameStart::parse(&mut Cursor::new(body, at as u64)).ok(),
+        _ => None,
     }
 }
 

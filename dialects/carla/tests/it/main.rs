@@ -1,0 +1,14 @@
+//! All tests of the CARLA dialect: one binary, one module for each question.
+
+#[cfg(test)]
+mod corrupt;
+#[cfg(test)]
+mod edit;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod recover;
+#[cfg(test)]
+mod vectors;
+#[cfg(test)]
+mod writer;

@@ -1,0 +1,1 @@
+//! What the writers write, and what they refuse.
