@@ -480,3 +480,23 @@ fn empty_frames() -> Vec<u8> {
     }
     log.finish().expect("whole")
 }
+
+/// The recordings of the shared corpus, which is not part of this repository.
+pub(crate) fn corpus() -> Vec<(String, Vec<u8>)> {
+    let shared = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or(shared, PathBuf::from).join("carla");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        println!("skipped: no corpus at {}", folder.display());
+        return Vec::new();
+    };
+    let mut logs = Vec::new();
+    for file in files {
+        let path = file.expect("a file").path();
+        if path.extension().is_some_and(|extension| extension == "log" || extension == "rec") {
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8").to_owned();
+            logs.push((name, std::fs::read(&path).expect("a file")));
+        }
+    }
+    assert!(!logs.is_empty(), "there is no recording in {}", folder.display());
+    logs
+}
