@@ -76,7 +76,7 @@ pub enum EditError {
     #[error("{0}; who it is about cannot be told, so recover the recording first")]
     Odd(Error),
     /// No frame lies in the stretch of time.
-    #[error("no frame lies between {from} s and {to} s; the recording has {frames}, the last at {total} s")]
+    #[error("no frame lies between {from} s and {to} s; the recording has {frames} frames, the last at {total} s")]
     NoFrames {
         /// The first second.
         from: f64,
