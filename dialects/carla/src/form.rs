@@ -7,29 +7,64 @@ use crate::wire::{EventAdd, Form, Header, Ids, Kind, Packet, Physics, Records, V
 /// Finds out how a recording is written, from its packets in their order. Reads no further than needed.
 #[must_use]
 pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -> Form {
-    let mut ids = (version >= 2).then_some(Ids::A);
-    let mut vectors = None;
-    // Whether this frame's positions were passed.
-    let mut positions = false;
+    let mut detector = Detector::new(version);
     for packet in packets {
-        match packet.id {
-            0 => positions = false,
-            6 => positions = true,
-            21 if ids.is_none() => ids = Some(if positions || !is_doors(&packet) { Ids::A } else { Ids::B }),
-            23 if ids.is_none() && !positions => ids = Some(Ids::A),
-            _ => {}
-        }
-        vectors = vectors.or_else(|| width(&packet));
-        if ids.is_some() && vectors.is_some() {
+        detector.see(&packet);
+        if detector.is_sure() {
             break;
         }
     }
-    let vectors = vectors.unwrap_or_default();
-    let physics = match vectors {
-        Vectors::F32 => Physics::W48,
-        Vectors::F64 => Physics::Ue5,
-    };
-    Form { ids: ids.unwrap_or_default(), vectors, physics }
+    detector.form()
+}
+
+/// What is known so far of how a recording is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detector {
+    ids: Option<Ids>,
+    vectors: Option<Vectors>,
+    /// Whether this frame's positions were passed.
+    positions: bool,
+}
+
+impl Detector {
+    pub(crate) fn new(version: u16) -> Self {
+        Self { ids: (version >= 2).then_some(Ids::A), vectors: None, positions: false }
+    }
+
+    /// Takes note of the next packet.
+    pub(crate) fn see(&mut self, packet: &Packet<'_>) {
+        match packet.id {
+            0 => self.positions = false,
+            6 => self.positions = true,
+            21 if self.ids.is_none() => {
+                self.ids = Some(if self.positions || !is_doors(packet) { Ids::A } else { Ids::B });
+            }
+            23 if self.ids.is_none() && !self.positions => self.ids = Some(Ids::A),
+            _ => {}
+        }
+        self.vectors = self.vectors.or_else(|| width(packet));
+    }
+
+    /// Whether no later packet can change anything.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.ids.is_some() && self.vectors.is_some()
+    }
+
+    /// Whether a packet that was seen would be read the same whatever comes later.
+    pub(crate) fn is_sure_of(&self, packet: &Packet<'_>) -> bool {
+        let wide = matches!(packet.id, 2 | 6 | 12 | 13 | 15 | 17 | 19) && packet.total() > 0;
+        (self.ids.is_some() || !matches!(packet.id, 21..=23)) && (self.vectors.is_some() || !wide)
+    }
+
+    /// How the recording is written, as far as is known.
+    pub(crate) fn form(&self) -> Form {
+        let vectors = self.vectors.unwrap_or_default();
+        let physics = match vectors {
+            Vectors::F32 => Physics::W48,
+            Vectors::F64 => Physics::Ue5,
+        };
+        Form { ids: self.ids.unwrap_or_default(), vectors, physics }
+    }
 }
 
 /// Finds out how the recording in `log` is written; its header must be whole.

@@ -1,17 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod about;
+mod edit;
 mod error;
 mod form;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod identity;
 mod pose;
 mod queries;
 mod reader;
+mod recording;
+mod recover;
 mod replay;
 mod state;
+mod stream;
 mod text;
 mod wire;
+mod writer;
 
+pub use about::About;
+pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;
 pub use frames::{Attachment, Change, Frame, Frames, Life};
@@ -20,7 +30,11 @@ pub use queries::{
     Blocked, Blocking, Contact, Filter, Guess, Hero, Party, Queries, Reading, Summary, blocked, collisions,
 };
 pub use reader::Reader;
+pub use recording::{AttributeType, Controls, Recording, RecordingOptions, Signal, Spawn, Target};
+pub use recover::{Lost, Repair, Salvage, check_end, check_frames, repair, salvage};
 pub use replay::{Event, Replay, ReplayError, ReplayOptions, Tick};
 pub use state::{ActorState, Bounds, Doors, Mode, PoseSource, State, Velocity};
+pub use stream::PacketDecoder;
 pub use text::date;
 pub use wire::*;
+pub use writer::{WriteError, Writer};

@@ -1,4 +1,4 @@
-//! All tests of the crate that use it from outside.
+//! All tests of the CARLA dialect: one binary, one module for each question.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,6 +8,12 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod corrupt;
+mod edit;
+mod fixtures;
 mod queries;
+mod recover;
 mod replay_trace;
 mod state;
+mod vectors;
+mod writer;
