@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod corrupt;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod fixtures;
