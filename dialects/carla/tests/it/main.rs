@@ -9,6 +9,7 @@
 )]
 
 mod corrupt;
+mod demo;
 mod edit;
 mod fixtures;
 mod queries;
