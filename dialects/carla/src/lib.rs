@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod about;
+mod approach;
 mod demo;
 mod edit;
 mod error;
@@ -22,6 +23,7 @@ mod wire;
 mod writer;
 
 pub use about::About;
+pub use approach::{Approach, approaches};
 pub use demo::junction;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
