@@ -653,5 +653,14 @@ fn place(at: u64) -> usize {
 
 /// Where `pattern` first occurs.
 fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
-    bytes.windows(pattern.len()).position(|window| window == pattern)
+    let first = pattern.first()?;
+    let mut from = 0;
+    loop {
+        let rest = bytes.get(from..)?;
+        let at = rest.iter().position(|byte| byte == first)?;
+        if rest.get(at..)?.starts_with(pattern) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
 }
