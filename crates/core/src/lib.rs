@@ -24,6 +24,7 @@ pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
 pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, RecordLine, Support};
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
+pub use memory::give_back;
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
 pub use session::{Link, Role, Session};
