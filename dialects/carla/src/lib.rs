@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod about;
+mod demo;
 mod edit;
 mod error;
 mod form;
@@ -21,6 +22,7 @@ mod wire;
 mod writer;
 
 pub use about::About;
+pub use demo::junction;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;

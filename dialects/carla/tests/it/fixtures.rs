@@ -350,7 +350,7 @@ fn physics(target: Target) -> PhysicsBody {
         torque_curve: vec![[0.0, 400.0], [5000.0, 300.0]],
         forward_gears: vec![[2.0, 0.5, 0.75]],
         steering_curve: vec![[0.0, 1.0]],
-        wheels: vec![wheel.clone(), wheel],
+        wheels: vec![wheel, wheel],
         ..Ue4Physics::default()
     }))
 }

@@ -9,6 +9,8 @@
 )]
 
 mod corrupt;
+#[cfg(test)]
+mod demo;
 mod edit;
 mod fixtures;
 mod queries;
