@@ -9,7 +9,6 @@
 )]
 
 mod corrupt;
-#[cfg(test)]
 mod demo;
 mod edit;
 mod fixtures;
