@@ -195,6 +195,12 @@ impl From<EncodeError> for Error {
     }
 }
 
+impl From<EditError> for Error {
+    fn from(error: EditError) -> Self {
+        Self::new(ErrorKind::Edit(Box::new(error)))
+    }
+}
+
 /// First bytes of a file, as hexadecimal and, where they are letters, as text.
 struct Head<'a>(&'a [u8]);
 

@@ -7,7 +7,7 @@ use logpose_core::{DecodeError, SinkError};
 use super::File;
 use crate::convert::sink_error;
 use crate::source::{Bytes, Spool};
-use crate::{Error, ErrorKind, Output, Progress};
+use crate::{Error, Output, Progress};
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -108,10 +108,8 @@ fn refused(file: &File, error: EditError) -> Error {
                 DecodeError { dialect: "carla", code: "frame-open", at, message, help: Some(RECOVER.to_owned()) };
             Error::decode(file.path(), error)
         }
-        error @ EditError::Times(_) => {
-            Error::new(ErrorKind::Edit(Box::new(error))).in_file(file.path()).with_help(RECOVER)
-        }
-        error => Error::new(ErrorKind::Edit(Box::new(error))).in_file(file.path()),
+        EditError::Times(_) => Error::from(error).in_file(file.path()).with_help(RECOVER),
+        _ => Error::from(error).in_file(file.path()),
     }
 }
 
