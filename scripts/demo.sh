@@ -22,4 +22,8 @@ run doctor "$dir/damaged.wpilog"
 run recover "$dir/damaged.wpilog" --output "$dir/mended.wpilog"
 run convert "$match" --output "$dir/match.rlog" --verify
 run convert "$match" --output "$dir/match.csv" --wide --every 20ms --include '/Drive/*'
+junction=$dir/demo_junction.log
+run carla info "$junction"
+run carla collisions "$junction"
+run carla state "$junction" --time 10 --actor class:vehicle
 printf '\nThe logs are in %s. Next: %s --help\n' "$dir" "$logpose"

@@ -135,21 +135,26 @@ impl Reading {
         screen: &mut Screen,
         worst: &mut Outcome,
     ) -> Result<Option<Log>> {
-        match self.open(path, &screen.notes) {
-            Ok(log) => Ok(Some(log)),
-            Err(error) if of > 1 => {
-                screen.out.flush()?;
-                failure::report(&error, &screen.notes);
-                *worst = Outcome::Failed;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        one_of(self.open(path, &screen.notes), of, screen, worst)
     }
 
     /// Opens all, or says which one cannot be opened.
     pub(crate) fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
         paths.iter().map(|path| self.open(path, notes)).collect()
+    }
+}
+
+/// What came of one file of several, see [`Reading::open_one_of`].
+pub(crate) fn one_of<T>(done: Result<T>, of: usize, screen: &mut Screen, worst: &mut Outcome) -> Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if of > 1 => {
+            screen.out.flush()?;
+            failure::report(&error, &screen.notes);
+            *worst = Outcome::Failed;
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -270,5 +275,58 @@ impl Moments {
             end = Some(text.parse::<Moment>().context("-E")?);
         }
         Ok((start, end))
+    }
+}
+
+/// The files that a pattern names, in the order of their names; a path that names a file, or nothing, stays as it is.
+pub(crate) fn expanded(path: &Path) -> Vec<PathBuf> {
+    if path.exists() || !path.to_string_lossy().contains(['*', '?', '[', '{']) {
+        return vec![path.to_owned()];
+    }
+    let mut found = vec![PathBuf::new()];
+    for part in path.components() {
+        let text = part.as_os_str().to_string_lossy();
+        if !text.contains(['*', '?', '[', '{']) {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
+        }
+        let Ok(filter) = Filter::new(&[text.into_owned()], &[]) else { return vec![path.to_owned()] };
+        found = found.iter().flat_map(|folder| matching(folder, &filter)).collect();
+    }
+    found.retain(|path| path.is_file());
+    found.sort();
+    if found.is_empty() { vec![path.to_owned()] } else { found }
+}
+
+fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = std::fs::read_dir(listed) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.filter(|name| {
+        let name = name.to_string_lossy();
+        filter.accepts(&name) && !name.starts_with('.')
+    });
+    names.map(|name| folder.join(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expanded;
+
+    #[test]
+    fn patterns_name_files_in_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("deep")).unwrap();
+        for name in ["b.rlog", "a.rlog", "c.csv", ".hidden.rlog", "deep/d.rlog"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names = |pattern: &str| -> Vec<String> {
+            let found = expanded(&dir.path().join(pattern));
+            found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(names("*.rlog"), ["a.rlog", "b.rlog"]);
+        assert_eq!(names("*/*.rlog"), ["deep/d.rlog"]);
+        assert_eq!(names("[ac].*"), ["a.rlog", "c.csv"]);
+        assert_eq!((names("a.rlog"), names("*.wpilog")), (vec!["a.rlog".to_owned()], vec!["*.wpilog".to_owned()]));
     }
 }

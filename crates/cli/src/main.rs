@@ -7,6 +7,7 @@ mod human;
 mod interrupt;
 mod progress;
 mod render;
+mod rows;
 mod screen;
 mod table;
 

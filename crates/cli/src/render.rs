@@ -1,5 +1,7 @@
 //! The JSON that `logpose` prints. These shapes are promises: see docs/cli.md.
 
+pub(crate) mod carla;
+
 use logpose::core::{Problem, Severity};
 use serde::{Serialize, Serializer};
 
@@ -16,6 +18,12 @@ impl From<u64> for Int {
 impl From<i64> for Int {
     fn from(n: i64) -> Self {
         Self(n.into())
+    }
+}
+
+impl From<i128> for Int {
+    fn from(n: i128) -> Self {
+        Self(n)
     }
 }
 
@@ -206,8 +214,7 @@ impl Serialize for Scalar<'_> {
             Part::Boolean(b) => serializer.serialize_bool(*b),
             Part::Integer(x) | Part::Enum(x, None) => Int::from(*x).serialize(serializer),
             Part::Unsigned(x) => Int::from(*x).serialize(serializer),
-            Part::Float(x) if x.is_finite() => serializer.serialize_f32(*x),
-            Part::Float(x) => Double(f64::from(*x)).serialize(serializer),
+            Part::Float(x) => Single(*x).serialize(serializer),
             Part::Double(x) => Double(*x).serialize(serializer),
             Part::Text(text) => serializer.serialize_str(&String::from_utf8_lossy(text)),
             Part::Enum(_, Some(name)) => serializer.serialize_str(name),
@@ -232,6 +239,16 @@ impl Serialize for Double {
             x if x.is_infinite() => serializer.serialize_str(if x > 0.0 { "Infinity" } else { "-Infinity" }),
             x => serializer.serialize_f64(x),
         }
+    }
+}
+
+/// A number of 32 bits, with no more digits than it has.
+#[derive(Clone, Copy)]
+pub(crate) struct Single(pub f32);
+
+impl Serialize for Single {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() { serializer.serialize_f32(self.0) } else { Double(self.0.into()).serialize(serializer) }
     }
 }
 

@@ -2,6 +2,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use logpose_carla::EditError;
 use logpose_core::{DecodeError, EncodeError};
 
 use crate::{Wrapper, dialects};
@@ -67,6 +68,9 @@ pub enum ErrorKind {
     /// The format cannot say what it was given.
     #[error("{0}")]
     Refused(Box<EncodeError>),
+    /// A recording cannot be edited as asked.
+    #[error("{0}")]
+    Edit(Box<EditError>),
     /// Something was asked that makes no sense.
     #[error("{0}")]
     Usage(String),
@@ -115,6 +119,7 @@ impl Error {
             ErrorKind::Io(_) => "io",
             ErrorKind::Exists => "exists",
             ErrorKind::Refused(_) => "refused",
+            ErrorKind::Edit(_) => "edit",
             ErrorKind::Usage(_) => "usage",
             ErrorKind::Verify(_) => "verify",
         }
@@ -178,6 +183,7 @@ impl std::error::Error for Error {
             ErrorKind::Io(error) => Some(error),
             ErrorKind::Decode(error) => Some(error),
             ErrorKind::Refused(error) => Some(error),
+            ErrorKind::Edit(error) => Some(error),
             _ => None,
         }
     }
@@ -186,6 +192,12 @@ impl std::error::Error for Error {
 impl From<EncodeError> for Error {
     fn from(error: EncodeError) -> Self {
         Self::new(ErrorKind::Refused(Box::new(error)))
+    }
+}
+
+impl From<EditError> for Error {
+    fn from(error: EditError) -> Self {
+        Self::new(ErrorKind::Edit(Box::new(error)))
     }
 }
 

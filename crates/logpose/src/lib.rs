@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod carla;
 mod convert;
 mod demo;
 mod dialects;

@@ -75,23 +75,35 @@ impl Moment {
         }
     }
 
-    fn resolve(&self, log: &Log) -> Result<Time, Error> {
-        let range = || log.robust_range().unwrap_or((Time::ZERO, Time::ZERO));
-        Ok(match *self {
-            Self::At(time) => time,
-            Self::AfterStart(ns) => range().0.plus(ns),
-            Self::BeforeEnd(ns) => range().1.plus(ns.saturating_neg()),
-            Self::Wall(unix) => match log.epoch_ns() {
-                Some(epoch) => Time::from_nanos(unix.saturating_sub(epoch)),
-                None => {
-                    let error = Error::usage("this log does not tell the wall-clock time").in_file(&log.path);
-                    return Err(error.with_help("use seconds of the log's clock (12.5) or from its start (+12.5s)"));
-                }
+    /// The time that is meant on a clock that runs from the first to the second time of `range` and whose zero is at
+    /// `epoch_ns`, in Unix nanoseconds. Modes are not known there.
+    pub fn on_clock(&self, range: impl FnOnce() -> (Time, Time), epoch_ns: Option<i64>) -> Result<Time, Error> {
+        let use_seconds = "use seconds of the log's clock (12.5), from its start (+12.5s) or before its end (-10s)";
+        match *self {
+            Self::At(time) => Ok(time),
+            Self::AfterStart(ns) => Ok(range().0.plus(ns)),
+            Self::BeforeEnd(ns) => Ok(range().1.plus(ns.saturating_neg())),
+            Self::Wall(unix) => match epoch_ns {
+                Some(epoch) => Ok(Time::from_nanos(unix.saturating_sub(epoch))),
+                None => Err(Error::usage("this log does not tell the wall-clock time").with_help(use_seconds)),
             },
-            Self::Mode(period) => period.span(log)?.0,
-            Self::AfterModeStart(period, ns) => period.span(log)?.0.plus(ns),
-            Self::BeforeModeEnd(period, ns) => period.span(log)?.1.plus(ns.saturating_neg()),
-        })
+            Self::Mode(period) | Self::AfterModeStart(period, _) | Self::BeforeModeEnd(period, _) => {
+                let message = format!("{:?} is a mode of FRC robots, and this log has none", period.name());
+                Err(Error::usage(message).with_help(use_seconds))
+            }
+        }
+    }
+
+    fn resolve(&self, log: &Log) -> Result<Time, Error> {
+        match *self {
+            Self::Mode(period) => Ok(period.span(log)?.0),
+            Self::AfterModeStart(period, ns) => Ok(period.span(log)?.0.plus(ns)),
+            Self::BeforeModeEnd(period, ns) => Ok(period.span(log)?.1.plus(ns.saturating_neg())),
+            _ => {
+                let range = || log.robust_range().unwrap_or((Time::ZERO, Time::ZERO));
+                self.on_clock(range, log.epoch_ns()).map_err(|error| error.in_file(&log.path))
+            }
+        }
     }
 }
 

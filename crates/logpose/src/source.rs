@@ -206,7 +206,7 @@ pub(crate) fn map(file: &File) -> io::Result<Mmap> {
 
 /// Bytes that arrive, of which nobody knows how many will: in memory first, in a nameless file when many.
 #[derive(Default)]
-struct Spool {
+pub(crate) struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
@@ -261,7 +261,7 @@ impl Spool {
         }
     }
 
-    fn finish(self) -> io::Result<Bytes> {
+    pub(crate) fn finish(self) -> io::Result<Bytes> {
         match self.file {
             Some(mut file) => {
                 file.seek(SeekFrom::Start(0))?;

@@ -1,5 +1,8 @@
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+
+use crate::dialects::split_extension;
 
 /// A compression around a whole file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +36,12 @@ impl Wrapper {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wrapper| wrapper.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The wrapper that the name of a file promises.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<Self> {
+        split_extension(path).1
     }
 
     /// The wrapper whose files begin like this.

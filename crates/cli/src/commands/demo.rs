@@ -12,7 +12,7 @@ use crate::screen::Screen;
 
 /// Make simulated logs to try things on
 ///
-/// A short FRC match as WPILOG and RLOG, and one damaged log. The same bytes every time.
+/// A short FRC match as WPILOG and RLOG, one damaged log, and a CARLA recording of a junction. The same bytes every time.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -47,6 +47,7 @@ impl Demo {
         let named =
             |end: &str| files.iter().find(|file| shown(file).ends_with(end)).map_or_else(String::new, |f| typed(f));
         let (log, rlog, damaged) = (named("_Q12.wpilog"), named("_q12.rlog"), named("damaged.wpilog"));
+        let junction = named("_junction.log");
         let tries = [
             format!("logpose {log}"),
             format!("logpose list {rlog} --sort bytes"),
@@ -54,6 +55,8 @@ impl Demo {
             format!("logpose grep -i warning {log}"),
             format!("logpose convert {rlog} -o match.csv"),
             format!("logpose doctor {damaged}"),
+            format!("logpose carla collisions {junction}"),
+            format!("logpose carla state {junction} --time 10 --actor class:vehicle"),
         ];
         screen.out.flush()?;
         screen.notes.line("\nNow try:");

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod carla;
 mod cat;
 mod completion;
 mod convert;
@@ -57,6 +58,7 @@ enum Command {
     Recover(recover::Recover),
     Convert(convert::Convert),
     Plot(plot::Plot),
+    Carla(carla::Carla),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
     Completion(completion::Completion),
@@ -85,6 +87,7 @@ impl Cli {
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),
             Some(Command::Plot(command)) => command.run(screen),
+            Some(Command::Carla(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),

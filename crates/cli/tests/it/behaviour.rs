@@ -127,6 +127,10 @@ fn completions_and_manual_pages_name_every_command() {
     for command in crate::docs::commands() {
         assert!(dir.path().join(format!("pages/logpose-{command}.1")).exists(), "{command}");
     }
+    for command in crate::docs::grouped() {
+        let page = format!("pages/logpose-{}.1", command.replace(' ', "-"));
+        assert!(dir.path().join(page).exists(), "{command}");
+    }
 }
 
 #[cfg(unix)]

@@ -12,15 +12,21 @@ fn root() -> PathBuf {
 
 /// Every command, as `logpose --help` lists them.
 pub(crate) fn commands() -> Vec<String> {
-    let help = stdout(&typed(SHARED.path(), "logpose --help"));
-    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names: Vec<String> = list
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .map(str::to_owned)
-        .collect();
-    assert!(names.len() >= 13, "{help}");
+    let names = listed("logpose --help");
+    assert!(names.len() >= 13, "{names:?}");
     names
+}
+
+/// Every command of a group of commands.
+pub(crate) fn grouped() -> Vec<String> {
+    listed("logpose carla --help").iter().map(|name| format!("carla {name}")).collect()
+}
+
+/// The commands that a help lists.
+fn listed(line: &str) -> Vec<String> {
+    let help = stdout(&typed(SHARED.path(), line));
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
 /// The lines under `Examples:` of a command's help, without their comments.
@@ -51,7 +57,7 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
     let mut run = 0;
     let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
     let page: Vec<String> = page.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect();
-    let helps = commands().into_iter().chain([String::new()]).map(|command| {
+    let helps = commands().into_iter().chain(grouped()).chain([String::new()]).map(|command| {
         let examples = examples(&command);
         assert!(!examples.is_empty(), "`logpose {command} --help` has no examples");
         examples
@@ -59,6 +65,9 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
     for examples in helps.chain([page]) {
         for example in examples {
             if example.contains("| jq") && !jq || example.contains("| man") && !man || example == "logpose demo" {
+                continue;
+            }
+            if example.starts_with("logpose sql") && !cfg!(feature = "sql") {
                 continue;
             }
             let scratch = tempfile::tempdir_in(dir.path()).unwrap();
@@ -113,6 +122,9 @@ fn the_page_about_the_command_line_names_every_command() {
     let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
     for command in commands() {
         assert!(page.contains(&format!("### `{command}`")), "docs/cli.md lacks `{command}`");
+        assert!(page.contains(&format!("$ logpose {command}")), "docs/cli.md has no example of `{command}`");
+    }
+    for command in grouped() {
         assert!(page.contains(&format!("$ logpose {command}")), "docs/cli.md has no example of `{command}`");
     }
 }

@@ -139,6 +139,7 @@ fn headless_rlog() -> Vec<u8> {
 
 /// Writes every log that the cases use.
 pub(crate) fn write_all(dir: &Path) {
+    RECORDINGS.iter().for_each(|name| copy_recording(name, dir));
     let whole = a_match();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
     write("match.wpilog", &whole);
@@ -174,4 +175,23 @@ pub(crate) fn write_all(dir: &Path) {
     }
     many.double(entry, 20, 1.0);
     write("many.wpilog", &many.bytes());
+}
+
+/// Recordings of CARLA, from the fixtures.
+const RECORDINGS: [&str; 10] = [
+    "valid/traffic",
+    "valid/attached",
+    "valid/all-packets",
+    "valid/nan-boxes",
+    "valid/no-frames",
+    "valid/ue5-weather",
+    "corrupt/cut-in-packet",
+    "corrupt/elapsed-flipped",
+    "corrupt/version-3",
+    "corrupt/wrong-magic",
+];
+
+fn copy_recording(name: &str, dir: &Path) {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/carla").join(name).with_extension("log");
+    fs::copy(&fixture, dir.join(fixture.file_name().unwrap())).unwrap();
 }

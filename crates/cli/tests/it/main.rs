@@ -8,6 +8,7 @@
 )]
 
 mod behaviour;
+mod carla;
 mod docs;
 mod fixtures;
 mod json;

@@ -6,6 +6,7 @@ mod robot;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use logpose_carla::EditError;
 use logpose_core::Time;
 
 use crate::frc::Mode;
@@ -27,21 +28,24 @@ impl Default for DemoOptions {
     }
 }
 
-/// Writes simulated logs of one match into a folder, which is created, and returns their paths.
+/// Writes simulated logs into a folder, which is created, and returns their paths.
 ///
-/// One robot, four formats: WPILOG as WPILib's DataLogManager writes it and as AdvantageKit does, RLOG R2 and
-/// R1; and the first of them damaged in the middle and cut off. The same options give the same bytes.
+/// One match of one robot in four formats: WPILOG as WPILib's DataLogManager writes it and as AdvantageKit does, RLOG R2
+/// and R1; and the first of them damaged in the middle and cut off. A CARLA recording of a junction with one collision.
+/// The same options give the same bytes.
 pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(dir).map_err(|error| Error::writing(dir, error))?;
     let course = Course::new(options.teleop_s);
     let datalog = datalog::log(&course)?;
     let damaged = damage(datalog.clone());
+    let junction = logpose_carla::junction(12, JUNCTION_S).map_err(EditError::from)?;
     let logs = [
         ("FRC_20260321_142233_DEMO_Q12.wpilog", datalog),
         ("akit_26-03-21_14-22-33_demo_q12.wpilog", akit::log(&course, akit::Kind::Wpilog)?),
         ("demo_q12.rlog", akit::log(&course, akit::Kind::Rlog2)?),
         ("demo_q12_r1.rlog", akit::log(&course, akit::Kind::Rlog1)?),
         ("damaged.wpilog", damaged),
+        ("demo_junction.log", junction),
     ];
     let mut paths = Vec::new();
     for (name, bytes) in logs {
@@ -106,3 +110,5 @@ const SCHEMAS: [(&str, &str); 5] = [
 ];
 /// Wall-clock microseconds at the robot's time zero: 2026-03-21 14:22:33 UTC.
 const EPOCH_US: i64 = 1_774_102_953_000_000;
+/// How long the junction is recorded; the collision is after about ten seconds.
+const JUNCTION_S: f64 = 20.0;

@@ -11,6 +11,8 @@ mod summary;
 
 use std::io::{self, BufWriter, Write};
 
+use logpose_core::{Problem, Severity};
+
 pub use blocked::{Blocked, Blocking, blocked};
 pub use collisions::{Contact, Filter, Party, collisions};
 pub use guess::Guess;
@@ -46,21 +48,24 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What is not as it should be, in sentences.
+    /// What is not as it should be.
     #[must_use]
-    pub fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<Problem> {
+        let at = |error: &Error, message| Problem::new(Severity::Damage, error.code(), error.at, 0, message);
         let mut problems = Vec::new();
         if let Some(stop) = &self.stop {
-            problems.push(format!("{stop}; nothing after it is shown"));
+            problems.push(at(stop, format!("{}; nothing after it is shown", stop.kind)));
         }
         if let (true, Some(last)) = (self.open, &self.last) {
-            problems.push(format!("frame {} has no end: the recording was cut there", last.frame));
+            let message = format!("frame {} has no end: the recording was cut there", last.frame);
+            problems.push(Problem::general(Severity::Damage, "frame-open", message));
         }
         if let Some(first) = &self.first_odd {
-            problems.push(match self.odd {
-                1 => format!("one packet could not be understood and is left out: {first}"),
-                odd => format!("{odd} packets could not be understood and are left out, the first at {first}"),
-            });
+            let message = match self.odd {
+                1 => format!("one packet could not be understood and is left out: {}", first.kind),
+                odd => format!("{odd} packets could not be understood and are left out; the first: {}", first.kind),
+            };
+            problems.push(at(first, message));
         }
         problems
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use logpose_core::Problem;
+
 use super::{Guess, Reading, collisions};
 use crate::frames::Frames;
 use crate::wire::{ActorType, Form};
@@ -31,8 +33,8 @@ pub struct Summary<'a> {
     pub collisions: usize,
     /// Which CARLA wrote it.
     pub guess: Guess,
-    /// What is not as it should be, in sentences.
-    pub problems: Vec<String>,
+    /// What is not as it should be.
+    pub problems: Vec<Problem>,
 }
 
 /// An ego vehicle.

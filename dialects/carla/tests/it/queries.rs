@@ -267,7 +267,7 @@ fn a_cut_recording_is_told_once_as_far_as_it_is_whole() {
     assert_eq!(frame.matches(" State traffic lights: 1").count(), 1);
     assert!(frame.ends_with(" elapsedTime: 1.5\n\nFrames: 4\nDuration: 0.125425 seconds\n"), "{frame}");
     assert_eq!(
-        reading.problems(),
+        reading.problems().iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             "byte 0x8f1: packet body needs 44 bytes, 30 left; nothing after it is shown",
             "frame 4 has no end: the recording was cut there",

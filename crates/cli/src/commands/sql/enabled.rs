@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use logpose::{Filter, Log, Output, Wrapper};
+use logpose::{Log, Output, Wrapper};
 use logpose_query::{Engine, Error, Form, Options, Statement, WriteError};
 
 use super::{Format, Sql};
+use crate::args::expanded;
 use crate::commands::{outcome, shown};
 use crate::failure::{Complaint, Outcome};
 use crate::human::counted;
@@ -96,37 +97,6 @@ fn read(script: &Path) -> Result<String> {
     };
     done.map_err(|error| Complaint::failed("io", format!("{}: {error}", shown(script))))?;
     Ok(text)
-}
-
-/// The files that a pattern names, in the order of their names; a path that names a file, or nothing, stays as it is.
-fn expanded(path: &Path) -> Vec<PathBuf> {
-    if path.exists() || !path.to_string_lossy().contains(['*', '?', '[', '{']) {
-        return vec![path.to_owned()];
-    }
-    let mut found = vec![PathBuf::new()];
-    for part in path.components() {
-        let text = part.as_os_str().to_string_lossy();
-        if !text.contains(['*', '?', '[', '{']) {
-            found.iter_mut().for_each(|path| path.push(part));
-            continue;
-        }
-        let Ok(filter) = Filter::new(&[text.into_owned()], &[]) else { return vec![path.to_owned()] };
-        found = found.iter().flat_map(|folder| matching(folder, &filter)).collect();
-    }
-    found.retain(|path| path.is_file());
-    found.sort();
-    if found.is_empty() { vec![path.to_owned()] } else { found }
-}
-
-fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
-    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let Ok(entries) = std::fs::read_dir(listed) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name());
-    let names = names.filter(|name| {
-        let name = name.to_string_lossy();
-        filter.accepts(&name) && !name.starts_with('.')
-    });
-    names.map(|name| folder.join(name)).collect()
 }
 
 /// Answers statements one after the other.
@@ -216,29 +186,12 @@ fn written(error: WriteError) -> anyhow::Error {
 mod tests {
     use std::path::Path;
 
-    use super::{expanded, is_query};
+    use super::is_query;
 
     #[test]
     fn a_query_has_blanks() {
         let cases =
             [("SELECT 1", true), ("SHOW TABLES", true), ("a.wpilog", false), ("logs/*.rlog", false), (" ", false)];
         cases.iter().for_each(|(word, query)| assert_eq!(is_query(Path::new(word)), *query, "{word}"));
-    }
-
-    #[test]
-    fn patterns_name_files_in_their_order() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("deep")).unwrap();
-        for name in ["b.rlog", "a.rlog", "c.csv", ".hidden.rlog", "deep/d.rlog"] {
-            std::fs::write(dir.path().join(name), "").unwrap();
-        }
-        let names = |pattern: &str| -> Vec<String> {
-            let found = expanded(&dir.path().join(pattern));
-            found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
-        };
-        assert_eq!(names("*.rlog"), ["a.rlog", "b.rlog"]);
-        assert_eq!(names("*/*.rlog"), ["deep/d.rlog"]);
-        assert_eq!(names("[ac].*"), ["a.rlog", "c.csv"]);
-        assert_eq!((names("a.rlog"), names("*.wpilog")), (vec!["a.rlog".to_owned()], vec!["*.wpilog".to_owned()]));
     }
 }

@@ -35,7 +35,6 @@ Examples:
   logpose sql \"SELECT * FROM wide('20ms', '*Battery*')\" demo/demo_q12.rlog -o battery.parquet
   logpose sql 'SELECT log, count(*) FROM samples GROUP BY log' 'demo/demo*.rlog' --json"
 )]
-#[cfg_attr(not(feature = "sql"), expect(dead_code, reason = "without SQL nobody asks"))]
 pub(super) struct Sql {
     /// The query, then logs; patterns such as 'logs/*.wpilog' work without help of the shell
     #[arg(value_name = "QUERY FILE", hide = true)]

@@ -1,0 +1,224 @@
+//! `logpose carla`: what only CARLA recordings have.
+
+mod blocked;
+mod collisions;
+mod edit;
+mod info;
+mod replay;
+mod state;
+mod who;
+mod zone;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use logpose::carla::{File, Frames, Queries, Reader, Reading, check_frames};
+use logpose::core::{Problem, Problems, Severity};
+
+use super::shown;
+use crate::args::{expanded, one_of};
+use crate::failure::Outcome;
+use crate::human::clean;
+use crate::progress::Bar;
+use crate::rows::Form;
+use crate::screen::{Out, STRONG, Screen};
+
+/// Ask, replay and edit CARLA recordings, without CARLA
+///
+/// Any recording from 0.9.4 to 0.10 and development builds, also inside .gz, .zst, .xz or .lz4. The queries print what
+/// CARLA's server prints, byte for byte, or the same facts as a table, CSV or JSON. Other commands take recordings too:
+/// `logpose doctor` finds what is damaged, and `logpose recover` makes a recording out of a damaged one that CARLA can
+/// replay.
+#[derive(Args)]
+#[command(
+    arg_required_else_help = true,
+    subcommand_value_name = "COMMAND",
+    after_help = "\
+Examples:
+  logpose carla info demo/demo_junction.log
+  logpose carla collisions demo/demo_junction.log --types h a
+  logpose carla blocked demo/demo_junction.log --min-time 5
+  logpose carla state demo/demo_junction.log --time 10
+  logpose carla crop demo/demo_junction.log -o crash.log -S 8..12"
+)]
+pub(super) struct Carla {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Info(info::Info),
+    Collisions(collisions::Collisions),
+    Blocked(blocked::Blocked),
+    State(state::State),
+    Replay(replay::Replay),
+    Crop(edit::Crop),
+    Drop(edit::Drop),
+    Rename(edit::Rename),
+    Concat(edit::Concat),
+}
+
+impl Carla {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        match &self.command {
+            Command::Info(command) => command.run(screen),
+            Command::Collisions(command) => command.run(screen),
+            Command::Blocked(command) => command.run(screen),
+            Command::State(command) => command.run(screen),
+            Command::Replay(command) => command.run(screen),
+            Command::Crop(command) => command.run(screen),
+            Command::Drop(command) => command.run(screen),
+            Command::Rename(command) => command.run(screen),
+            Command::Concat(command) => command.run(screen),
+        }
+    }
+}
+
+/// The recordings of a query, and how it is answered.
+#[derive(Args)]
+struct Query {
+    /// Recordings; patterns such as 'runs/*.log' work without help of the shell; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    format: Format,
+    /// The same as --format json
+    #[arg(long)]
+    json: bool,
+    /// In which time zone the date is shown: `UTC`, `+02:00`, or `local` for that of this machine; a CARLA server uses its own
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = zone::parse, allow_hyphen_values = true)]
+    time_zone: zone::Zone,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    /// What CARLA's server prints, byte for byte
+    Text,
+    /// The facts, for people
+    Table,
+    /// The facts, for spreadsheets
+    Csv,
+    /// The facts, one JSON object a line
+    Ndjson,
+    /// The facts as JSON
+    Json,
+}
+
+impl Query {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
+    /// How rows are printed; `None` where CARLA's text is wanted.
+    fn rows(&self) -> Option<Form> {
+        match self.format() {
+            Format::Text => None,
+            Format::Table => Some(Form::Table),
+            Format::Csv => Some(Form::Csv),
+            Format::Ndjson => Some(Form::Ndjson),
+            Format::Json => Some(Form::Json),
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().flat_map(|file| expanded(file)).collect()
+    }
+
+    /// Prints CARLA's text of every recording; where there are several, with its name above.
+    fn text(
+        &self,
+        screen: &mut Screen,
+        ask: impl Fn(&Queries<'_>, &mut dyn Write) -> io::Result<Reading>,
+    ) -> Result<Outcome> {
+        let files = self.files();
+        let mut first = true;
+        each(&files, screen, |file, screen| {
+            let queries = file.queries()?;
+            let date = Reader::new(file.bytes()).map_or(0, |reader| reader.header().date);
+            let queries = queries.with_utc_offset(self.time_zone.offset(date));
+            if files.len() > 1 {
+                let gap = if first { "" } else { "\n" };
+                writeln!(screen.out, "{gap}{}", screen.out.paint(STRONG, shown(file.path())))?;
+            }
+            first = false;
+            let reading = if io::stdout().is_terminal() {
+                let mut harmless = Harmless { out: &mut screen.out, line: Vec::new() };
+                let reading = ask(&queries, &mut harmless)?;
+                harmless.end()?;
+                reading
+            } else {
+                ask(&queries, &mut screen.out)?
+            };
+            Ok(reading.problems())
+        })
+    }
+}
+
+/// Opens files one after the other and tells what was wrong with each. One that cannot be read must not hide the
+/// others.
+fn each(
+    files: &[PathBuf],
+    screen: &mut Screen,
+    mut act: impl FnMut(&File, &mut Screen) -> Result<Vec<Problem>>,
+) -> Result<Outcome> {
+    let mut worst = Outcome::Done;
+    for path in files {
+        let opened = File::open(path, &Bar::new(screen.notes.quiet)).map_err(anyhow::Error::from);
+        let Some(file) = one_of(opened, files.len(), screen, &mut worst)? else { continue };
+        let done = act(&file, screen);
+        // What the output says of itself is no matter of this file.
+        let of = if done.as_ref().is_err_and(|error| !error.is::<logpose::Error>()) { 1 } else { files.len() };
+        let Some(problems) = one_of(done, of, screen, &mut worst)? else { continue };
+        screen.out.flush()?;
+        worst = worst.max(tell(&file, files.len() > 1, problems, screen));
+    }
+    Ok(worst)
+}
+
+/// Tells what was lost of a recording.
+fn tell(file: &File, named: bool, mut problems: Vec<Problem>, screen: &Screen) -> Outcome {
+    problems.extend(file.problem().cloned());
+    screen.notes.list_problems(named.then_some(file.path()), file.path(), &problems, 0);
+    let damage = problems.iter().any(|problem| problem.severity == Severity::Damage);
+    if damage { Outcome::Damage } else { Outcome::Done }
+}
+
+/// What is wrong with a recording where its times matter.
+fn problems(frames: &Frames<'_>) -> Vec<Problem> {
+    let mut doubts = Problems::default();
+    check_frames(frames.frames(), &mut doubts);
+    Reading::of(frames).problems().into_iter().chain(doubts.list().iter().cloned()).collect()
+}
+
+/// What stands for an output on a terminal: a recording must not move its cursor or ring its bell.
+struct Harmless<'a> {
+    out: &'a mut Out,
+    line: Vec<u8>,
+}
+
+impl Harmless<'_> {
+    fn end(self) -> io::Result<()> {
+        self.out.write_all(clean(&String::from_utf8_lossy(&self.line)).as_bytes())
+    }
+}
+
+impl Write for Harmless<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if self.line.pop_if(|byte| *byte == b'\n').is_some() {
+                writeln!(self.out, "{}", clean(&String::from_utf8_lossy(&self.line)))?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

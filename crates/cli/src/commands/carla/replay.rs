@@ -1,0 +1,163 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use logpose::carla::{self, File, Pose, ReplayError, ReplayOptions, Tick};
+
+use super::{problems, tell};
+use crate::commands::shown;
+use crate::failure::{Complaint, Outcome};
+use crate::human::number;
+use crate::progress::Bar;
+use crate::render::carla as shapes;
+use crate::rows::{Array, Cell, Form, Rows};
+use crate::screen::{Out, Screen};
+
+/// Step through a recording as CARLA's replayer does
+///
+/// One line for each step: time, the frame that is current, how much of it has passed, what happened, and where actors are
+/// placed, in metres and degrees; the first line is the step to the start, which places nobody. What CARLA answers to
+/// replay_file goes to standard error. It ends where the replayer stops, or where the recording has nothing more to show.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose carla replay demo/demo_junction.log --start 9 --duration 2
+  logpose carla replay demo/demo_junction.log --start -3 --factor 0.5 --format csv > poses.csv
+  logpose carla replay demo/demo_junction.log --delta 0.1 | jq -c '[.time, .frame, .per]'
+  logpose carla replay demo/demo_junction.log --ignore-hero --format json > replay.json")]
+pub(super) struct Replay {
+    /// A recording; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where to begin, in seconds; negative ones count from the end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true)]
+    start: f64,
+    /// How long, in seconds of the recording; to its end if 0
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true)]
+    duration: f64,
+    /// Tell where a camera is that follows this actor, as CARLA's spectator does
+    #[arg(long, value_name = "ID")]
+    follow: Option<u32>,
+    /// How much faster than recorded; from 2 on CARLA shows poses as they were recorded, not those between
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
+    factor: f64,
+    /// How long a step of the simulator is, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.05, allow_negative_numbers = true)]
+    delta: f32,
+    /// Leave out the ego vehicle
+    #[arg(long)]
+    ignore_hero: bool,
+    /// Leave out the spectator, as CARLA does from 0.9.15 on unless told otherwise
+    #[arg(long)]
+    ignore_spectator: bool,
+    /// How to print steps; csv has a row for each pose, and no events
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "ndjson", conflicts_with = "json")]
+    format: Format,
+    /// The same as --format json
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    Ndjson,
+    Json,
+    Csv,
+}
+
+impl Replay {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let file = File::open(&self.file, &Bar::new(screen.notes.quiet))?;
+        let frames = file.frames()?;
+        let options = ReplayOptions {
+            start: self.start,
+            duration: self.duration,
+            follow: self.follow,
+            factor: self.factor,
+            ignore_hero: self.ignore_hero,
+            ignore_spectator: self.ignore_spectator,
+            ..ReplayOptions::default()
+        };
+        let usage = |error: ReplayError| Complaint::usage(error.to_string());
+        let (mut replay, first) = carla::Replay::new(&frames, options).map_err(usage)?;
+        self.check_step(replay.start(), replay.stop())?;
+        let mut answer = Vec::new();
+        replay.text(&shown(file.path()), None, &mut answer)?;
+        String::from_utf8_lossy(&answer).lines().for_each(|line| screen.notes.line(crate::human::clean(line)));
+        let out = &mut screen.out;
+        let mut steps = Steps::begin(if self.json { Format::Json } else { self.format }, out)?;
+        steps.step(&first, out)?;
+        let mut last = first;
+        while !last.stopped && !last.exhausted {
+            last = replay.tick(self.delta);
+            steps.step(&last, out)?;
+        }
+        steps.finish(out)?;
+        out.flush()?;
+        if !last.stopped {
+            let (end, stop) = (number(frames.total()), number(replay.stop()));
+            screen.notes.note("note", format_args!("the recording ends at {end} s; CARLA would go on to {stop} s"));
+        }
+        Ok(tell(&file, false, problems(&frames), screen))
+    }
+
+    /// A step that does not move the time would be repeated for ever.
+    fn check_step(&self, start: f64, stop: f64) -> Result<(), Complaint> {
+        let step = f64::from(self.delta) * self.factor;
+        if step.is_finite() && step > 0.0 && start + step > start && stop - step < stop {
+            return Ok(());
+        }
+        let (delta, factor) = (self.delta, self.factor);
+        Err(Complaint::usage(format!("with --delta {delta} and --factor {factor} the time does not move on"))
+            .help("both must be above 0; CARLA's step is often 0.05"))
+    }
+}
+
+/// Steps as they are printed.
+enum Steps {
+    Lines,
+    Array(Array),
+    Poses(Rows),
+}
+
+impl Steps {
+    fn begin(format: Format, out: &mut Out) -> Result<Self> {
+        Ok(match format {
+            Format::Ndjson => Self::Lines,
+            Format::Json => Self::Array(Array::default()),
+            Format::Csv => Self::Poses(Rows::begin(Form::Csv, COLUMNS.to_vec(), out)?),
+        })
+    }
+
+    fn step(&mut self, tick: &Tick<'_>, out: &mut Out) -> Result<()> {
+        match self {
+            Self::Lines => out.json_line(&shapes::Tick::from(tick))?,
+            Self::Array(array) => array.push(&shapes::Tick::from(tick), out)?,
+            Self::Poses(rows) => {
+                for (actor, Pose { x, y, z, roll, pitch, yaw }) in &tick.poses {
+                    let mut cells = vec![
+                        Cell::Number(tick.time),
+                        Cell::nanos(tick.time),
+                        Cell::integer(Some(tick.frame)),
+                        Cell::Number(tick.per),
+                        Cell::integer(Some(*actor)),
+                    ];
+                    cells.extend([*x, *y, *z, *roll, *pitch, *yaw].map(Cell::Number));
+                    rows.row(cells, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, out: &mut Out) -> Result<()> {
+        match self {
+            Self::Lines => Ok(()),
+            Self::Array(array) => Ok(array.finish(out)?),
+            Self::Poses(rows) => Ok(rows.finish(out)?),
+        }
+    }
+}
+
+const COLUMNS: [&str; 11] = ["time", "time_ns", "frame", "per", "actor", "x", "y", "z", "roll", "pitch", "yaw"];
