@@ -11,16 +11,21 @@ pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -
     let mut vectors = None;
     // Whether this frame's positions were passed.
     let mut positions = false;
+    let mut frames = 0;
     for packet in packets {
         match packet.id {
-            0 => positions = false,
+            0 => {
+                positions = false;
+                frames += 1;
+            }
             6 => positions = true,
             21 if ids.is_none() => ids = Some(if positions || !is_doors(&packet) { Ids::A } else { Ids::B }),
             23 if ids.is_none() && !positions => ids = Some(Ids::A),
             _ => {}
         }
         vectors = vectors.or_else(|| width(&packet));
-        if ids.is_some() && vectors.is_some() {
+        // Builds that know the packets 21 to 23 write them in every frame.
+        if (ids.is_some() || frames > FRAMES) && vectors.is_some() {
             break;
         }
     }
@@ -31,6 +36,9 @@ pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -
     };
     Form { ids: ids.unwrap_or_default(), vectors, physics }
 }
+
+/// Frames after which a recording without any packet 21 to 23 is taken to have none.
+const FRAMES: u32 = 64;
 
 /// Finds out how the recording in `log` is written; its header must be whole.
 #[must_use]
