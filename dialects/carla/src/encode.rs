@@ -256,13 +256,13 @@ impl Encoder {
         let last_of: BTreeMap<u8, usize> = numbered().map(|(place, token)| (token.id, place)).collect();
         for (place, token) in tokens.iter().enumerate() {
             if place == end {
-                self.write_rest(out)?;
+                self.write_rest(tokens.get(end..).unwrap_or_default(), out)?;
             }
             let later = last_of.get(&token.id).is_some_and(|last| *last > place);
             self.write_packet(token, later, out)?;
         }
+        self.write_rest(&[], out)?;
         if end == tokens.len() {
-            self.write_rest(out)?;
             // CARLA's replayer hangs on a frame without an end.
             if tokens.iter().any(|token| token.id == 0) {
                 end_packet(begin_packet(1, out), out);
@@ -283,15 +283,17 @@ impl Encoder {
         [token(0, false)].into_iter().chain(kinds).chain([token(1, false)]).collect()
     }
 
-    /// Writes what the layout has no place for.
-    fn write_rest(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        for kind in ORDER {
+    /// Writes what the layout has no place for, here or among the packets that follow.
+    fn write_rest(&mut self, following: &[Token], out: &mut Vec<u8>) -> Result<(), String> {
+        let follows = |id: u8, raw: bool| following.iter().any(|token| (token.id, token.raw) == (id, raw));
+        let ids = self.form.ids;
+        for kind in ORDER.iter().filter(|kind| !follows(kind.id(ids), false)) {
             while self.kinds.get(kind).is_some_and(|bucket| !bucket.ends.is_empty()) {
-                self.write_packet(&Token { id: kind.id(self.form.ids), raw: false, records: None }, false, out)?;
+                self.write_packet(&Token { id: kind.id(ids), raw: false, records: None }, false, out)?;
             }
         }
-        let ids: Vec<u8> = self.packets.keys().copied().collect();
-        for id in ids {
+        let raw: Vec<u8> = self.packets.keys().copied().filter(|id| !follows(*id, true)).collect();
+        for id in raw {
             while self.packets.get(&id).is_some_and(|bucket| !bucket.ends.is_empty()) {
                 self.write_packet(&Token { id, raw: true, records: None }, false, out)?;
             }

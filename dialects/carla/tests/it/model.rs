@@ -311,6 +311,9 @@ fn foreign_channels_are_refused_by_name() {
     assert!(refuse("/carla/actors/7/vehicle", "double").contains("its type is double, and not struct:CarlaVehicle"));
 }
 
+/// Whether a channel is meant.
+type Path = fn(&str) -> bool;
+
 #[test]
 fn corpus_counts_are_those_of_the_summaries() {
     for (name, log) in corpus() {
@@ -321,11 +324,48 @@ fn corpus_counts_are_those_of_the_summaries() {
         let summary: Json = serde_json::from_slice(&text).unwrap();
         let (index, problems) = index(&log);
         assert!(problems.worst() < Some(Severity::Damage), "{name}: {:?}", problems.list());
-        println!("{name}: {} channels, {} samples, {:?}", index.channels.len(), index.samples(), problems.kinds());
-        println!("{}", summary.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" "));
-        println!("{:?}", index.facts);
-        println!("{}", &summary.to_string()[..600]);
+        assert!(problems.is_empty(), "{name}: {:?}", problems.list());
+        let told = |key: &str| summary[key].as_u64().map(|n| n.to_string());
+        assert_eq!(index.fact("frames").map(str::to_owned), told("complete_frames"), "{name}");
+        assert_eq!(index.fact("map"), summary["header"]["map"].as_str(), "{name}");
+        assert_eq!(index.fact("date").map(str::to_owned), summary["header"]["date"].as_i64().map(|n| n.to_string()));
+        assert_eq!(index.fact("vectors"), summary["dialect"]["vector"].as_str(), "{name}");
+        let packets: u64 = summary["packet_counts"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(index.records, packets, "{name}");
+        let actors = summary["record_counts"]["2:EventAdd"].as_u64().unwrap();
+        assert_eq!(index.fact("actors"), Some(&*actors.to_string()), "{name}");
+        let samples =
+            |path: Path| -> u64 { index.channels.iter().filter(|c| path(&c.channel.name)).map(|c| c.samples).sum() };
+        let counts: [(&str, Path); 12] = [
+            ("2:EventAdd", |name| name == "/carla/events/add"),
+            ("5:Collision", |name| name == "/carla/events/collision"),
+            ("6:Position", |name| name.ends_with("/transform")),
+            ("7:TrafficLightState", |name| name.ends_with("/state")),
+            ("8:VehicleAnim", |name| name.ends_with("/vehicle")),
+            ("9:WalkerAnim", |name| name.ends_with("/walker")),
+            ("10:VehicleLight", |name| name.ends_with("/light")),
+            ("11:SceneLight", |name| name.starts_with("/carla/scene_lights/")),
+            ("12:Kinematics", |name| name.ends_with("/velocity")),
+            ("13:BoundingBox", |name| name.ends_with("/box")),
+            ("15:PhysicsControl", |name| name.ends_with("/physics")),
+            ("16:TrafficLightTime", |name| name.ends_with("/timing")),
+        ];
+        for (key, path) in counts {
+            assert_eq!(samples(path), summary["record_counts"][key].as_u64().unwrap_or(0), "{name}: {key}");
+        }
+        for (actor, last) in summary["last_position"].as_object().into_iter().flatten() {
+            let lines = replayed_channel(&log, &index, &format!("/carla/actors/{actor}/transform"));
+            let x = last.pointer("/location/0").and_then(Json::as_f64);
+            let shown = format!("{:02x?}", (f64::from(x.unwrap() as f32) / 100.0).to_le_bytes());
+            let line = lines.last().unwrap();
+            assert!(line.contains(shown.trim_matches(['[', ']'])), "{name}: {actor}: {line}");
+        }
     }
+}
+
+fn replayed_channel(log: &[u8], index: &logpose_core::Index, name: &str) -> Vec<String> {
+    let channels = index.channels.iter().map(|c| c.channel.name == name).collect();
+    replayed(log, index, &Lookup { channels, ..Lookup::default() })
 }
 
 #[test]

@@ -181,8 +181,8 @@ pub(crate) fn drive(frames: u32, actors: u32, form: Form, version: u16) -> Vec<u
         let duration = if frame == frames { -1.0 } else { f64::from(0.05_f32) };
         FrameStart { frame: frame.into(), duration, elapsed }.emit(&mut out);
         plain(20, &elapsed.to_le_bytes(), &mut out);
-        let born = |actor: u32| 1 + actor * 7 % 50 * u32::from(actor % 3 == 0);
-        let dies = |actor: u32| if actor % 5 == 0 { born(actor) + 40 } else { u32::MAX };
+        let born = |actor: u32| 1 + actor * 7 % 50 * u32::from(actor.is_multiple_of(3));
+        let dies = |actor: u32| if actor.is_multiple_of(5) { born(actor) + 40 } else { u32::MAX };
         let mut adds: Vec<EventAdd<'_>> =
             (1..=actors).filter(|a| born(*a) == frame).map(|a| add(a, "vehicle.audi.tt", a == 1)).collect();
         if frame == 1 {
@@ -206,7 +206,7 @@ pub(crate) fn drive(frames: u32, actors: u32, form: Form, version: u16) -> Vec<u
             .iter()
             .map(|a| Position { actor: *a, location: vector(at(*a)), rotation: rotation(at(*a) % 100.0) })
             .collect();
-        positions.push(Position { actor: walker, location: vector(-1.0 * f64::from(frame)), rotation: rotation(0.0) });
+        positions.push(Position { actor: walker, location: vector(-f64::from(frame)), rotation: rotation(0.0) });
         records(&positions, form, &mut out);
         let state = TrafficLightState { actor: light, frozen: Flag(0), elapsed: 0.5, state: (frame / 20 % 3) as u8 };
         records(&[state], form, &mut out);
