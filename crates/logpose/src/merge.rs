@@ -271,7 +271,7 @@ impl Batch {
 struct Decoded<'d> {
     place: usize,
     samples: &'d [Sample<'d>],
-    outer: Option<&'d Decoded<'d>>,
+    outer: Option<&'d Self>,
 }
 
 /// Bytes for a sample of a channel that is put in order.

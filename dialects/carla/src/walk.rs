@@ -332,10 +332,12 @@ impl Walk {
     fn variable<V: Visit>(&mut self, lane: Lane, packet: &Packet<'_>, visit: &mut V) {
         let time = self.time;
         // Of physics there are several bodies.
-        let form = match packet.decode(self.form) {
-            Ok(Body::PhysicsControl(records)) if lane == Lane::Physics => records.form(),
-            _ => self.form,
-        };
+        let mut form = self.form;
+        if lane == Lane::Physics
+            && let Ok(Body::PhysicsControl(records)) = packet.decode(form)
+        {
+            form = records.form();
+        }
         let mut recent = self.slots.take_recent(lane);
         let (mut rest, mut at) = (packet.body.get(2..).unwrap_or_default(), packet.at + PACKET_HEADER as u64 + 2);
         for place in 0..usize::from(packet.total()) {
