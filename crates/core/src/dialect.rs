@@ -57,6 +57,13 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// What is whole in a damaged log, as a log that is whole again: each call appends the next part, and tells whether
+    /// more follow. `None` where writing the samples anew is all that can be done.
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<dyn FnMut(&mut Vec<u8>) -> bool + 'a>> {
+        let _ = log;
+        None
+    }
+
     /// Stretches of about `bytes` bytes that can be read on their own, in the order of the file. Together they are
     /// the whole log.
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {

@@ -14,6 +14,7 @@ use crate::parts::{self, Collected, Columner, Indexer, PART, Plan, collect};
 use crate::rows;
 use crate::show::Line;
 use crate::walk::place;
+use crate::recover::repair;
 use crate::wire::{ActorType, MAGIC, Packet};
 
 /// Recordings of the CARLA simulator.
@@ -111,6 +112,18 @@ impl Dialect for Carla {
 
     fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
+    }
+
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<dyn FnMut(&mut Vec<u8>) -> bool + 'a>> {
+        let mut repair = repair(log, &mut Problems::default()).ok()?;
+        let mut begun = false;
+        Some(Box::new(move |out| {
+            if std::mem::replace(&mut begun, true) {
+                return repair.next_frame(out);
+            }
+            repair.begin(out);
+            true
+        }))
     }
 
     fn encoder(&self, _: &EncodeOptions) -> Option<Box<dyn Encode>> {

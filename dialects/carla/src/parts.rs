@@ -5,9 +5,9 @@ use logpose_core::{
     Span, Time,
 };
 
-use crate::form;
 use crate::model::{Key, Lane, payload};
 use crate::reader::Reader;
+use crate::recover::{SEAM, salvage};
 use crate::schema::Struct;
 use crate::walk::{Found, Layout, Slots, Stop, Visit, Walk, follow, layout_of, place};
 use crate::wire::{ActorType, EventAdd, Form, FrameStart, Header, Packet, Record};
@@ -18,8 +18,6 @@ pub(crate) const PART: usize = 2 << 20;
 const STEP: usize = 1 << 20;
 /// Bytes in which a frame must begin, for a part to begin there.
 const SEARCH: usize = 64 << 20;
-/// A frame's end and the begin of the next.
-const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
 
 /// What a walk makes: the index, the columns.
 pub(crate) trait Collect: Visit + Send + Sized {
@@ -134,7 +132,9 @@ pub(crate) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(crate) fn new(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Result<Self, DecodeError> {
         if read.salvage {
-            return Ok(salvage(log, problems));
+            let found = salvage(log, problems)?;
+            let spans = found.spans().into_iter().map(|(start, end)| Span { start, end }).collect();
+            return Ok(Self { header: found.header(), form: found.form(), spans });
         }
         let reader = Reader::new(log)?;
         let (header, form) = (reader.header(), reader.form());
@@ -151,79 +151,6 @@ impl<'a> Plan<'a> {
         }
         schemas
     }
-}
-
-/// The stretches of whole frames of a recording that may be damaged.
-fn salvage<'a>(log: &'a [u8], problems: &mut Problems) -> Plan<'a> {
-    let mut cur = Cursor::new(log, 0);
-    let header = Header::parse(&mut cur);
-    if let Err(error) = &header {
-        let message = format!("{}; the recording is read without its header", error.kind);
-        problems.push(Problem::new(Severity::Damage, "header", 0, 0, message));
-    }
-    let header = header.unwrap_or(Header { version: 1, date: 0, map: b"" });
-    let start = if cur.offset() > 0 { header.size() } else { 0 };
-    let frames = |at: usize| {
-        let mut cur = Cursor::new(log.get(at..).unwrap_or_default(), at as u64);
-        std::iter::from_fn(move || Packet::parse(&mut cur).ok())
-    };
-    let form = form::detect(header.version, frames(start));
-    let (mut spans, mut at, mut lost): (Vec<Span>, _, _) = (Vec::new(), start, start);
-    let mut last: Option<FrameStart> = None;
-    while at < log.len() {
-        let found = whole_frames(log, at, form, &mut last);
-        if let Some(span) = found {
-            if span.start > lost as u64 {
-                lose(log, lost, place(span.start), problems);
-            }
-            lost = place(span.end);
-            spans.push(span);
-        }
-        at = match seam(log, lost.max(at) + usize::from(found.is_none()), log.len()) {
-            Some(next) => next,
-            None => break,
-        };
-    }
-    if lost < log.len() {
-        lose(log, lost, log.len(), problems);
-    }
-    Plan { header, form, spans }
-}
-
-fn lose(log: &[u8], start: usize, end: usize, problems: &mut Problems) {
-    let (length, whole) = (end - start, log.len());
-    let what = if end == whole { "the last frame is not whole" } else { "there is no whole frame here" };
-    let message = format!("{what}; {length} bytes are lost");
-    problems.push(Problem::new(Severity::Damage, "lost-frames", start as u64, length as u64, message));
-}
-
-/// The stretch of whole frames that begins at `at`, if a frame does; `last` is the last good one.
-fn whole_frames(log: &[u8], at: usize, form: Form, last: &mut Option<FrameStart>) -> Option<Span> {
-    let mut cur = Cursor::new(log.get(at..).unwrap_or_default(), at as u64);
-    let (mut end, mut open) = (None, None);
-    while let Ok(packet) = Packet::parse(&mut cur) {
-        if crate::walk::check_size(&packet, packet.kind(form)).is_err() {
-            break;
-        }
-        match packet.id {
-            0 => {
-                let Ok(start) = FrameStart::parse(&mut Cursor::new(packet.body, 0)) else { break };
-                let follows = |last: &FrameStart| start.frame > last.frame && start.elapsed >= last.elapsed;
-                if !start.elapsed.is_finite() || !last.as_ref().is_none_or(follows) {
-                    break;
-                }
-                open = Some(start);
-            }
-            1 => {
-                let Some(start) = open.take() else { break };
-                *last = Some(start);
-                end = Some(packet.end());
-            }
-            _ if open.is_none() => break,
-            _ => {}
-        }
-    }
-    end.map(|end| Span { start: at as u64, end })
 }
 
 /// Where a frame begins behind another, at `from` or later.

@@ -12,11 +12,10 @@ use crate::about::{About, Visit, visit};
 use crate::error::{Error, ErrorKind};
 use crate::form;
 use crate::frames::Frame;
-use crate::stream::check_size;
 use crate::wire::*;
 
 /// The last packet of a frame and the head of the next frame's first.
-const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
+pub(crate) const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
 /// The head of the first packet of a recording's first frame.
 const FIRST: [u8; 13] = [0, 24, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 /// How many bytes a header can have.
@@ -494,8 +493,7 @@ impl<'a> Walk<'a> {
     fn outside(&self, at: usize) -> usize {
         let mut at = at;
         for packet in packets(self.log, at, self.log.len()) {
-            let known = check_size(packet.id, packet.body.len() as u64, packet.kind(self.form), packet.at);
-            if packet.id == 0 || known.is_err() || self.swallowed(&packet).is_some() {
+            if packet.id == 0 || packet.checked_kind(self.form).is_err() || self.swallowed(&packet).is_some() {
                 break;
             }
             at = place(packet.end());
@@ -521,10 +519,7 @@ impl<'a> Walk<'a> {
         let mut suspect = None;
         while !cur.is_empty() {
             *work += PACKET_HEADER as u64;
-            let checked = Packet::parse(&mut cur).and_then(|packet| {
-                let kind = packet.kind(self.form);
-                check_size(packet.id, packet.body.len() as u64, kind, packet.at).map(|()| (packet, kind))
-            });
+            let checked = Packet::parse(&mut cur).and_then(|packet| Ok((packet, packet.checked_kind(self.form)?)));
             let (packet, kind) = match checked {
                 Ok(checked) => checked,
                 Err(error) => return Err(suspect.unwrap_or(Flaw::Packet(error))),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use logpose_core::{Cursor, Index, Lookup, Mark, Problem, Problems, Severity, SlotId, Span, Time};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::model::{Key, Lane, comes_back};
 use crate::wire::{
     Body, EventAdd, Form, FrameStart, Kind, OPEN_DURATION, PACKET_HEADER, Packet, PhysicsControl, Record, Vectors,
@@ -146,8 +146,7 @@ impl Walk {
 
     /// Takes one packet.
     pub(crate) fn packet<V: Visit>(&mut self, packet: &Packet<'_>, visit: &mut V) -> Result<(), Error> {
-        let kind = packet.kind(self.form);
-        check_size(packet, kind)?;
+        let kind = packet.checked_kind(self.form)?;
         self.packets += 1;
         self.packet = packet.at;
         let Some(kind) = kind else {
@@ -443,19 +442,6 @@ pub(crate) fn follow(before: FrameStart, next: FrameStart, at: u64, open: bool, 
         );
         odd(Severity::Note, "frame-duration", message);
     }
-}
-
-/// Whether a packet has the size that its kind needs. If not, the recorder died while it wrote this one, or these are no
-/// packets.
-pub(crate) fn check_size(packet: &Packet<'_>, kind: Option<Kind>) -> Result<(), Error> {
-    let Some(kind) = kind else { return Ok(()) };
-    let (id, size) = (packet.id, packet.body.len() as u64);
-    let wrong = match kind.fixed_size() {
-        Some(expected) if expected as u64 != size => ErrorKind::FixedSize { id, size, expected: expected as u64 },
-        None if size < 2 => ErrorKind::Unpatched { id, size },
-        _ => return Ok(()),
-    };
-    Err(Error { at: packet.at, kind: wrong })
 }
 
 /// Whether the records of a packet can be told in the model, and why not.
