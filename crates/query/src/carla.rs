@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
 use arrow_schema::{DataType, Field, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::streaming::StreamingTable;
@@ -207,8 +209,7 @@ fn collisions(logs: &Logs) -> Result<datafusion::datasource::MemTable> {
             rows.push(log, contact.time);
             frame.push(Some(contact.frame));
             duration.push(Some(contact.until - contact.time));
-            for ((ids, classes, blueprints, heroes), party) in
-                sides.iter_mut().zip([&contact.actor1, &contact.actor2])
+            for ((ids, classes, blueprints, heroes), party) in sides.iter_mut().zip([&contact.actor1, &contact.actor2])
             {
                 ids.push(party.actor);
                 classes.push(Some(party.class.name().to_owned()));

@@ -1,7 +1,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray, TimestampNanosecondArray};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray, TimestampNanosecondArray,
+};
 use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
 use datafusion::common::ScalarValue;
 use logpose::Log;

@@ -11,10 +11,10 @@ use crate::decode::StreamDecoder;
 use crate::encode::Encoder;
 use crate::model::{Lane, ids_name, vectors_name};
 use crate::parts::{self, Collected, Columner, Indexer, PART, Plan, collect};
+use crate::recover::repair;
 use crate::rows;
 use crate::show::Line;
 use crate::walk::place;
-use crate::recover::repair;
 use crate::wire::{ActorType, MAGIC, Packet};
 
 /// Recordings of the CARLA simulator.
