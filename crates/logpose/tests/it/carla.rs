@@ -23,7 +23,7 @@ pub(crate) fn recording(form: Form, frames: u32, vehicles: u32) -> Vec<u8> {
         let born = |actor: u32| if actor.is_multiple_of(4) { 10 } else { 1 };
         let add = |actor: u32, blueprint: &'static str| EventAdd {
             actor,
-            actor_type: 1,
+            actor_type: u8::from(actor < 500),
             location: vector(actor),
             rotation: Rotation::new(0.0, 0.0, 90.0),
             uid: 3,
@@ -201,6 +201,41 @@ fn the_order_of_time_is_the_order_of_the_file() {
         let twice: Vec<_> = both.iter().filter(|row| row.0 == "/carla/frame").collect();
         assert!(twice.chunks(2).all(|pair| pair[0] == pair[1]));
     }
+}
+
+#[test]
+fn mcap_shows_the_scene_and_reading_back_does_not_see_it() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.log");
+    fs::write(&path, recording(Form::default(), 40, 3)).unwrap();
+    let log = [open(&path)];
+    let there = dir.path().join("a.mcap");
+    convert_to(&log, Vec::new(), &there, &ConvertOptions::default()).unwrap();
+    let mut found: std::collections::BTreeMap<String, Vec<Vec<u8>>> = std::collections::BTreeMap::new();
+    let file = fs::read(&there).unwrap();
+    for message in mcap::MessageStream::new(&file).unwrap() {
+        let message = message.unwrap();
+        let schema = message.channel.schema.as_ref().map_or(String::new(), |schema| schema.name.clone());
+        let topic = format!("{} {schema}", message.channel.topic);
+        found.entry(topic).or_default().push(message.data.into_owned());
+    }
+    assert_eq!(found["/tf foxglove.FrameTransforms"].len(), 40, "one for each frame");
+    // Vehicle 4 is none of three; the light changes at frames 10, 20, 30 and 40, vehicle 2 goes at 30.
+    let scenes = &found["/carla/scene foxglove.SceneUpdate"];
+    assert_eq!(scenes.len(), 5);
+    let holds = |scene: &[u8], text: &str| scene.windows(text.len()).any(|part| part == text.as_bytes());
+    for text in ["actor/1", "actor/2", "actor/3", "actor/500", "vehicle.audi.tt", "traffic_lights", "recorded"] {
+        assert!(holds(&scenes[0], text), "{text}");
+    }
+    assert!(!holds(&scenes[0], "actor/502"), "the spectator is not drawn");
+    assert!(!holds(&scenes[3], "actor/2") && holds(&scenes[3], "actor/3"));
+    let back = open(&there);
+    assert!(back.channel("/tf").is_none() && back.channel("/carla/scene").is_none());
+    let plain = dir.path().join("plain.mcap");
+    let mut options = ConvertOptions::default();
+    options.mcap.poses = false;
+    convert_to(&log, Vec::new(), &plain, &options).unwrap();
+    assert!(fs::read(&plain).unwrap().len() < file.len());
 }
 
 #[test]
