@@ -57,9 +57,9 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// What is whole in a damaged log, as a log that is whole again: each call appends the next part, and tells whether
-    /// more follow. `None` where writing the samples anew is all that can be done.
-    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<dyn FnMut(&mut Vec<u8>) -> bool + 'a>> {
+    /// What is whole in a damaged log, as a log that is whole again, part by part. `None` where writing the samples anew
+    /// is all that can be done.
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
         let _ = log;
         None
     }
@@ -142,6 +142,9 @@ pub trait Dialect: Sync {
 
 /// Takes some samples.
 pub type TakeSamples<'t> = dyn FnMut(&[Sample<'_>]) -> Result<(), SinkError> + 't;
+
+/// Appends the next part of a log that is whole again, and tells whether more follow.
+pub type Mend<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;
 
 /// What a dialect is.
 #[derive(Clone, Copy, Debug)]

@@ -80,8 +80,8 @@ fn each(logs: &Logs, mut each: impl FnMut(usize, &Frames<'_>)) -> Result<()> {
 
 fn with_recording<T>(log: &Log, with: impl FnOnce(&Frames<'_>) -> T) -> Result<T> {
     let recorded = carla::recorded(log).map_err(external)?;
-    let frames = Frames::scan(recorded.as_ref());
-    frames.map(|frames| with(&frames)).map_err(|error| external(logpose::Error::decode(&log.path, error.into())))
+    let frames = recorded.frames().map_err(external)?;
+    Ok(with(&frames))
 }
 
 fn external(error: logpose::Error) -> DataFusionError {
@@ -198,12 +198,20 @@ fn parent(frames: &Frames<'_>, life: &Life) -> Option<u32> {
     frames.parents().iter().rev().find(own).map(|made| made.parent)
 }
 
+/// One side of all contacts.
+#[derive(Default)]
+struct Side {
+    ids: Vec<Option<u32>>,
+    classes: Vec<Option<String>>,
+    blueprints: Vec<Option<String>>,
+    heroes: Vec<Option<bool>>,
+}
+
 /// Every contact, from its first frame to its last.
 fn collisions(logs: &Logs) -> Result<datafusion::datasource::MemTable> {
     let mut rows = Rows::default();
     let (mut frame, mut duration) = (Vec::new(), Vec::new());
-    let mut sides: [(Vec<Option<u32>>, Vec<Option<String>>, Vec<Option<String>>, Vec<Option<bool>>); 2] =
-        Default::default();
+    let mut sides: [Side; 2] = Default::default();
     each(logs, |log, frames| {
         for contact in carla::collisions(frames) {
             rows.push(log, contact.time);
@@ -223,7 +231,7 @@ fn collisions(logs: &Logs) -> Result<datafusion::datasource::MemTable> {
         (field("frame", DataType::UInt64), array::<UInt64Array, _>(frame)),
         (field("duration", DataType::Float64), numbers(duration)),
     ];
-    for (number, (ids, classes, blueprints, heroes)) in (1..).zip(sides) {
+    for (number, Side { ids, classes, blueprints, heroes }) in (1..).zip(sides) {
         columns.push((field(&format!("actor{number}"), DataType::UInt32), array::<UInt32Array, _>(ids)));
         columns.push((field(&format!("class{number}"), DataType::Utf8), texts(classes)));
         columns.push((field(&format!("blueprint{number}"), DataType::Utf8), texts(blueprints)));

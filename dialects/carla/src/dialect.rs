@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Index, Info, Layout, Life,
-    Lookup, Problems, Read, RecordLine, Row, Sink, SinkError, Span, Support, TakeSamples, Time,
+    Lookup, Mend, Problems, Read, RecordLine, Row, Sink, SinkError, Span, Support, TakeSamples, Time,
 };
 
 use crate::decode::StreamDecoder;
@@ -114,7 +114,7 @@ impl Dialect for Carla {
         Box::new(StreamDecoder::new(read.limits))
     }
 
-    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<dyn FnMut(&mut Vec<u8>) -> bool + 'a>> {
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
         let mut repair = repair(log, &mut Problems::default()).ok()?;
         let mut begun = false;
         Some(Box::new(move |out| {

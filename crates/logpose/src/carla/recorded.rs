@@ -1,16 +1,29 @@
 use std::borrow::Cow;
 
-use logpose_carla::Carla;
+use logpose_carla::{Carla, Frames};
 use logpose_core::{Dialect, EncodeOptions, Encoding, Lookup, SinkError};
 
 use crate::convert::sink_error;
 use crate::{Error, Log, Order};
 
-/// The bytes of the recording that a log is, or that it was made of: those of the file itself, or, of one that was
-/// converted, the recording made again from its channels, in memory.
-pub fn recorded(log: &Log) -> Result<Cow<'_, [u8]>, Error> {
+/// The recording that a log is, or that it was made of.
+pub struct Recorded<'a> {
+    log: &'a Log,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl Recorded<'_> {
+    /// Its frames and actors, found in one pass.
+    pub fn frames(&self) -> Result<Frames<'_>, Error> {
+        Frames::scan(&self.bytes).map_err(|error| Error::decode(&self.log.path, error.into()))
+    }
+}
+
+/// The recording of a log: the file itself, or, of one that was converted, the recording made again from its channels, in
+/// memory.
+pub fn recorded(log: &Log) -> Result<Recorded<'_>, Error> {
     if log.dialect().info().name == Carla.info().name {
-        return Ok(Cow::Borrowed(log.bytes()));
+        return Ok(Recorded { log, bytes: Cow::Borrowed(log.bytes()) });
     }
     let mut out = Vec::new();
     if let Some(mut encoder) = Carla.encoder(&EncodeOptions::default()) {
@@ -24,5 +37,5 @@ pub fn recorded(log: &Log) -> Result<Cow<'_, [u8]>, Error> {
         }
         encoder.finish(&mut out);
     }
-    Ok(Cow::Owned(out))
+    Ok(Recorded { log, bytes: Cow::Owned(out) })
 }
