@@ -14,7 +14,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::PartitionStream;
 use logpose::Log;
-use logpose::carla::{self, Blocking, Frames, Life, Mode, PoseSource, State};
+use logpose::carla::{self, Blocking, Frames, Life, Mode, PoseSource, State, is_recording};
 use logpose_core::Time;
 use serde_json::{Value, json};
 
@@ -55,11 +55,6 @@ impl View {
     }
 }
 
-/// Whether a log is a recording, or was made of one.
-pub(crate) fn is_recording(log: &Log) -> bool {
-    log.index.channels.iter().any(|found| found.channel.name == "/carla/frame")
-}
-
 /// What the key of a family's channels is called.
 pub(crate) fn key_column(family: &str) -> &'static str {
     match family {
@@ -72,16 +67,15 @@ pub(crate) fn key_column(family: &str) -> &'static str {
 
 /// Calls `each` with the frames of every recording.
 fn each(logs: &Logs, mut each: impl FnMut(usize, &Frames<'_>)) -> Result<()> {
-    for (place, log) in logs.logs.iter().enumerate().filter(|(_, log)| is_recording(log)) {
-        with_recording(log, |frames| each(place, frames))?;
-    }
-    Ok(())
+    logs.logs.iter().enumerate().try_for_each(|(place, log)| with_recording(log, |frames| each(place, frames)))
 }
 
-fn with_recording<T>(log: &Log, with: impl FnOnce(&Frames<'_>) -> T) -> Result<T> {
-    let recorded = carla::recorded(log).map_err(external)?;
-    let frames = recorded.frames().map_err(external)?;
-    Ok(with(&frames))
+/// Calls `with` with the frames of a log, if it is a recording.
+fn with_recording(log: &Log, with: impl FnOnce(&Frames<'_>)) -> Result<()> {
+    if let Some(recorded) = carla::recorded(log).map_err(external)? {
+        with(&recorded.frames().map_err(external)?);
+    }
+    Ok(())
 }
 
 fn external(error: logpose::Error) -> DataFusionError {
@@ -217,12 +211,11 @@ fn collisions(logs: &Logs) -> Result<datafusion::datasource::MemTable> {
             rows.push(log, contact.time);
             frame.push(Some(contact.frame));
             duration.push(Some(contact.until - contact.time));
-            for ((ids, classes, blueprints, heroes), party) in sides.iter_mut().zip([&contact.actor1, &contact.actor2])
-            {
-                ids.push(party.actor);
-                classes.push(Some(party.class.name().to_owned()));
-                blueprints.push(party.actor.map(|_| text(party.blueprint)));
-                heroes.push(Some(party.hero));
+            for (side, party) in sides.iter_mut().zip([&contact.actor1, &contact.actor2]) {
+                side.ids.push(party.actor);
+                side.classes.push(Some(party.class.name().to_owned()));
+                side.blueprints.push(party.actor.map(|_| text(party.blueprint)));
+                side.heroes.push(Some(party.hero));
             }
         }
     })?;

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::Result;
+use logpose::carla::is_recording;
 use logpose_core::{Channel, ChannelId};
 
-use crate::carla::{self, View};
+use crate::carla::View;
 use crate::logs::Logs;
 use crate::table::{Provider, Table};
 use crate::views;
@@ -53,7 +54,7 @@ impl Catalog {
             }
         };
         fixed.into_iter().for_each(|(name, kind)| add(name, kind));
-        if logs.logs.iter().any(|log| carla::is_recording(log)) {
+        if logs.logs.iter().any(|log| is_recording(log)) {
             View::ALL.into_iter().for_each(|(name, view)| add(name, Kind::Carla(view)));
         }
         let (channels, families) = merged(logs);

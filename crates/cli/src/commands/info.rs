@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use logpose::Log;
+use logpose::carla::{Summary, recorded};
 use logpose::core::{ChannelIndex, Severity, Time};
 use logpose::frc::{Facts, Mode, ModeSpan};
 use serde_json::{Map, Value, json};
@@ -12,14 +13,14 @@ use super::{outcome, shown};
 use crate::args::{Form, Reading};
 use crate::failure::Outcome;
 use crate::human::{about_time, bytes, clean, clip, counted, duration, share, typed};
-use crate::render::{self, Int};
+use crate::render::{self, Int, carla};
 use crate::screen::{BAD, GOOD, HEAD, Out, STRONG, Screen, WARNING};
 use crate::table::{Align, Table};
 
 /// Show what is in a log, on one screen
 ///
-/// Dialect, writer, size, time range, match, robot modes, battery, largest channels and damage. `logpose FILE`
-/// means the same. Exits with 3 if the log is damaged.
+/// Dialect, writer, size, time range, match, robot modes, battery, map and actors of a recording, largest channels and
+/// damage. `logpose FILE` means the same. Exits with 3 if the log is damaged.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -119,6 +120,21 @@ fn details(log: &Log) -> Value {
         .collect();
     details.insert("largest".into(), largest.into());
     details.insert("problems_not_listed".into(), log.problems.dropped().into());
+    let recording = with_recording(log, |summary| {
+        json!({
+            "map": String::from_utf8_lossy(summary.map),
+            "frames": summary.frames,
+            "duration": summary.duration,
+            "mean_fps": summary.mean_fps,
+            "actors": carla::classes(summary),
+            "heroes": summary.heroes.iter().map(|hero| hero.actor).collect::<Vec<_>>(),
+            "collisions": summary.collisions,
+            "carla": {"version": summary.guess.version, "reasons": summary.guess.reasons},
+        })
+    });
+    if let Some(recording) = recording {
+        details.insert("recording".into(), recording);
+    }
     Value::Object(details)
 }
 
@@ -168,6 +184,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     print_match(facts, out)?;
     print_modes(log, out)?;
     print_battery(facts, out)?;
+    with_recording(log, |summary| print_recording(summary, out)).unwrap_or(Ok(()))?;
     print_largest(log, out)?;
     print_problems(log, notes.verbose, out)
 }
@@ -301,6 +318,30 @@ fn print_battery(facts: &Facts, out: &mut Out) -> Result<()> {
         ));
     }
     if words.is_empty() { Ok(()) } else { row(out, "battery", &words.join("; ")) }
+}
+
+/// What the CARLA recording says that a log is or was made of.
+fn with_recording<T>(log: &Log, with: impl FnOnce(&Summary<'_>) -> T) -> Option<T> {
+    let recorded = recorded(log).ok().flatten()?;
+    let frames = recorded.frames().ok()?;
+    Some(with(&Summary::of(&frames)))
+}
+
+fn print_recording(summary: &Summary<'_>, out: &mut Out) -> Result<()> {
+    let fps = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} a second"));
+    let map = String::from_utf8_lossy(summary.map);
+    row(out, "recording", &format!("{}, {}{fps}", clean(&map), counted(summary.frames as u64, "frame")))?;
+    row(out, "", &format!("by CARLA {}: {}", summary.guess.version, summary.guess.reasons.join("; ")))?;
+    let actors: Vec<String> =
+        summary.actors.iter().map(|(class, count)| counted(*count as u64, &class.name().replace('_', " "))).collect();
+    if !actors.is_empty() {
+        row(out, "actors", &actors.join(", "))?;
+    }
+    for hero in &summary.heroes {
+        let blueprint = String::from_utf8_lossy(hero.blueprint);
+        row(out, "", &format!("hero {} ({})", hero.actor, clean(&blueprint)))?;
+    }
+    row(out, "collisions", &summary.collisions.to_string())
 }
 
 fn print_largest(log: &Log, out: &mut Out) -> Result<()> {

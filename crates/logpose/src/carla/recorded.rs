@@ -19,11 +19,20 @@ impl Recorded<'_> {
     }
 }
 
-/// The recording of a log: the file itself, or, of one that was converted, the recording made again from its channels, in
-/// memory.
-pub fn recorded(log: &Log) -> Result<Recorded<'_>, Error> {
+/// Whether a log is a recording, or was made of one.
+#[must_use]
+pub fn is_recording(log: &Log) -> bool {
+    log.index.channels.iter().any(|found| found.channel.name == "/carla/frame")
+}
+
+/// The recording of a log, if it has one: the file itself, or, of one that was converted, the recording made again from
+/// its channels, in memory.
+pub fn recorded(log: &Log) -> Result<Option<Recorded<'_>>, Error> {
     if log.dialect().info().name == Carla.info().name {
-        return Ok(Recorded { log, bytes: Cow::Borrowed(log.bytes()) });
+        return Ok(Some(Recorded { log, bytes: Cow::Borrowed(log.bytes()) }));
+    }
+    if !is_recording(log) {
+        return Ok(None);
     }
     let mut out = Vec::new();
     if let Some(mut encoder) = Carla.encoder(&EncodeOptions::default()) {
@@ -37,5 +46,5 @@ pub fn recorded(log: &Log) -> Result<Recorded<'_>, Error> {
         }
         encoder.finish(&mut out);
     }
-    Ok(Recorded { log, bytes: Cow::Owned(out) })
+    Ok(Some(Recorded { log, bytes: Cow::Owned(out) }))
 }

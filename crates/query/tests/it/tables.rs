@@ -76,25 +76,25 @@ fn a_family_is_one_table_with_the_key_as_a_column() {
     let schema = log.channel("/.schema/struct:Point", "structschema");
     log.add(schema, 0, Value::String(b"double x;double y;"));
     for actor in [7, 9] {
-        let id = log.channel(&format!("/carla/actors/{actor}/transform"), "struct:Point");
+        let id = log.channel(&format!("/some/points/{actor}/at"), "struct:Point");
         for ms in 0..3 {
             let point = [(ms as f64).to_le_bytes(), f64::from(actor).to_le_bytes()].concat();
             log.add(id, ms, Value::Bytes(&point));
         }
     }
-    // No dialect has families yet, so the index is told by hand.
+    // WPILOG has no families, so the index is told by hand.
     let mut log = log.log("a.wpilog");
     for found in &mut log.index.channels[1..] {
         let key = found.channel.name.split('/').nth(3).unwrap().to_owned();
-        found.channel.family = Some(("carla_transform".to_owned(), key));
+        found.channel.family = Some(("points".to_owned(), key));
     }
     let engine = engine(vec![log]);
     assert_eq!(
-        line(&engine, "SELECT key, count(*), max(x), avg(y) FROM carla_transform GROUP BY key ORDER BY key"),
+        line(&engine, "SELECT key, count(*), max(x), avg(y) FROM points GROUP BY key ORDER BY key"),
         "7 3 2.0 7.0 | 9 3 2.0 9.0"
     );
-    assert_eq!(line(&engine, "SELECT time, key, x, y FROM carla_transform WHERE key = '9' LIMIT 1"), "0.0 9 0.0 9.0");
-    let plan = engine.explain("SELECT * FROM carla_transform WHERE key = '9'").unwrap();
+    assert_eq!(line(&engine, "SELECT time, key, x, y FROM points WHERE key = '9' LIMIT 1"), "0.0 9 0.0 9.0");
+    let plan = engine.explain("SELECT * FROM points WHERE key = '9'").unwrap();
     assert!(plan.contains("channels=1 of 2"), "{plan}");
 }
 
