@@ -430,6 +430,14 @@ impl IndexBuilder {
         }
     }
 
+    /// Notes `count` more records of a slot, all like the last one; `at` and `time` are those of the last of them. Only for
+    /// slots whose records are counted and not placed, and if none of the times steps back.
+    pub fn repeat(&mut self, slot: SlotId, count: u64, at: u64, time: i64, len: u64) {
+        if let Some(s) = self.slots.get_mut(slot as usize) {
+            s.repeat(count, at, time, len, &mut self.memory);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn rare(&mut self, slot: SlotId, time: i64) {
@@ -548,6 +556,14 @@ impl SlotIndex {
         }
         self.last = time;
         self.bytes += len;
+    }
+
+    fn repeat(&mut self, count: u64, at: u64, time: i64, len: u64, memory: &mut Memory) {
+        self.settle(memory);
+        self.count += count;
+        self.bytes += count * len;
+        self.last = time;
+        self.last_at = at;
     }
 
     /// The first record, times that step back, another size than before, an offset that is far from the last.

@@ -9,7 +9,7 @@ use crate::model::{Key, Lane, payload};
 use crate::reader::Reader;
 use crate::recover::{SEAM, salvage};
 use crate::schema::Struct;
-use crate::walk::{Found, Layout, Slots, Stop, Visit, Walk, follow, layout_of, place};
+use crate::walk::{Found, Known, Layout, NONE, Slots, Stop, Visit, Walk, follow, layout_of, place};
 use crate::wire::{ActorType, EventAdd, Form, FrameStart, Header, Packet, Record};
 
 /// A recording is split for two threads only if each has at least this much to do.
@@ -35,6 +35,19 @@ pub(crate) struct Indexer {
     pub(crate) actors: [u64; 6],
     /// The first ego vehicle.
     pub(crate) hero: Option<u32>,
+    /// Whether records are counted only, but for those of rare kinds.
+    counting: bool,
+    /// By lane the packets that held the same actors as the one before and are not counted yet.
+    same: Vec<Same>,
+}
+
+/// Packets of one lane that hold records of the same actors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Same {
+    packets: u64,
+    /// Where the first record of the last one stands, and when.
+    at: u64,
+    time: i64,
 }
 
 impl Visit for Indexer {
@@ -56,6 +69,44 @@ impl Visit for Indexer {
         self.builder.record(slot, at, time, lane.size(record.len()), length);
         if lane == Lane::Add {
             self.add(record, form);
+        }
+    }
+
+    #[inline]
+    fn takes_whole(&self, lane: Lane) -> bool {
+        self.counting && !lane.is_rare() && lane.has_keys()
+    }
+
+    #[inline]
+    fn again(&mut self, lane: Lane, known: &[Known], at: u64, time: i64) {
+        // Frames whose times step back are noted one by one.
+        if self.same.get(lane as usize).is_some_and(|same| same.packets == 0 || time < same.time) {
+            self.settle(lane, known);
+            let mut at = at;
+            for one in known {
+                if one.slot != NONE {
+                    self.builder.record(one.slot, at, time, lane.size(one.length as usize), one.length.into());
+                }
+                at += u64::from(one.length);
+            }
+            if let Some(same) = self.same.get_mut(lane as usize) {
+                *same = Same { packets: 1, at, time };
+            }
+        } else if let Some(same) = self.same.get_mut(lane as usize) {
+            *same = Same { packets: same.packets + 1, at, time };
+        }
+    }
+
+    fn settle(&mut self, lane: Lane, known: &[Known]) {
+        let Some(same) = self.same.get_mut(lane as usize).map(std::mem::take) else { return };
+        // The first of them was noted when it came.
+        let Some(more) = same.packets.checked_sub(1).filter(|more| *more > 0) else { return };
+        let mut at = same.at;
+        for one in known {
+            if one.slot != NONE {
+                self.builder.repeat(one.slot, more, at, same.time, one.length.into());
+            }
+            at += u64::from(one.length);
         }
     }
 }
@@ -82,7 +133,8 @@ impl Collect for Indexer {
     fn new(read: &Read<'_>) -> Self {
         let builder = IndexBuilder::new(read.prepare);
         let builder = if read.positions { builder } else { builder.counting() };
-        Self { builder, marks: Vec::new(), actors: [0; 6], hero: None }
+        let same = vec![Same::default(); Lane::ALL.len()];
+        Self { builder, marks: Vec::new(), actors: [0; 6], hero: None, counting: !read.positions, same }
     }
 
     fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
@@ -268,6 +320,7 @@ impl<C: Collect> Part<C> {
             self.stop = self.walk.run(log, at, until.min(at.saturating_add(STEP)), &mut self.product);
             (read.passed)(log.get(at..self.stop.at()).unwrap_or_default());
         }
+        self.walk.settle(&mut self.product);
     }
 
     /// Appends the next part, if the two are what one walk would have made.

@@ -31,6 +31,31 @@ pub(crate) trait Visit {
     }
     /// A record that is a sample.
     fn sample(&mut self, found: Found<'_>);
+    /// Whether packets of a lane that hold the same actors as the one before may be told in one call.
+    #[inline]
+    fn takes_whole(&self, lane: Lane) -> bool {
+        let _ = lane;
+        false
+    }
+    /// A packet holds records of the same actors as the one before, which are `known`; its first record stands at `at`.
+    fn again(&mut self, lane: Lane, known: &[Known], at: u64, time: i64) {
+        let _ = (lane, known, at, time);
+    }
+    /// The next packet of a lane may hold others than those that are `known`.
+    fn settle(&mut self, lane: Lane, known: &[Known]) {
+        let _ = (lane, known);
+    }
+}
+
+/// A record of the packet before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// The actor or light.
+    pub(crate) id: u32,
+    /// Its slot; [`NONE`] where there were too many.
+    pub(crate) slot: SlotId,
+    /// The length of its record.
+    pub(crate) length: u32,
 }
 
 /// A record that is a sample.
@@ -261,6 +286,9 @@ impl Walk {
             return self.whole(lane, packet, visit);
         }
         let total = packet.total();
+        if total > 0 && visit.takes_whole(lane) && self.again(kind, lane, packet, visit) {
+            return;
+        }
         if let Err(why) = told(kind, packet, self.form) {
             let text = format!("packet {} ({}) {why}; it is kept as bytes", packet.id, kind.name());
             self.odd("odd-packet", packet, text);
@@ -285,6 +313,31 @@ impl Walk {
         }
     }
 
+    /// Tells a packet in one call, if it holds records of the same actors and lengths as the one before.
+    #[inline]
+    fn again<V: Visit>(&mut self, kind: Kind, lane: Lane, packet: &Packet<'_>, visit: &mut V) -> bool {
+        let known = self.slots.recent(lane);
+        let body = packet.body.get(2..).unwrap_or_default();
+        let same = known.len() == usize::from(packet.total())
+            && match (kind.record_size(self.form), lane) {
+                (Some(size), _) => same_ids(known, body, size) && comes_back_from_metres(kind, body, size, self.form),
+                (None, Lane::Wheels) => same_wheels(known, body),
+                (None, _) => false,
+            };
+        if same {
+            self.stretch.push(packet.id, false, Some(packet.total()));
+            visit.again(lane, known, packet.at + PACKET_HEADER as u64 + 2, self.time);
+        } else {
+            visit.settle(lane, known);
+        }
+        same
+    }
+
+    /// Ends what was told in one call for many packets.
+    pub(crate) fn settle<V: Visit>(&self, visit: &mut V) {
+        Lane::ALL.iter().for_each(|lane| visit.settle(*lane, self.slots.recent(*lane)));
+    }
+
     /// Records of one size. In most packets they are those of the packet before, in the same order.
     #[inline]
     fn fixed<V: Visit>(&mut self, lane: Lane, body: &[u8], size: usize, at: u64, visit: &mut V) {
@@ -304,21 +357,21 @@ impl Walk {
         // As long as the actors are those of the packet before.
         while let Some((record, behind)) = rest.split_at_checked(size)
             && let Some(id) = record.first_chunk()
-            && let Some((actor, slot)) = known.next()
-            && *actor == u32::from_le_bytes(*id)
+            && let Some(known) = known.next()
+            && known.id == u32::from_le_bytes(*id)
         {
-            if *slot != NONE {
-                visit.sample(Found { lane, slot: *slot, at, time, record, form });
+            if known.slot != NONE {
+                visit.sample(Found { lane, slot: known.slot, at, time, record, form });
             }
             rest = behind;
             at += size as u64;
             place += 1;
         }
-        recent.truncate(place.max(if rest.is_empty() { recent.len() } else { 0 }));
+        recent.truncate(place);
         for record in rest.chunks_exact(size) {
             let id = record.first_chunk().map_or(0, |id| u32::from_le_bytes(*id));
             let slot = self.slot(lane, id, visit);
-            recent.push((id, slot.unwrap_or(NONE)));
+            recent.push(Known { id, slot: slot.unwrap_or(NONE), length: u32::try_from(size).unwrap_or(u32::MAX) });
             if let Some(slot) = slot {
                 visit.sample(Found { lane, slot, at, time, record, form });
             }
@@ -347,12 +400,16 @@ impl Walk {
             };
             let Some((record, behind)) = length.and_then(|length| rest.split_at_checked(length)) else { break };
             let id = if lane.has_keys() { record.first_chunk().map_or(0, |id| u32::from_le_bytes(*id)) } else { 0 };
-            let slot = match recent.get(place) {
-                Some((actor, slot)) if *actor == id => *slot,
+            let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
+            let slot = match recent.get_mut(place) {
+                Some(known) if known.id == id => {
+                    known.length = length;
+                    known.slot
+                }
                 _ => {
                     let slot = self.slot(lane, id, visit).unwrap_or(NONE);
                     recent.truncate(place);
-                    recent.push((id, slot));
+                    recent.push(Known { id, slot, length });
                     slot
                 }
             };
@@ -362,6 +419,7 @@ impl Walk {
             rest = behind;
             at += record.len() as u64;
         }
+        recent.truncate(packet.total().into());
         self.slots.put_recent(lane, recent);
     }
 
@@ -402,7 +460,7 @@ impl Walk {
 }
 
 /// A slot that stands for none: there were too many.
-const NONE: SlotId = SlotId::MAX;
+pub(crate) const NONE: SlotId = SlotId::MAX;
 
 /// A moment of a recording in nanoseconds; `None` if it cannot be said.
 pub(crate) fn time_of(elapsed: f64) -> Option<i64> {
@@ -453,13 +511,7 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), String> {
             let used = 2 + each * usize::from(total);
             return Err(format!("has {size} bytes, its {total} records take {used}"));
         }
-        let vectors = match kind {
-            Kind::Position => 1,
-            Kind::BoundingBox | Kind::TriggerVolume => 2,
-            _ => 0,
-        };
-        let all = || body.chunks_exact(each).all(|record| come_back(record.get(4..).unwrap_or_default(), vectors));
-        if form.vectors == Vectors::F64 && vectors > 0 && !all() {
+        if !comes_back_from_metres(kind, body, each, form) {
             return Err("has coordinates that are next to zero".to_owned());
         }
         return Ok(());
@@ -476,6 +528,44 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), String> {
         _ => packet.decode(form).is_ok(),
     };
     if fits { Ok(()) } else { Err(format!("of {size} bytes is not what its {total} records take")) }
+}
+
+/// Whether all coordinates of a packet come back from metres; those of binary32 do.
+#[inline]
+fn comes_back_from_metres(kind: Kind, body: &[u8], size: usize, form: Form) -> bool {
+    let vectors = match kind {
+        Kind::Position => 1,
+        Kind::BoundingBox | Kind::TriggerVolume => 2,
+        _ => 0,
+    };
+    form.vectors == Vectors::F32
+        || vectors == 0
+        || body.chunks_exact(size).all(|record| come_back(record.get(4..).unwrap_or_default(), vectors))
+}
+
+/// Whether records of one size are those of the same actors as before.
+#[inline]
+fn same_ids(known: &[Known], body: &[u8], size: usize) -> bool {
+    let id = |record: &[u8]| record.first_chunk().map(|id| u32::from_le_bytes(*id));
+    body.len() == known.len() * size
+        && body.chunks_exact(size).zip(known).all(|(record, known)| id(record) == Some(known.id))
+}
+
+/// Whether records of wheels are those of the same vehicles as before, each with as many wheels.
+#[inline]
+fn same_wheels(known: &[Known], body: &[u8]) -> bool {
+    let mut rest = body;
+    for known in known {
+        let Some((record, behind)) = rest.split_at_checked(known.length as usize) else { return false };
+        let Some((id, count)) = record.split_first_chunk() else { return false };
+        let Some(count) = count.first_chunk() else { return false };
+        let length = u64::from(u32::from_le_bytes(*count)) * 9 + 8;
+        if u32::from_le_bytes(*id) != known.id || length != u64::from(known.length) {
+            return false;
+        }
+        rest = behind;
+    }
+    rest.is_empty()
 }
 
 /// Whether the centimetres of so many vectors come back from metres.
@@ -569,7 +659,7 @@ pub(crate) struct Slots {
     /// Which lanes have any, but for that of bones.
     lanes: Vec<bool>,
     /// By lane the actors of the packet before, with their slots.
-    recent: Vec<Vec<(u32, SlotId)>>,
+    recent: Vec<Vec<Known>>,
     recent_bones: Vec<SlotId>,
     /// The bones, by slot.
     names: Vec<(u32, Box<str>)>,
@@ -655,11 +745,15 @@ impl Slots {
         self.names.get(slot as usize).is_some_and(|(a, bone)| *a == actor && bone.as_bytes() == name)
     }
 
-    fn take_recent(&mut self, lane: Lane) -> Vec<(u32, SlotId)> {
+    fn recent(&self, lane: Lane) -> &[Known] {
+        self.recent.get(lane as usize).map_or(&[], |recent| recent)
+    }
+
+    fn take_recent(&mut self, lane: Lane) -> Vec<Known> {
         self.recent.get_mut(lane as usize).map(std::mem::take).unwrap_or_default()
     }
 
-    fn put_recent(&mut self, lane: Lane, recent: Vec<(u32, SlotId)>) {
+    fn put_recent(&mut self, lane: Lane, recent: Vec<Known>) {
         if let Some(place) = self.recent.get_mut(lane as usize) {
             *place = recent;
         }

@@ -13,17 +13,17 @@ fn side_by_side(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 }
 
 fn check(log: &[u8], split: usize) {
-    let run = |threads, salvage| {
-        let read = Read { threads, join: &side_by_side, salvage, ..Read::default() };
+    let run = |threads, (salvage, positions)| {
+        let read = Read { threads, join: &side_by_side, salvage, positions, ..Read::default() };
         let (mut a, mut b) = (Problems::default(), Problems::default());
         let index = fuzzing::index_split(log, &read, &mut a, split).unwrap();
         let columns = fuzzing::columns_split(log, &read, &mut b, split).unwrap();
         (index_lines(&index), column_lines(&columns), format!("{:?}", a.list()), format!("{:?}", b.list()))
     };
-    for salvage in [false, true] {
-        let one = run(1, salvage);
+    for how in [(false, true), (false, false), (true, true)] {
+        let one = run(1, how);
         for threads in [2, 3, 5] {
-            let found = run(threads, salvage);
+            let found = run(threads, how);
             assert!(found.0 == one.0, "index with {threads} threads");
             assert!(found.1 == one.1, "columns with {threads} threads");
             assert_eq!((found.2, found.3), (one.2.clone(), one.3.clone()), "{threads} threads");
