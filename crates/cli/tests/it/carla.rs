@@ -210,6 +210,11 @@ fn compressed_recordings_go_round() {
         assert_ne!(&fs::read(dir.path().join(name)).unwrap()[2..6], b"CARL");
         assert_eq!(stdout(&typed(dir.path(), &format!("logpose carla info {name} --all"))), plain, "{name}");
     }
+    let whole = fs::read(dir.path().join("t.log.gz")).unwrap();
+    fs::write(dir.path().join("cut.log.gz"), &whole[..whole.len() - 20]).unwrap();
+    let output = typed(dir.path(), "logpose carla info cut.log.gz");
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("the gz file is cut off"), "{}", stderr(&output));
     let output = typed(dir.path(), "logpose carla crop traffic.log -o - -S 0..9");
     assert_eq!(output.stdout, fs::read(dir.path().join("traffic.log")).unwrap());
     assert_eq!(stderr(&output), "wrote -: 8 frames, 1.99 kB\n");
