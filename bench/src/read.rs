@@ -68,19 +68,20 @@ pub fn index(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
         index.channels.iter().map(|c| c.positions.memory()).sum::<usize>() + size_of_val(index.marks.as_slice());
     // Whether every record is where the index says.
     let mut sums = Sums::default();
-    let (mut at, mut times, mut rows, mut samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (id, channel) in (0..).zip(&index.channels) {
         let mut places = channel.positions.iter().peekable();
         while places.peek().is_some() {
             at.clear();
             times.clear();
             rows.clear();
-            samples.clear();
             at.extend(places.by_ref().take(4096));
             dialect.times(&log, &index, &at, &mut times);
             rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: id }));
-            dialect.samples(&log, &index, &rows, &mut samples);
-            samples.iter().for_each(|sample| sums.add(&channel.channel.type_name, sample.time, &sample.value));
+            dialect.samples(&log, &index, &rows, &mut |samples| {
+                samples.iter().for_each(|sample| sums.add(&channel.channel.type_name, sample.time, &sample.value));
+                Ok(())
+            })?;
         }
     }
     if index.samples() != sums.records + sums.schema {

@@ -16,16 +16,14 @@ use arrow_ipc::{
 use arrow_schema::{ArrowError, Schema};
 use flatbuffers::FlatBufferBuilder;
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError,
-    StreamError, Time, array_at, word_at,
+    Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, SinkError, StreamError, array_at, word_at,
 };
 use logpose_model::long;
 
-use crate::header::Event;
-use crate::long::{Ledger, Rows};
+use crate::long::{Ledger, RowEncoder, Rows, RowsPiece};
 use crate::parquet::KEY;
 use crate::tabular::Source;
-use crate::{Header, Piece, Writer, tabular};
+use crate::{Header, Writer, tabular};
 
 /// Writes a log as one Arrow file, a row for each sample. The dictionary of channels stands at its front.
 pub struct ArrowWriter<W: Write + Send> {
@@ -39,15 +37,24 @@ pub struct ArrowWriter<W: Write + Send> {
 }
 
 /// Some record batches of an Arrow file.
-pub struct ArrowPiece {
-    rows: Rows,
-    sealed: Option<Sealed>,
-}
+pub type ArrowPiece = RowsPiece<RecordBatches>;
 
-struct Sealed {
-    messages: Vec<EncodedData>,
-    events: Vec<Event>,
-    rows: usize,
+/// What encodes record batches.
+#[derive(Clone, Copy)]
+pub struct RecordBatches;
+
+impl RowEncoder for RecordBatches {
+    type Encoded = Vec<EncodedData>;
+
+    fn encode(&self, rows: &RecordBatch) -> Result<(Self::Encoded, usize), SinkError> {
+        let count = rows.num_rows();
+        let mut messages = Vec::with_capacity(count.div_ceil(BATCH));
+        for start in (0..count).step_by(BATCH) {
+            messages.push(encode(&rows.slice(start, BATCH.min(count - start)))?.1);
+        }
+        let bytes = messages.iter().map(|message| message.arrow_data.len()).sum();
+        Ok((messages, bytes))
+    }
 }
 
 impl<W: Write + Send> ArrowWriter<W> {
@@ -90,15 +97,12 @@ impl<W: Write + Send> Writer for ArrowWriter<W> {
     type Piece = ArrowPiece;
 
     fn piece(&self) -> ArrowPiece {
-        ArrowPiece { rows: Rows::new(&self.ledger.header.channels, NAME), sealed: None }
+        RowsPiece::new(Rows::new(&self.ledger.header.channels, NAME), RecordBatches)
     }
 
-    fn append(&mut self, mut piece: ArrowPiece) -> Result<(), SinkError> {
-        piece.seal()?;
-        let Some(sealed) = piece.sealed else { return Ok(()) };
-        self.ledger.append(sealed.events, sealed.rows);
+    fn append(&mut self, piece: ArrowPiece) -> Result<(), SinkError> {
         let options = options()?;
-        for message in sealed.messages {
+        for message in piece.hand_over(&mut self.ledger)?.unwrap_or_default() {
             let block = self.write(message, &options)?;
             self.batches.push(block);
         }
@@ -132,49 +136,6 @@ impl<W: Write + Send> Writer for ArrowWriter<W> {
         out.write_all(MAGIC)?;
         out.flush()?;
         Ok(Vec::new())
-    }
-}
-
-impl Piece for ArrowPiece {
-    fn size(&self) -> usize {
-        let sealed = |sealed: &Sealed| sealed.messages.iter().map(|message| message.arrow_data.len()).sum();
-        self.sealed.as_ref().map_or_else(|| self.rows.bytes(), sealed)
-    }
-
-    fn rows(&self) -> usize {
-        self.sealed.as_ref().map_or_else(|| self.rows.len(), |sealed| sealed.rows)
-    }
-
-    fn seal(&mut self) -> Result<(), SinkError> {
-        if self.sealed.is_some() {
-            return Ok(());
-        }
-        let (batch, events) = self.rows.finish();
-        let rows = batch.num_rows();
-        let mut messages = Vec::with_capacity(rows.div_ceil(BATCH));
-        for start in (0..rows).step_by(BATCH) {
-            messages.push(encode(&batch.slice(start, BATCH.min(rows - start)))?.1);
-        }
-        self.sealed = Some(Sealed { messages, events, rows });
-        Ok(())
-    }
-}
-
-impl Sink for ArrowPiece {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.rows.channel(id, channel)
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.rows.samples(samples)
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        self.rows.metadata(id, time, metadata)
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.rows.end(id, time)
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use logpose_core::{
     Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout,
     Lookup, Problem, Problems, Read, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError,
-    Support, Time, Type,
+    Support, TakeSamples, Time, Type,
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
@@ -165,9 +165,10 @@ impl Dialect for Bridge {
         out.extend(at.iter().map(|at| Record::at(log, *at).map_or(Time::ZERO, |record| record.time)));
     }
 
-    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        let mut samples = Vec::with_capacity(rows.len());
         let mut last: Option<(u32, Type)> = None;
-        out.extend(rows.iter().filter_map(|row| {
+        samples.extend(rows.iter().filter_map(|row| {
             let ty = match last {
                 Some((channel, ty)) if channel == row.channel => ty,
                 _ => index.channels.get(row.channel as usize)?.channel.ty(),
@@ -176,6 +177,7 @@ impl Dialect for Bridge {
             let value = value(ty, Record::at(log, row.at)?.payload)?;
             Some(Sample { channel: row.channel, time: row.time, value })
         }));
+        take(&samples)
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {

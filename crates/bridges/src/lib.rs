@@ -17,11 +17,12 @@ mod table;
 mod tabular;
 mod writer;
 
-pub use arrow::{ArrowPiece, ArrowWriter};
+pub use arrow::{ArrowPiece, ArrowWriter, RecordBatches};
 pub use batches::{TableFormat, write_batches};
 pub use bridge::{BRIDGES, Bridge, UnpackError};
 pub use folder::{ChannelFile, FolderLayout, read_folder};
 pub use header::Header;
-pub use parquet::{ParquetPiece, ParquetWriter};
+pub use long::{RowEncoder, RowsPiece};
+pub use parquet::{ParquetPiece, ParquetWriter, RowGroup};
 pub use store::Pack;
 pub use writer::{Piece, Writer};

@@ -11,9 +11,9 @@ use logpose_core::{
 };
 use logpose_model::long::{self, Reader};
 
-use crate::Header;
 use crate::header::{Event, What};
 use crate::stage::{PushError, Stage};
+use crate::{Header, Piece};
 
 /// The rows and events of one piece of a file.
 pub(crate) struct Rows {
@@ -67,6 +67,80 @@ impl Sink for Rows {
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.event(id, What::End(time))
+    }
+}
+
+/// How a format encodes the rows of a piece.
+pub trait RowEncoder: Send {
+    /// What becomes of them.
+    type Encoded: Send;
+
+    /// Encodes rows; says how many bytes they take now.
+    fn encode(&self, rows: &RecordBatch) -> Result<(Self::Encoded, usize), SinkError>;
+}
+
+/// A piece of a file that has a row for each sample: collected first, and encoded when it is sealed.
+pub struct RowsPiece<E: RowEncoder> {
+    rows: Rows,
+    encoder: E,
+    sealed: Option<Sealed<E::Encoded>>,
+}
+
+struct Sealed<T> {
+    encoded: T,
+    events: Vec<Event>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<E: RowEncoder> RowsPiece<E> {
+    pub(crate) fn new(rows: Rows, encoder: E) -> Self {
+        Self { rows, encoder, sealed: None }
+    }
+
+    /// What was encoded, once its events stand in the ledger.
+    pub(crate) fn hand_over(mut self, ledger: &mut Ledger) -> Result<Option<E::Encoded>, SinkError> {
+        self.seal()?;
+        let Some(sealed) = self.sealed else { return Ok(None) };
+        ledger.append(sealed.events, sealed.rows);
+        Ok(Some(sealed.encoded))
+    }
+}
+
+impl<E: RowEncoder> Piece for RowsPiece<E> {
+    fn size(&self) -> usize {
+        self.sealed.as_ref().map_or_else(|| self.rows.bytes(), |sealed| sealed.bytes)
+    }
+
+    fn rows(&self) -> usize {
+        self.sealed.as_ref().map_or_else(|| self.rows.len(), |sealed| sealed.rows)
+    }
+
+    fn seal(&mut self) -> Result<(), SinkError> {
+        if self.sealed.is_none() {
+            let (batch, events) = self.rows.finish();
+            let (encoded, bytes) = self.encoder.encode(&batch)?;
+            self.sealed = Some(Sealed { encoded, events, rows: batch.num_rows(), bytes });
+        }
+        Ok(())
+    }
+}
+
+impl<E: RowEncoder> Sink for RowsPiece<E> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.rows.channel(id, channel)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.rows.samples(samples)
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.rows.metadata(id, time, metadata)
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.rows.end(id, time)
     }
 }
 

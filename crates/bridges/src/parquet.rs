@@ -7,10 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
-use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Sample, Sink, SinkError, StreamError, Time,
-    array_at,
-};
+use logpose_core::{Confidence, DecodeError, Problem, Problems, Read, Sink, SinkError, StreamError, array_at};
 use logpose_model::long;
 use parquet::DecodeResult;
 use parquet::arrow::ArrowSchemaConverter;
@@ -25,38 +22,40 @@ use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataPushDeco
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::SerializedFileWriter;
 
-use crate::header::Event;
-use crate::long::{Ledger, Rows};
+use crate::long::{Ledger, RowEncoder, Rows, RowsPiece};
 use crate::tabular::Source;
-use crate::{Header, Piece, Writer, tabular};
+use crate::{Header, Writer, tabular};
 
 /// Writes a log as one Parquet file, a row for each sample; a piece is a row group.
 pub struct ParquetWriter<W: Write + Send> {
     // Locked by nobody: a writer of pieces is asked for them from several threads, and not every output allows that.
     file: Mutex<SerializedFileWriter<W>>,
-    factory: Arc<ArrowRowGroupWriterFactory>,
+    factory: RowGroup,
     ledger: Ledger,
 }
 
 /// A row group of a Parquet file.
-pub struct ParquetPiece {
-    rows: Rows,
-    factory: Arc<ArrowRowGroupWriterFactory>,
-    sealed: Option<Sealed>,
-}
+pub type ParquetPiece = RowsPiece<RowGroup>;
 
-struct Sealed {
-    chunks: Vec<ArrowColumnChunk>,
-    events: Vec<Event>,
-    rows: usize,
-    bytes: usize,
+/// What encodes the row groups of a file.
+#[derive(Clone)]
+pub struct RowGroup(Arc<ArrowRowGroupWriterFactory>);
+
+impl RowEncoder for RowGroup {
+    type Encoded = Vec<ArrowColumnChunk>;
+
+    fn encode(&self, rows: &RecordBatch) -> Result<(Self::Encoded, usize), SinkError> {
+        let chunks = if rows.num_rows() > 0 { encode(&self.0, rows)? } else { Vec::new() };
+        let bytes = chunks.iter().map(|chunk| usize::try_from(chunk.close().bytes_written).unwrap_or(0)).sum();
+        Ok((chunks, bytes))
+    }
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
     /// A file of the channels that the header names.
     pub fn new(out: W, header: Header) -> Result<Self, SinkError> {
         let (file, factory) = open(out, long::schema(), properties(&long::schema()))?;
-        Ok(Self { file: Mutex::new(file), factory: Arc::new(factory), ledger: Ledger::new(header) })
+        Ok(Self { file: Mutex::new(file), factory: RowGroup(Arc::new(factory)), ledger: Ledger::new(header) })
     }
 }
 
@@ -64,15 +63,12 @@ impl<W: Write + Send> Writer for ParquetWriter<W> {
     type Piece = ParquetPiece;
 
     fn piece(&self) -> ParquetPiece {
-        let rows = Rows::new(&self.ledger.header.channels, NAME);
-        ParquetPiece { rows, factory: Arc::clone(&self.factory), sealed: None }
+        RowsPiece::new(Rows::new(&self.ledger.header.channels, NAME), self.factory.clone())
     }
 
-    fn append(&mut self, mut piece: ParquetPiece) -> Result<(), SinkError> {
-        piece.seal()?;
-        let Some(sealed) = piece.sealed else { return Ok(()) };
-        self.ledger.append(sealed.events, sealed.rows);
-        append(self.file.get_mut().unwrap_or_else(PoisonError::into_inner), sealed.chunks)
+    fn append(&mut self, piece: ParquetPiece) -> Result<(), SinkError> {
+        let chunks = piece.hand_over(&mut self.ledger)?.unwrap_or_default();
+        append(self.file.get_mut().unwrap_or_else(PoisonError::into_inner), chunks)
     }
 
     fn finish(self) -> Result<Vec<Problem>, SinkError> {
@@ -81,46 +77,6 @@ impl<W: Write + Send> Writer for ParquetWriter<W> {
         file.finish().map_err(write_error)?;
         file.inner_mut().flush()?;
         Ok(Vec::new())
-    }
-}
-
-impl Piece for ParquetPiece {
-    fn size(&self) -> usize {
-        self.sealed.as_ref().map_or_else(|| self.rows.bytes(), |sealed| sealed.bytes)
-    }
-
-    fn rows(&self) -> usize {
-        self.sealed.as_ref().map_or_else(|| self.rows.len(), |sealed| sealed.rows)
-    }
-
-    fn seal(&mut self) -> Result<(), SinkError> {
-        if self.sealed.is_some() {
-            return Ok(());
-        }
-        let (batch, events) = self.rows.finish();
-        let rows = batch.num_rows();
-        let chunks = if rows > 0 { encode(&self.factory, &batch)? } else { Vec::new() };
-        let bytes = chunks.iter().map(|chunk| usize::try_from(chunk.close().bytes_written).unwrap_or(0)).sum();
-        self.sealed = Some(Sealed { chunks, events, rows, bytes });
-        Ok(())
-    }
-}
-
-impl Sink for ParquetPiece {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.rows.channel(id, channel)
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.rows.samples(samples)
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        self.rows.metadata(id, time, metadata)
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.rows.end(id, time)
     }
 }
 

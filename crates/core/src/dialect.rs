@@ -26,8 +26,9 @@ pub trait Dialect: Sync {
     /// The times of some of a channel's records, by their places.
     fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>);
 
-    /// The samples of some records, by their places, in the order of `rows`.
-    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>);
+    /// Gives the samples of some records to `take`, by their places: all in one call, in the order of `rows`. They last
+    /// no longer than the call, because a dialect may have to make their values.
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError>;
 
     /// All samples, in the order of the file.
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError>;
@@ -53,6 +54,13 @@ pub trait Dialect: Sync {
     /// One side of its live conversation, if it has one.
     fn session(&self, role: Role) -> Option<Box<dyn Session>> {
         let _ = role;
+        None
+    }
+
+    /// What is whole in a damaged log, as a log that is whole again: each call appends the next part, and tells whether
+    /// more follow. `None` where writing the samples anew is all that can be done.
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<dyn FnMut(&mut Vec<u8>) -> bool + 'a>> {
+        let _ = log;
         None
     }
 
@@ -110,25 +118,30 @@ pub trait Dialect: Sync {
             channels.iter().filter_map(|id| Some((*id, index.channels.get(*id as usize)?))).collect();
         let names: Vec<Channel> = selected.iter().map(|(_, c)| c.channel.clone()).collect();
         Columns::gather(names, prepare, |push| {
-            let (mut at, mut times, mut rows, mut samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
             for (place, (id, channel)) in selected.iter().enumerate() {
                 let mut positions = channel.positions.iter().peekable();
                 while positions.peek().is_some() {
                     at.clear();
                     times.clear();
                     rows.clear();
-                    samples.clear();
                     at.extend(positions.by_ref().take(4096));
                     self.times(log, index, &at, &mut times);
                     rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: *id }));
-                    self.samples(log, index, &rows, &mut samples);
-                    samples.iter().for_each(|sample| push(place, sample.time, &sample.value));
+                    // What only pushes never fails.
+                    let _ = self.samples(log, index, &rows, &mut |samples| {
+                        samples.iter().for_each(|sample| push(place, sample.time, &sample.value));
+                        Ok(())
+                    });
                 }
             }
             Ok(())
         })
     }
 }
+
+/// Takes some samples.
+pub type TakeSamples<'t> = dyn FnMut(&[Sample<'_>]) -> Result<(), SinkError> + 't;
 
 /// What a dialect is.
 #[derive(Clone, Copy, Debug)]

@@ -71,6 +71,25 @@ impl Index {
         let after = self.marks.partition_point(|mark| mark.at <= at);
         after.checked_sub(1).and_then(|i| self.marks.get(i)).map_or(Time::ZERO, |mark| mark.time)
     }
+
+    /// The times that the records at `at` take from the marks. Places mostly ascend, so the next mark is near the last.
+    pub fn marked_times(&self, at: &[u64], out: &mut Vec<Time>) {
+        let mut next: usize = 0;
+        for at in at {
+            let known = next.checked_sub(1).and_then(|i| self.marks.get(i));
+            if known.is_some_and(|mark| mark.at > *at) {
+                next = 0;
+            }
+            let mut step = 1;
+            while self.marks.get(next + step).is_some_and(|mark| mark.at <= *at) {
+                next += step;
+                step *= 2;
+            }
+            let rest = self.marks.get(next..(next + step + 1).min(self.marks.len())).unwrap_or_default();
+            next += rest.partition_point(|mark| mark.at <= *at);
+            out.push(next.checked_sub(1).and_then(|i| self.marks.get(i)).map_or(Time::ZERO, |mark| mark.time));
+        }
+    }
 }
 
 /// What one pass over a log found of one channel.

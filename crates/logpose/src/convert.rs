@@ -6,7 +6,7 @@ use logpose_core::{
     Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
-use logpose_bridges::mcap::{McapOptions, McapWriter};
+use logpose_bridges::mcap::{McapOptions, McapWriter, Scene};
 use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
@@ -276,7 +276,8 @@ fn write(
         Format::Mcap => {
             let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first.min(Time::ZERO));
             let how = McapOptions { earliest, ..options.mcap };
-            let writer = McapWriter::new(out, &feed.header(), feed.schemas().registry(), &how);
+            let scene = if how.poses { scene(feed)? } else { None };
+            let writer = McapWriter::with_scene(out, &feed.header(), feed.schemas().registry(), &how, scene);
             in_pieces(feed, order, writer, progress, &mut report)
         }
         Format::Csv if options.wide.is_some() => {
@@ -297,6 +298,26 @@ fn write(
         feed.schemas().problems().into_iter().for_each(|problem| report.problems.push(problem));
     }
     Ok((report, end))
+}
+
+/// What a recording of traffic shows, if there is one.
+fn scene(feed: &Feed<'_>) -> Result<Option<Scene>, Error> {
+    let needed: Vec<_> = feed
+        .wanted()
+        .filter_map(|(id, log, own, _)| Some((feed.channels().get(id as usize)?, log, own)))
+        .filter(|(channel, ..)| Scene::needs(channel))
+        .collect();
+    let mut scene = Scene::default();
+    // All channels of a log at once: where positions are not known, it is walked for them.
+    for of_log in needed.chunk_by(|(_, a, _), (_, b, _)| std::ptr::eq(*a, *b)) {
+        let Some((_, log, _)) = of_log.first() else { continue };
+        let ids: Vec<ChannelId> = of_log.iter().map(|(.., own)| *own).collect();
+        let columns = log.columns(&ids)?;
+        for ((channel, ..), column) in of_log.iter().zip(&columns.columns) {
+            columns.samples(column).for_each(|(time, value)| scene.note(channel, time, &value));
+        }
+    }
+    Ok((!needed.is_empty()).then_some(scene))
 }
 
 fn in_pieces<W: Writer + Send>(

@@ -77,9 +77,11 @@ fn schemas(log: &Log) -> Vec<Finding> {
         }
         let Some(at) = found.positions.iter().last() else { continue };
         let row = logpose_core::Row { time: found.last, at, channel: id };
-        let mut samples = Vec::new();
-        log.dialect().samples(log.bytes(), index, &[row], &mut samples);
-        samples.iter().for_each(|sample| schemas.write_json(&found.channel, &sample.value, &mut Vec::new()));
+        // What only looks never fails.
+        let _ = log.dialect().samples(log.bytes(), index, &[row], &mut |samples| {
+            samples.iter().for_each(|sample| schemas.write_json(&found.channel, &sample.value, &mut Vec::new()));
+            Ok(())
+        });
     }
     schemas.problems().into_iter().map(Finding::from).collect()
 }

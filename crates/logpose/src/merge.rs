@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io;
 
-use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Span, Time};
+use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time};
 
 use crate::Log;
 use crate::spill::{Place, Spill};
@@ -35,6 +35,10 @@ impl<'a> Input<'a> {
     fn channels(self) -> impl Iterator<Item = ChannelId> + 'a {
         let full = (0..).zip(&self.index.channels).filter(|(_, channel)| channel.samples > 0);
         full.map(|(id, _)| id).filter(move |id| self.lookup.wants(*id))
+    }
+
+    fn samples(self, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        self.log.dialect().samples(self.log.bytes(), self.index, rows, take)
     }
 
     /// Bytes of memory that merging lists takes, at most.
@@ -182,22 +186,18 @@ impl<'a> Lane<'a> {
 }
 
 /// Rows on their way to the sink.
-struct Batch<'a> {
+struct Batch {
     /// Of each input, in its order.
     rows: Vec<Vec<Row>>,
     /// Which input each row of the batch is of.
     order: Vec<usize>,
-    decoded: Vec<Vec<Sample<'a>>>,
-    merged: Vec<Sample<'a>>,
     /// Of each input, up to where its bytes were given back to the system.
     passed: Vec<u64>,
 }
 
-impl<'a> Batch<'a> {
-    fn new(inputs: &[Input<'a>]) -> Self {
-        let rows = inputs.iter().map(|_| Vec::new()).collect();
-        let decoded = inputs.iter().map(|_| Vec::new()).collect();
-        Self { rows, order: Vec::new(), decoded, merged: Vec::new(), passed: vec![0; inputs.len()] }
+impl Batch {
+    fn new(inputs: &[Input<'_>]) -> Self {
+        Self { rows: inputs.iter().map(|_| Vec::new()).collect(), order: Vec::new(), passed: vec![0; inputs.len()] }
     }
 
     fn push(&mut self, input: usize, row: Row) {
@@ -211,10 +211,8 @@ impl<'a> Batch<'a> {
         self.order.len() >= BATCH
     }
 
-    fn deliver(&mut self, inputs: &[Input<'a>], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let parts = inputs.iter().zip(&mut self.rows).zip(&mut self.decoded).zip(&mut self.passed);
-        for (((input, rows), decoded), passed) in parts {
-            decoded.clear();
+    fn deliver(&mut self, inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
+        for ((input, rows), passed) in inputs.iter().zip(&self.rows).zip(&mut self.passed) {
             // Most logs are nearly in order: what lies far behind is not needed again, or not soon.
             let lowest = rows.iter().map(|row| row.at).min().unwrap_or(*passed);
             if lowest > *passed + 2 * WINDOW {
@@ -223,30 +221,57 @@ impl<'a> Batch<'a> {
             } else {
                 *passed = lowest.min(*passed);
             }
-            input.log.dialect().samples(input.log.bytes(), input.index, rows, decoded);
-            rows.clear();
-            if !input.map.is_empty() {
-                decoded.retain_mut(|sample| match input.map.get(sample.channel as usize) {
-                    Some(id) => {
-                        sample.channel = *id;
-                        true
-                    }
-                    None => false,
-                });
+        }
+        let end = match inputs {
+            [input] if input.map.is_empty() => self.rows.first().map_or(Ok(()), |rows| {
+                input.samples(rows, &mut |samples| if samples.is_empty() { Ok(()) } else { sink.samples(samples) })
+            }),
+            _ => self.decode(inputs, 0, None, sink),
+        };
+        self.rows.iter_mut().for_each(Vec::clear);
+        self.order.clear();
+        end
+    }
+
+    /// Decodes the rows of the inputs from `place` on, one within the call for the one before, because samples last no
+    /// longer; at the innermost call all are there.
+    fn decode(
+        &self,
+        inputs: &[Input<'_>],
+        place: usize,
+        outer: Option<&Decoded<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
+        let next = self.rows.iter().enumerate().skip(place).find(|(_, rows)| !rows.is_empty());
+        let Some((place, rows)) = next else { return self.merge(inputs, outer, sink) };
+        let Some(input) = inputs.get(place) else { return Ok(()) };
+        input.samples(rows, &mut |samples| {
+            self.decode(inputs, place + 1, Some(&Decoded { place, samples, outer }), sink)
+        })
+    }
+
+    fn merge(&self, inputs: &[Input<'_>], decoded: Option<&Decoded<'_>>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let mut next: Vec<_> = inputs.iter().map(|_| [].iter()).collect();
+        for part in std::iter::successors(decoded, |part| part.outer) {
+            if let Some(place) = next.get_mut(part.place) {
+                *place = part.samples.iter();
             }
         }
-        let samples = match &*self.decoded {
-            [only] => only,
-            many => {
-                let mut next: Vec<_> = many.iter().map(|decoded| decoded.iter()).collect();
-                self.merged.clear();
-                self.merged.extend(self.order.iter().filter_map(|input| next.get_mut(*input)?.next().copied()));
-                &self.merged
-            }
-        };
-        self.order.clear();
-        if samples.is_empty() { Ok(()) } else { sink.samples(samples) }
+        let mut merged: Vec<Sample<'_>> = Vec::with_capacity(self.order.len());
+        merged.extend(self.order.iter().filter_map(|place| {
+            let (sample, map) = (next.get_mut(*place)?.next()?, inputs.get(*place)?.map);
+            let channel = if map.is_empty() { sample.channel } else { *map.get(sample.channel as usize)? };
+            Some(Sample { channel, ..*sample })
+        }));
+        if merged.is_empty() { Ok(()) } else { sink.samples(&merged) }
     }
+}
+
+/// The decoded rows of one input, and those of the inputs before it.
+struct Decoded<'d> {
+    place: usize,
+    samples: &'d [Sample<'d>],
+    outer: Option<&'d Self>,
 }
 
 /// Bytes for a sample of a channel that is put in order.

@@ -280,7 +280,7 @@ impl Log {
 
     /// Some channels as flat buffers, in the order asked for.
     pub fn columns(&self, channels: &[ChannelId]) -> Result<Columns, Error> {
-        if !self.index.placed {
+        if !self.index.placed && !channels.is_empty() {
             return self.walked(channels, &Lookup::default());
         }
         let columns = self.dialect.gather(&self.source.bytes, &self.index, channels, self.read.prepare);

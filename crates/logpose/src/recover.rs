@@ -1,3 +1,4 @@
+use std::io::Write as _;
 use std::path::Path;
 
 use logpose_core::{EncodeOptions, SinkError};
@@ -49,12 +50,27 @@ pub fn recover(
     };
     let mut out = to.open()?;
     progress.begin("recovering", log.bytes().len() as u64);
-    let encoder = encoder(log.dialect(), &encode)?;
-    let order = if encoder.needs_time_order() { Order::Time } else { Order::File };
-    let mut sink = Encoding::new(encoder, &mut out);
-    let written = feed.run(order, &mut sink).and_then(|()| sink.finish());
+    let (written, samples, problems) = match log.dialect().mend(log.bytes()) {
+        Some(mut mend) => {
+            let mut part = Vec::new();
+            let mut more = true;
+            let mut written = Ok(());
+            while more && written.is_ok() {
+                part.clear();
+                more = mend(&mut part);
+                written = out.write_all(&part).map_err(SinkError::Io);
+            }
+            (written, log.index.samples(), Vec::new())
+        }
+        None => {
+            let encoder = encoder(log.dialect(), &encode)?;
+            let order = if encoder.needs_time_order() { Order::Time } else { Order::File };
+            let mut sink = Encoding::new(encoder, &mut out);
+            let written = feed.run(order, &mut sink).and_then(|()| sink.finish());
+            (written, sink.samples, sink.problems)
+        }
+    };
     progress.end();
-    let (samples, problems) = (sink.samples, sink.problems);
     written.map_err(|error| sink_error(error, target))?;
     let whole = out.finish().map_err(|error| sink_error(SinkError::Io(error), target))?;
     let report = Report { samples, channels: feed.channels().len(), bytes: whole.bytes, problems, verified: false };

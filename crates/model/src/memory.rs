@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use logpose_core::{Chunk, Widths};
+use bytes::Bytes;
+use logpose_core::{Chunk, Widths, give_back};
 
 /// Blocks of column memory as Arrow buffers, taken over without copying. Cheap to clone; the memory lives as long as
 /// the last array over it.
@@ -12,7 +13,22 @@ pub struct Memory {
 
 impl From<Vec<Vec<u8>>> for Memory {
     fn from(blocks: Vec<Vec<u8>>) -> Self {
-        Self { blocks: blocks.into_iter().map(Buffer::from_vec).collect() }
+        Self { blocks: blocks.into_iter().map(|block| Bytes::from_owner(Block(block)).into()).collect() }
+    }
+}
+
+/// A block, given back when the last array over it is gone.
+struct Block(Vec<u8>);
+
+impl AsRef<[u8]> for Block {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        give_back(std::mem::take(&mut self.0));
     }
 }
 

@@ -7,6 +7,7 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::Result;
 use logpose_core::{Channel, ChannelId};
 
+use crate::carla::{self, View};
 use crate::logs::Logs;
 use crate::table::{Provider, Table};
 use crate::views;
@@ -29,6 +30,7 @@ enum Kind {
     Channels,
     Modes,
     Matches,
+    Carla(View),
     Channel(Vec<(usize, ChannelId)>),
     Family(Vec<(usize, ChannelId, String)>),
 }
@@ -51,6 +53,9 @@ impl Catalog {
             }
         };
         fixed.into_iter().for_each(|(name, kind)| add(name, kind));
+        if logs.logs.iter().any(|log| carla::is_recording(log)) {
+            View::ALL.into_iter().for_each(|(name, view)| add(name, Kind::Carla(view)));
+        }
         let (channels, families) = merged(logs);
         families.into_iter().for_each(|(name, members)| add(&name, Kind::Family(members)));
         let described: Vec<Channel> = channels.iter().map(|(channel, _)| channel.clone()).collect();
@@ -92,6 +97,7 @@ impl Catalog {
             Kind::Channels => Arc::new(views::channels(logs)?),
             Kind::Modes => Arc::new(views::modes(logs)?),
             Kind::Matches => Arc::new(views::matches(logs)?),
+            Kind::Carla(view) => view.provider(logs)?,
         };
         made.insert(name.to_owned(), table.clone());
         Ok(Some(table))

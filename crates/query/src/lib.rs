@@ -2,6 +2,7 @@
 
 mod answer;
 mod bucket;
+mod carla;
 mod catalog;
 mod engine;
 mod error;

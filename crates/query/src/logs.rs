@@ -1,8 +1,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, TimestampNanosecondArray};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray, TimestampNanosecondArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
 use datafusion::common::ScalarValue;
 use logpose::Log;
 use logpose_core::Time;
@@ -54,6 +56,12 @@ impl Logs {
     pub(crate) fn first_fields(&self) -> Vec<Field> {
         let log = self.named.then(|| Field::new("log", name_type(), false));
         log.into_iter().chain([Field::new("time", self.time_type(), false)]).collect()
+    }
+
+    /// The name of a log in so many rows, as the column `log` has it.
+    pub(crate) fn label(&self, log: usize, rows: usize) -> Result<ArrayRef, ArrowError> {
+        let keys = Int32Array::from(vec![i32::try_from(log).unwrap_or(i32::MAX); rows]);
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(StringArray::from_iter_values(&self.names)))?))
     }
 
     /// Moments of a log as the column `time` has them.

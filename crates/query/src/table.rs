@@ -13,6 +13,7 @@ use logpose::schema::Registry;
 use logpose_core::{Channel, ChannelId, ChannelIndex};
 use logpose_model::{Shape, long};
 
+use crate::carla;
 use crate::logs::{Logs, name_type};
 use crate::push::{self, Known, Push};
 use crate::scan::{Scan, Wanted};
@@ -83,7 +84,7 @@ impl Table {
     /// One row for each sample of the channels of a family, with their keys; the fields of structs are columns.
     pub(crate) fn family(logs: &Arc<Logs>, name: &str, channels: Vec<(usize, ChannelId, String)>) -> Self {
         let mut table = Self::new(logs, name, channels, Vec::new(), Fields::empty(), false);
-        let key = Arc::new(Field::new("key", name_type(), false));
+        let key = Arc::new(Field::new(carla::key_column(name), name_type(), false));
         table.columns.push(Column::Label);
         let fields: Vec<_> = match table.sources.first().map(|source| source.shape.data_type()) {
             Some(DataType::Struct(fields)) => {
@@ -199,7 +200,7 @@ impl Known for Table {
     }
 }
 
-fn with_fields(logs: &Logs, fields: Fields) -> SchemaRef {
+pub(crate) fn with_fields(logs: &Logs, fields: Fields) -> SchemaRef {
     let first = logs.first_fields().into_iter().chain([Field::new("time_ns", DataType::Int64, false)]);
     Arc::new(Schema::new(first.map(Arc::new).chain(fields.iter().cloned()).collect::<Vec<_>>()))
 }

@@ -81,7 +81,7 @@ pub(crate) fn matches(logs: &Logs) -> Result<MemTable> {
 }
 
 /// A table in memory, with the column `log` where there is one.
-fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef)>) -> Result<MemTable> {
+pub(crate) fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef)>) -> Result<MemTable> {
     let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     if logs.named {
         let keys: Int32Array = rows.iter().map(|log| i32::try_from(*log).ok()).collect();
@@ -99,7 +99,7 @@ fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef)>) -> Resu
 }
 
 /// Moments of several logs as one column.
-fn moments(logs: &Logs, of: impl Iterator<Item = (usize, Option<Time>)>) -> Result<ArrayRef> {
+pub(crate) fn moments(logs: &Logs, of: impl Iterator<Item = (usize, Option<Time>)>) -> Result<ArrayRef> {
     let parts: Vec<ArrayRef> =
         of.map(|(log, time)| logs.times(log, &Int64Array::from(vec![time.map(Time::nanos)]))).collect();
     if parts.is_empty() {

@@ -24,17 +24,21 @@ pub(crate) struct Detector {
     vectors: Option<Vectors>,
     /// Whether this frame's positions were passed.
     positions: bool,
+    frames: u32,
 }
 
 impl Detector {
     pub(crate) fn new(version: u16) -> Self {
-        Self { ids: (version >= 2).then_some(Ids::A), vectors: None, positions: false }
+        Self { ids: (version >= 2).then_some(Ids::A), vectors: None, positions: false, frames: 0 }
     }
 
     /// Takes note of the next packet.
     pub(crate) fn see(&mut self, packet: &Packet<'_>) {
         match packet.id {
-            0 => self.positions = false,
+            0 => {
+                self.positions = false;
+                self.frames = self.frames.saturating_add(1);
+            }
             6 => self.positions = true,
             21 if self.ids.is_none() => {
                 self.ids = Some(if self.positions || !is_doors(packet) { Ids::A } else { Ids::B });
@@ -45,9 +49,9 @@ impl Detector {
         self.vectors = self.vectors.or_else(|| width(packet));
     }
 
-    /// Whether no later packet can change anything.
+    /// Whether no later packet can change anything. Builds that know the packets 21 to 23 write them in every frame.
     pub(crate) fn is_sure(&self) -> bool {
-        self.ids.is_some() && self.vectors.is_some()
+        (self.ids.is_some() || self.frames > FRAMES) && self.vectors.is_some()
     }
 
     /// Whether a packet that was seen would be read the same whatever comes later.
@@ -66,6 +70,9 @@ impl Detector {
         Form { ids: self.ids.unwrap_or_default(), vectors, physics }
     }
 }
+
+/// Frames after which a recording without any packet 21 to 23 is taken to have none.
+const FRAMES: u32 = 64;
 
 /// Finds out how the recording in `log` is written; its header must be whole.
 #[must_use]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::reader::Reader;
 use crate::wire::{Body, EventAdd, Form, FrameStart, Header, Kind, PACKET_HEADER, Packet, Record};
 use logpose_core::Cursor;
@@ -118,7 +118,7 @@ impl<'a> Frames<'a> {
     }
 
     fn take(&mut self, packet: &Packet<'a>, scan: &mut Scan) -> Result<(), Error> {
-        let kind = kind_of_whole(packet, self.form)?;
+        let kind = packet.checked_kind(self.form)?;
         if let Some(count) = self.counts.get_mut(usize::from(packet.id)) {
             *count += 1;
         }
@@ -368,20 +368,6 @@ fn last_change(changes: &[Change], frame: u32) -> Option<Change> {
 
 fn count(frames: &[Frame]) -> u32 {
     u32::try_from(frames.len()).unwrap_or(u32::MAX)
-}
-
-/// What a packet is about, if that is known. A size that the recorder cannot have meant is an error: what follows is
-/// not what it seems.
-pub(crate) fn kind_of_whole(packet: &Packet<'_>, form: Form) -> Result<Option<Kind>, Error> {
-    let Some(kind) = packet.kind(form) else { return Ok(None) };
-    let (id, size) = (packet.id, packet.body.len() as u64);
-    let wrong = match kind.fixed_size() {
-        Some(expected) if expected as u64 != size => ErrorKind::FixedSize { id, size, expected: expected as u64 },
-        // The recorder fills in the size when it has written the records.
-        None if size < 2 => ErrorKind::Unpatched { id, size },
-        _ => return Ok(Some(kind)),
-    };
-    Err(Error { at: packet.at, kind: wrong })
 }
 
 /// What a scan remembers on its way.

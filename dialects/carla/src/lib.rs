@@ -1,28 +1,41 @@
 #![doc = include_str!("../README.md")]
 
 mod about;
+mod approach;
+mod decode;
 mod demo;
+mod dialect;
 mod edit;
+mod encode;
 mod error;
 mod form;
 mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod identity;
+mod json;
+mod model;
+mod parts;
 mod pose;
 mod queries;
 mod reader;
 mod recording;
 mod recover;
 mod replay;
+mod rows;
+mod schema;
+mod show;
 mod state;
 mod stream;
 mod text;
+mod walk;
 mod wire;
 mod writer;
 
 pub use about::About;
+pub use approach::{Approach, approaches};
 pub use demo::junction;
+pub use dialect::Carla;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;

@@ -379,6 +379,13 @@ impl Recording {
     pub fn spawn(&mut self, actor: &Spawn<'_>) -> Result<u32, WriteError> {
         self.in_frame()?;
         let id = actor.id.unwrap_or(self.next_id);
+        if !Collision::is_actor(id) {
+            return Err(WriteError::NoActor(id));
+        }
+        if self.actors.len() >= MAX_RECORDS {
+            let (frame, count) = (self.writer.frame_id(), self.actors.len() + 1);
+            return Err(WriteError::TooManyRecords { frame, kind: Kind::Position, count });
+        }
         if self.actors.contains_key(&id) || self.frame.gone.contains_key(&id) {
             return Err(WriteError::ActorExists(id));
         }
@@ -410,11 +417,14 @@ impl Recording {
         };
         add.check()?;
         let hero = add.is_hero();
-        self.push(Kind::EventAdd, &add);
+        if actor.parent.is_some() {
+            self.room(Kind::EventParent)?;
+        }
+        self.push(&add)?;
         self.actors.insert(id, Live::new(class, hero, location, rotation));
         self.next_id = self.next_id.max(id.saturating_add(1));
         if let Some(parent) = actor.parent {
-            self.push(Kind::EventParent, &EventParent { actor: id, parent });
+            self.push(&EventParent { actor: id, parent })?;
         }
         Ok(id)
     }
@@ -423,7 +433,7 @@ impl Recording {
     pub fn destroy(&mut self, actor: u32) -> Result<(), WriteError> {
         self.in_frame()?;
         let hero = self.living(actor, Kind::EventDel)?.hero;
-        self.push(Kind::EventDel, &EventDel { actor });
+        self.push(&EventDel { actor })?;
         self.actors.remove(&actor);
         self.frame.gone.insert(actor, hero);
         Ok(())
@@ -434,8 +444,7 @@ impl Recording {
         self.in_frame()?;
         self.living(actor, Kind::EventParent)?;
         self.living(parent, Kind::EventParent)?;
-        self.push(Kind::EventParent, &EventParent { actor, parent });
-        Ok(())
+        self.push(&EventParent { actor, parent })
     }
 
     /// Notes that an actor hit another, or something that is no actor.
@@ -447,8 +456,7 @@ impl Recording {
         let id = self.collisions;
         self.collisions = id.wrapping_add(1);
         let record = Collision { id, actor1: actor, actor2, hero1: hero1.into(), hero2: hero2.into() };
-        self.push(Kind::Collision, &record);
-        Ok(())
+        self.push(&record)
     }
 
     /// Moves an actor: metres and degrees, in the world.
@@ -527,8 +535,7 @@ impl Recording {
         self.known(Kind::BoundingBox)?;
         self.living(actor, Kind::BoundingBox)?;
         let (origin, extent) = (centimetres(origin), centimetres(extent));
-        self.push(Kind::BoundingBox, &BoundingBox { actor, origin, extent });
-        Ok(())
+        self.push(&BoundingBox { actor, origin, extent })
     }
 
     /// Says where a traffic light or sign looks for vehicles: centre in the world, and half sizes, in metres.
@@ -539,15 +546,13 @@ impl Recording {
             return Err(WriteError::WrongClass { actor, class, kind: Kind::TriggerVolume });
         }
         let (origin, extent) = (centimetres(origin), centimetres(extent));
-        self.push(Kind::TriggerVolume, &TriggerVolume { actor, origin, extent });
-        Ok(())
+        self.push(&TriggerVolume { actor, origin, extent })
     }
 
     /// Says how many seconds a traffic light shows each colour.
     pub fn timing(&mut self, light: u32, green: f32, yellow: f32, red: f32) -> Result<(), WriteError> {
         self.of_class(light, ActorType::TrafficLight, Kind::TrafficLightTime)?;
-        self.push(Kind::TrafficLightTime, &TrafficLightTime { actor: light, green, yellow, red });
-        Ok(())
+        self.push(&TrafficLightTime { actor: light, green, yellow, red })
     }
 
     /// Describes the physics of a vehicle.
@@ -556,29 +561,25 @@ impl Recording {
         if matches!(body, PhysicsBody::Ue5(_)) != self.target.is_ue5() {
             return Err(WriteError::WrongPhysics { target: self.target.name() });
         }
-        self.push(Kind::PhysicsControl, &PhysicsControl { actor: vehicle, body });
-        Ok(())
+        self.push(&PhysicsControl { actor: vehicle, body })
     }
 
     /// Opens or closes a door: 0 front left, 1 front right, 2 rear left, 3 rear right, 4 hood, 5 trunk, 6 all.
     pub fn door(&mut self, vehicle: u32, door: u8, open: bool) -> Result<(), WriteError> {
         self.of_class(vehicle, ActorType::Vehicle, Kind::VehicleDoor)?;
-        self.push(Kind::VehicleDoor, &VehicleDoor { actor: vehicle, door, open: open.into() });
-        Ok(())
+        self.push(&VehicleDoor { actor: vehicle, door, open: open.into() })
     }
 
     /// Changes a street or building light.
     pub fn scene_light(&mut self, light: SceneLight) -> Result<(), WriteError> {
         self.known(Kind::SceneLight)?;
-        self.push(Kind::SceneLight, &light);
-        Ok(())
+        self.push(&light)
     }
 
     /// Changes the weather.
     pub fn weather(&mut self, weather: Weather) -> Result<(), WriteError> {
         self.known(Kind::Weather)?;
-        self.push(Kind::Weather, &weather);
-        Ok(())
+        self.push(&weather)
     }
 
     /// Sets the clock of visual effects for this frame, in seconds; without it, it is the time of the frame.
@@ -706,8 +707,20 @@ impl Recording {
         batch
     }
 
-    fn push<'a, R: Record<'a>>(&mut self, kind: Kind, record: &R) {
-        self.frame.events.entry(kind).or_default().push(record, self.target.form());
+    fn push<'a, R: Record<'a>>(&mut self, record: &R) -> Result<(), WriteError> {
+        self.room(R::KIND)?;
+        self.frame.events.entry(R::KIND).or_default().push(record, self.target.form());
+        Ok(())
+    }
+
+    /// Whether one more record of a kind fits into this frame.
+    fn room(&self, kind: Kind) -> Result<(), WriteError> {
+        let count = self.frame.events.get(&kind).map_or(0, |batch| batch.total) + 1;
+        if count <= MAX_RECORDS {
+            Ok(())
+        } else {
+            Err(WriteError::TooManyRecords { frame: self.writer.frame_id(), kind, count })
+        }
     }
 
     fn in_frame(&self) -> Result<(), WriteError> {

@@ -12,11 +12,10 @@ use crate::about::{About, Visit, visit};
 use crate::error::{Error, ErrorKind};
 use crate::form;
 use crate::frames::Frame;
-use crate::stream::check_size;
 use crate::wire::*;
 
 /// The last packet of a frame and the head of the next frame's first.
-const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
+pub(crate) const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
 /// The head of the first packet of a recording's first frame.
 const FIRST: [u8; 13] = [0, 24, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 /// How many bytes a header can have.
@@ -469,12 +468,12 @@ impl<'a> Walk<'a> {
                 self.lose(at, None, "second-header", &format!("are another recording, of {map:?}"));
                 break;
             }
-            let mut odd = Vec::new();
+            let mut odd = Problems::default();
             let flaw = match self.frame(at, &mut odd) {
                 Ok(frame) => {
                     self.believe(&frame);
                     self.frames.push(frame);
-                    odd.into_iter().for_each(|problem| self.problems.push(problem));
+                    self.problems.append(odd);
                     at = place(frame.end);
                     continue;
                 }
@@ -494,8 +493,7 @@ impl<'a> Walk<'a> {
     fn outside(&self, at: usize) -> usize {
         let mut at = at;
         for packet in packets(self.log, at, self.log.len()) {
-            let known = check_size(packet.id, packet.body.len() as u64, packet.kind(self.form), packet.at);
-            if packet.id == 0 || known.is_err() || self.swallows(&packet) {
+            if packet.id == 0 || packet.checked_kind(self.form).is_err() || self.swallowed(&packet).is_some() {
                 break;
             }
             at = place(packet.end());
@@ -504,53 +502,59 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads the frame at a byte. Packets whose records do not fill them are reported; the frame is whole all the same.
-    fn frame(&mut self, at: usize, odd: &mut Vec<Problem>) -> Result<Frame, Flaw> {
-        let result = self.whole_frame(at, odd);
-        if let Err((end, _)) = &result {
-            self.patience = self.patience.saturating_sub((end - at) as u64);
+    fn frame(&mut self, at: usize, odd: &mut Problems) -> Result<Frame, Flaw> {
+        let mut work = 0;
+        let result = self.whole_frame(at, odd, &mut work);
+        if result.is_err() {
+            self.patience = self.patience.saturating_sub(work);
         }
-        result.map_err(|(_, flaw)| flaw)
+        result
     }
 
-    fn whole_frame(&self, at: usize, odd: &mut Vec<Problem>) -> Result<Frame, (usize, Flaw)> {
+    /// The same; `work` becomes the number of bytes that were looked at.
+    fn whole_frame(&self, at: usize, odd: &mut Problems, work: &mut u64) -> Result<Frame, Flaw> {
         let mut cur = Cursor::new(self.log.get(at..).unwrap_or_default(), at as u64);
         let mut frame: Option<Frame> = None;
         // A packet that seems to hold the beginning of another frame.
         let mut suspect = None;
         while !cur.is_empty() {
-            let whole = Packet::parse(&mut cur);
-            let end = place(cur.offset());
-            let checked = whole.and_then(|packet| {
-                let kind = packet.kind(self.form);
-                check_size(packet.id, packet.body.len() as u64, kind, packet.at).map(|()| (packet, kind))
-            });
+            *work += PACKET_HEADER as u64;
+            let checked = Packet::parse(&mut cur).and_then(|packet| Ok((packet, packet.checked_kind(self.form)?)));
             let (packet, kind) = match checked {
                 Ok(checked) => checked,
-                Err(error) => return Err((end, suspect.unwrap_or(Flaw::Packet(error)))),
+                Err(error) => return Err(suspect.unwrap_or(Flaw::Packet(error))),
             };
             match (kind, frame) {
                 (Some(Kind::FrameStart), None) => {
                     let mut body = Cursor::new(packet.body, packet.at + PACKET_HEADER as u64);
-                    let start = FrameStart::parse(&mut body).map_err(|error| (end, Flaw::Packet(error.into())))?;
+                    let start = FrameStart::parse(&mut body).map_err(|error| Flaw::Packet(error.into()))?;
                     frame = Some(Frame { at: packet.at, end: packet.end(), start });
                 }
-                (Some(Kind::FrameStart), Some(_)) => return Err((end, Flaw::Unended(place(packet.at)))),
+                (Some(Kind::FrameStart), Some(_)) => {
+                    return Err(suspect.unwrap_or(Flaw::Unended(place(packet.at))));
+                }
                 (Some(Kind::FrameEnd), Some(frame)) => {
-                    let next = start_at(self.log, end).map(|next| next.frame);
                     return match suspect {
-                        // Private packets may hold what they like: the frames around them tell.
-                        Some(flaw) if end < self.log.len() && next != Some(frame.start.frame.wrapping_add(1)) => {
-                            Err((end, flaw))
-                        }
+                        Some(flaw) if !self.goes_on(&frame.start, place(packet.end())) => Err(flaw),
                         _ => Ok(Frame { end: packet.end(), ..frame }),
                     };
                 }
                 // Packets outside of frames were passed over, but for those that hide a frame.
-                (_, None) => return Err((end, Flaw::Swallowed { id: packet.id, at: packet.at })),
+                (_, None) => return Err(Flaw::Swallowed { id: packet.id, at: packet.at }),
                 (_, Some(_)) => {
                     let misfit = packet.decode(self.form).err();
-                    if suspect.is_none() && (kind.is_none() || misfit.is_some()) && self.swallows(&packet) {
-                        suspect = Some(Flaw::Swallowed { id: packet.id, at: packet.at });
+                    // Records of one size are only counted, and of others one reads little more than their lengths.
+                    let varies = kind.is_some_and(|kind| kind.record_size(self.form).is_none());
+                    *work += match misfit.map(|error| error.kind) {
+                        None if varies => packet.body.len() as u64 / 16,
+                        Some(ErrorKind::Truncated(truncated)) => truncated.at.saturating_sub(packet.at) / 16,
+                        Some(ErrorKind::Size { used, .. }) if varies => used / 16,
+                        _ => 0,
+                    };
+                    if suspect.is_none() && (kind.is_none() || misfit.is_some()) {
+                        let seam = self.swallowed(&packet);
+                        *work += (seam.unwrap_or(place(packet.end())) as u64).saturating_sub(packet.at);
+                        suspect = seam.map(|_| Flaw::Swallowed { id: packet.id, at: packet.at });
                     }
                     if let Some(error) = misfit {
                         let message = format!("{}; CARLA loses its place here", error.kind);
@@ -560,13 +564,22 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Err((self.log.len(), suspect.unwrap_or(Flaw::End)))
+        Err(suspect.unwrap_or(Flaw::End))
     }
 
-    /// Whether the body of a packet holds the end of a frame and the beginning of the next.
-    fn swallows(&self, packet: &Packet<'_>) -> bool {
+    /// Whether what stands behind a frame is what follows it: private packets may hold what they like, also what looks
+    /// like frames, and the frames around them tell.
+    fn goes_on(&self, start: &FrameStart, end: usize) -> bool {
+        if end >= self.log.len() {
+            return start.duration.to_bits() == OPEN_DURATION.to_bits();
+        }
+        start_at(self.log, end).is_some_and(|next| next.frame == start.frame.wrapping_add(1))
+    }
+
+    /// Where the body of a packet holds the end of a frame and the beginning of the next.
+    fn swallowed(&self, packet: &Packet<'_>) -> Option<usize> {
         let start = place(packet.at) + PACKET_HEADER;
-        self.find_seam(start, place(packet.end())).is_some()
+        self.find_seam(start, place(packet.end()))
     }
 
     /// The next place from `from` on where a frame seems to begin.
@@ -653,5 +666,14 @@ fn place(at: u64) -> usize {
 
 /// Where `pattern` first occurs.
 fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
-    bytes.windows(pattern.len()).position(|window| window == pattern)
+    let first = pattern.first()?;
+    let mut from = 0;
+    loop {
+        let rest = bytes.get(from..)?;
+        let at = rest.iter().position(|byte| byte == first)?;
+        if rest.get(at..)?.starts_with(pattern) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
 }

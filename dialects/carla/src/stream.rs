@@ -170,7 +170,7 @@ impl PacketDecoder {
             return Err(Error { at, kind: ErrorKind::TooLong { id, size: size.into(), limit } });
         }
         // The numberings of ids differ in no size that is checked here.
-        check_size(id, size.into(), Kind::of(id, Ids::A), at)?;
+        Kind::of(id, Ids::A).map_or(Ok(()), |kind| kind.check_size(id, size.into(), at))?;
         let mut cur = Cursor::new(rest, at);
         let Ok(packet) = Packet::parse(&mut cur) else { return Ok(None) };
         let end = place + rest.len() - cur.rest().len();
@@ -193,17 +193,5 @@ impl PacketDecoder {
             return Ok(false);
         }
         Packet::parse(&mut cur).map(|_| false)
-    }
-}
-
-/// Whether a packet of a known kind has a size that it can have.
-pub(crate) fn check_size(id: u8, size: u64, kind: Option<Kind>, at: u64) -> Result<(), Error> {
-    match kind.map(Kind::fixed_size) {
-        Some(Some(expected)) if expected as u64 != size => {
-            Err(Error { at, kind: ErrorKind::FixedSize { id, size, expected: expected as u64 } })
-        }
-        // The recorder fills in the size when it has written the records.
-        Some(None) if size < 2 => Err(Error { at, kind: ErrorKind::Unpatched { id, size } }),
-        _ => Ok(()),
     }
 }

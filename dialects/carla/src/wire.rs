@@ -207,6 +207,18 @@ impl Kind {
         }
     }
 
+    /// Refuses a size that no packet of this kind can have, one with this id at this byte. What follows such a packet is
+    /// not what it seems.
+    pub(crate) fn check_size(self, id: u8, size: u64, at: u64) -> Result<(), Error> {
+        let kind = match self.fixed_size() {
+            Some(expected) if expected as u64 != size => ErrorKind::FixedSize { id, size, expected: expected as u64 },
+            // The recorder fills in the size when it has written the records.
+            None if size < 2 => ErrorKind::Unpatched { id, size },
+            _ => return Ok(()),
+        };
+        Err(Error { at, kind })
+    }
+
     /// The size of one record, where all have the same.
     #[inline]
     #[must_use]
@@ -270,6 +282,12 @@ impl<'a> Packet<'a> {
     #[must_use]
     pub fn kind(&self, form: Form) -> Option<Kind> {
         Kind::of(self.id, form.ids)
+    }
+
+    /// What it is about, if that is known and its size is one that such a packet can have.
+    pub(crate) fn checked_kind(&self, form: Form) -> Result<Option<Kind>, Error> {
+        let kind = self.kind(form);
+        kind.map_or(Ok(()), |kind| kind.check_size(self.id, self.body.len() as u64, self.at)).map(|()| kind)
     }
 
     /// How many records a packet of records claims.

@@ -94,6 +94,9 @@ pub enum WriteError {
     /// An id was given to two actors at once.
     #[error("actor {0} is there already")]
     ActorExists(u32),
+    /// An id that means that something is no actor.
+    #[error("{0} is no id of an actor: in collisions it stands for what is none")]
+    NoActor(u32),
     /// An actor is of another class than this needs.
     #[error("actor {actor} is a {}; {} records are about others", class.name(), kind.name())]
     WrongClass {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
     EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Mark, Problem, Problems, Read, RecordLine,
-    Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, Time, Type,
+    Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -56,26 +56,12 @@ impl Dialect for Rlog {
     }
 
     fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
-        // Places mostly ascend, so the next mark is near the last one.
-        let mut next: usize = 0;
-        for at in at {
-            let known = next.checked_sub(1).and_then(|i| index.marks.get(i));
-            if known.is_some_and(|mark| mark.at > *at) {
-                next = 0;
-            }
-            let mut step = 1;
-            while index.marks.get(next + step).is_some_and(|mark| mark.at <= *at) {
-                next += step;
-                step *= 2;
-            }
-            let rest = index.marks.get(next..(next + step + 1).min(index.marks.len())).unwrap_or_default();
-            next += rest.partition_point(|mark| mark.at <= *at);
-            out.push(next.checked_sub(1).and_then(|i| index.marks.get(i)).map_or(Time::ZERO, |mark| mark.time));
-        }
+        index.marked_times(at, out);
     }
 
-    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
-        let Some(revision) = revision_in(index) else { return };
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        let Some(revision) = revision_in(index) else { return take(&[]) };
+        let mut samples = Vec::with_capacity(rows.len());
         for row in rows {
             let Some(rest) = usize::try_from(row.at).ok().and_then(|at| log.get(at..)) else { continue };
             let Ok(Message::Field { kind, value: bytes, .. }) =
@@ -85,9 +71,10 @@ impl Dialect for Rlog {
             };
             let Some(channel) = index.channels.get(row.channel as usize) else { continue };
             if let Ok(value) = value(revision, kind.map_or(0, Kind::byte), channel.channel.ty(), bytes) {
-                out.push(Sample { channel: row.channel, time: row.time, value });
+                samples.push(Sample { channel: row.channel, time: row.time, value });
             }
         }
+        take(&samples)
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {

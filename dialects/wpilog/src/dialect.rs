@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use logpose_core::{
     Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
     EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read, RecordLine, Row,
-    Sample, Severity, Sink, SinkError, Span, Support, Time, Type, Value,
+    Sample, Severity, Sink, SinkError, Span, Support, TakeSamples, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -109,9 +109,10 @@ impl Dialect for Wpilog {
         );
     }
 
-    fn samples<'a>(&self, log: &'a [u8], index: &Index, rows: &[Row], out: &mut Vec<Sample<'a>>) {
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        let mut samples = Vec::with_capacity(rows.len());
         let mut last: Option<(ChannelId, Type)> = None;
-        out.extend(rows.iter().filter_map(|row| {
+        samples.extend(rows.iter().filter_map(|row| {
             let ty = match last {
                 Some((channel, ty)) if channel == row.channel => ty,
                 _ => {
@@ -124,6 +125,7 @@ impl Dialect for Wpilog {
             let value = Value::parse(ty, record.payload, Layout::Little).ok()?;
             Some(Sample { channel: row.channel, time: row.time, value })
         }));
+        take(&samples)
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {

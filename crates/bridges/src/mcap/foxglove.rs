@@ -68,6 +68,10 @@ pub(crate) enum Message {
     Poses,
     /// `foxglove.FrameTransform`, from the field to the robot.
     Robot,
+    /// `foxglove.FrameTransforms`, from the map to all actors.
+    Frames,
+    /// `foxglove.SceneUpdate`
+    Scene,
 }
 
 impl Message {
@@ -77,17 +81,14 @@ impl Message {
             Self::Pose => "foxglove.PoseInFrame",
             Self::Poses => "foxglove.PosesInFrame",
             Self::Robot => "foxglove.FrameTransform",
+            Self::Frames => "foxglove.FrameTransforms",
+            Self::Scene => "foxglove.SceneUpdate",
         }
     }
 
     /// Appends the message for the poses in `payload`.
     pub(crate) fn emit(self, pose: Pose, time: u64, payload: &[u8], out: &mut Vec<u8>) {
-        nested(out, 1, |out| {
-            out.push(1 << 3);
-            varint(out, time / 1_000_000_000);
-            out.push(2 << 3);
-            varint(out, time % 1_000_000_000);
-        });
+        stamp(out, 1, time);
         nested(out, 2, |out| out.extend_from_slice(FIELD));
         if self == Self::Robot {
             nested(out, 3, |out| out.extend_from_slice(ROBOT));
@@ -118,7 +119,7 @@ impl Message {
         file(&mut set, "foxglove/Quaternion.proto", "foxglove", &[], "Quaternion", &quaternion);
         let parts = ["foxglove/Quaternion.proto", "foxglove/Vector3.proto"];
         let pose_parts = ["foxglove/Pose.proto", "google/protobuf/timestamp.proto"];
-        if self != Self::Robot {
+        if !matches!(self, Self::Robot | Self::Frames) {
             file(&mut set, "foxglove/Pose.proto", "foxglove", &parts, "Pose", &pose);
         }
         match self {
@@ -130,7 +131,8 @@ impl Message {
                 let fields = [stamp, ("frame_id", 2, STRING), ("poses", 3, Field::Many(".foxglove.Pose"))];
                 file(&mut set, "foxglove/PosesInFrame.proto", "foxglove", &pose_parts, "PosesInFrame", &fields);
             }
-            Self::Robot => {
+            Self::Scene => scene_files(&mut set),
+            Self::Robot | Self::Frames => {
                 let fields = [
                     stamp,
                     ("parent_frame_id", 2, STRING),
@@ -140,6 +142,11 @@ impl Message {
                 ];
                 let parts = [parts[0], parts[1], "google/protobuf/timestamp.proto"];
                 file(&mut set, "foxglove/FrameTransform.proto", "foxglove", &parts, "FrameTransform", &fields);
+                if self == Self::Frames {
+                    let fields = [("transforms", 1, Field::Many(".foxglove.FrameTransform"))];
+                    let parts = ["foxglove/FrameTransform.proto"];
+                    file(&mut set, "foxglove/FrameTransforms.proto", "foxglove", &parts, "FrameTransforms", &fields);
+                }
             }
         }
         set
@@ -150,23 +157,160 @@ impl Message {
 const FIELD: &[u8] = b"field";
 const ROBOT: &[u8] = b"robot";
 
+/// Appends a `google.protobuf.Timestamp` as a field.
+pub(super) fn stamp(out: &mut Vec<u8>, number: u8, time: u64) {
+    nested(out, number, |out| {
+        out.push(1 << 3);
+        varint(out, time / 1_000_000_000);
+        out.push(2 << 3);
+        varint(out, time % 1_000_000_000);
+    });
+}
+
 /// The type of a field in a descriptor.
 #[derive(Clone, Copy)]
 enum Field {
     Plain(u8),
+    /// Many plain ones.
+    List(u8),
     One(&'static str),
     Many(&'static str),
+    /// One of the names of an enumeration.
+    Choice(&'static str),
+}
+
+/// Appends what `foxglove.SceneUpdate` is made of, behind vectors, quaternions, poses and timestamps. All of the
+/// published messages are there, because viewers look for their fields.
+fn scene_files(set: &mut Vec<u8>) {
+    let pose = ("pose", 1, Field::One(".foxglove.Pose"));
+    let color = |number| ("color", number, Field::One(".foxglove.Color"));
+    let colors = |number| ("colors", number, Field::Many(".foxglove.Color"));
+    let points = |number| ("points", number, Field::Many(".foxglove.Point3"));
+    let indices = |number| ("indices", number, Field::List(FIXED32));
+    let size = ("size", 2, Field::One(".foxglove.Vector3"));
+    let number = |name: &'static str, place: u8| (name, place, DOUBLE);
+    file(
+        set,
+        "google/protobuf/duration.proto",
+        "google.protobuf",
+        &[],
+        "Duration",
+        &[("seconds", 1, INT64), ("nanos", 2, INT32)],
+    );
+    let mut add = |name: &str, imports: &[&str], fields: &[(&str, u8, Field)], choices: Option<&[&str]>| {
+        let imports: Vec<String> = imports.iter().map(|name| format!("{name}.proto")).collect();
+        let imports: Vec<&str> = imports.iter().map(String::as_str).collect();
+        file_with(set, &format!("foxglove/{name}.proto"), "foxglove", &imports, name, fields, choices);
+    };
+    const POSE: &str = "foxglove/Pose";
+    const COLOR: &str = "foxglove/Color";
+    const VECTOR: &str = "foxglove/Vector3";
+    const POINT: &str = "foxglove/Point3";
+    const STAMP: &str = "google/protobuf/timestamp";
+    add("Color", &[], &[number("r", 1), number("g", 2), number("b", 3), number("a", 4)], None);
+    add("Point3", &[], &[number("x", 1), number("y", 2), number("z", 3)], None);
+    add("KeyValuePair", &[], &[("key", 1, STRING), ("value", 2, STRING)], None);
+    let shaft = [pose, number("shaft_length", 2), number("shaft_diameter", 3), number("head_length", 4)];
+    add("ArrowPrimitive", &[COLOR, POSE], &[&shaft[..], &[number("head_diameter", 5), color(6)]].concat(), None);
+    add("CubePrimitive", &[COLOR, POSE, VECTOR], &[pose, size, color(3)], None);
+    add("SpherePrimitive", &[COLOR, POSE, VECTOR], &[pose, size, color(3)], None);
+    let cylinder = [pose, size, number("bottom_scale", 3), number("top_scale", 4), color(5)];
+    add("CylinderPrimitive", &[COLOR, POSE, VECTOR], &cylinder, None);
+    let line = [
+        ("type", 1, Field::Choice(".foxglove.LinePrimitive.Type")),
+        ("pose", 2, Field::One(".foxglove.Pose")),
+        number("thickness", 3),
+        ("scale_invariant", 4, BOOL),
+        points(5),
+        color(6),
+        colors(7),
+        indices(8),
+    ];
+    add("LinePrimitive", &[COLOR, POINT, POSE], &line, Some(&["LINE_STRIP", "LINE_LOOP", "LINE_LIST"]));
+    add("TriangleListPrimitive", &[COLOR, POINT, POSE], &[pose, points(2), color(3), colors(4), indices(5)], None);
+    let text = [
+        pose,
+        ("billboard", 2, BOOL),
+        number("font_size", 3),
+        ("scale_invariant", 4, BOOL),
+        color(5),
+        ("text", 6, STRING),
+    ];
+    add("TextPrimitive", &[COLOR, POSE], &text, None);
+    let model = [
+        pose,
+        ("scale", 2, Field::One(".foxglove.Vector3")),
+        color(3),
+        ("override_color", 4, BOOL),
+        ("url", 5, STRING),
+        ("media_type", 6, STRING),
+        ("data", 7, BYTES),
+    ];
+    add("ModelPrimitive", &[COLOR, POSE, VECTOR], &model, None);
+    let stamp = ("timestamp", 1, Field::One(".google.protobuf.Timestamp"));
+    let deletion = [stamp, ("type", 2, Field::Choice(".foxglove.SceneEntityDeletion.Type")), ("id", 3, STRING)];
+    add("SceneEntityDeletion", &[STAMP], &deletion, Some(&["MATCHING_ID", "ALL"]));
+    let many = |name: &'static str, place: u8, ty: &'static str| (name, place, Field::Many(ty));
+    let entity = [
+        stamp,
+        ("frame_id", 2, STRING),
+        ("id", 3, STRING),
+        ("lifetime", 4, Field::One(".google.protobuf.Duration")),
+        ("frame_locked", 5, BOOL),
+        many("metadata", 6, ".foxglove.KeyValuePair"),
+        many("arrows", 7, ".foxglove.ArrowPrimitive"),
+        many("cubes", 8, ".foxglove.CubePrimitive"),
+        many("spheres", 9, ".foxglove.SpherePrimitive"),
+        many("cylinders", 10, ".foxglove.CylinderPrimitive"),
+        many("lines", 11, ".foxglove.LinePrimitive"),
+        many("triangles", 12, ".foxglove.TriangleListPrimitive"),
+        many("texts", 13, ".foxglove.TextPrimitive"),
+        many("models", 14, ".foxglove.ModelPrimitive"),
+    ];
+    let imports = [
+        "foxglove/ArrowPrimitive",
+        "foxglove/CubePrimitive",
+        "foxglove/CylinderPrimitive",
+        "foxglove/KeyValuePair",
+        "foxglove/LinePrimitive",
+        "foxglove/ModelPrimitive",
+        "foxglove/SpherePrimitive",
+        "foxglove/TextPrimitive",
+        "foxglove/TriangleListPrimitive",
+        "google/protobuf/duration",
+        STAMP,
+    ];
+    add("SceneEntity", &imports, &entity, None);
+    let update = [many("deletions", 1, ".foxglove.SceneEntityDeletion"), many("entities", 2, ".foxglove.SceneEntity")];
+    add("SceneUpdate", &["foxglove/SceneEntity", "foxglove/SceneEntityDeletion"], &update, None);
 }
 
 // Numbers of `google.protobuf.FieldDescriptorProto.Type`.
 const DOUBLE: Field = Field::Plain(1);
 const INT64: Field = Field::Plain(3);
 const INT32: Field = Field::Plain(5);
+const FIXED32: u8 = 7;
+const BOOL: Field = Field::Plain(8);
 const STRING: Field = Field::Plain(9);
 const MESSAGE: u8 = 11;
+const BYTES: Field = Field::Plain(12);
+const ENUM: u8 = 14;
 
 /// Appends a file with one message to a `FileDescriptorSet`.
 fn file(set: &mut Vec<u8>, path: &str, package: &str, imports: &[&str], message: &str, fields: &[(&str, u8, Field)]) {
+    file_with(set, path, package, imports, message, fields, None);
+}
+
+/// The same, for a message that may have an enumeration `Type` with these names.
+fn file_with(
+    set: &mut Vec<u8>,
+    path: &str,
+    package: &str,
+    imports: &[&str],
+    message: &str,
+    fields: &[(&str, u8, Field)],
+    choices: Option<&[&str]>,
+) {
     nested(set, 1, |out| {
         nested(out, 1, |out| out.extend_from_slice(path.as_bytes()));
         nested(out, 2, |out| out.extend_from_slice(package.as_bytes()));
@@ -178,8 +322,10 @@ fn file(set: &mut Vec<u8>, path: &str, package: &str, imports: &[&str], message:
             for (name, number, field) in fields {
                 let (label, ty, type_name) = match field {
                     Field::Plain(ty) => (1, *ty, None),
+                    Field::List(ty) => (3, *ty, None),
                     Field::One(name) => (1, MESSAGE, Some(name)),
                     Field::Many(name) => (3, MESSAGE, Some(name)),
+                    Field::Choice(name) => (1, ENUM, Some(name)),
                 };
                 nested(out, 2, |out| {
                     nested(out, 1, |out| out.extend_from_slice(name.as_bytes()));
@@ -189,13 +335,24 @@ fn file(set: &mut Vec<u8>, path: &str, package: &str, imports: &[&str], message:
                     }
                 });
             }
+            if let Some(choices) = choices {
+                nested(out, 4, |out| {
+                    nested(out, 1, |out| out.extend_from_slice(b"Type"));
+                    for (choice, number) in choices.iter().zip(0_u8..) {
+                        nested(out, 2, |out| {
+                            nested(out, 1, |out| out.extend_from_slice(choice.as_bytes()));
+                            out.extend_from_slice(&[2 << 3, number]);
+                        });
+                    }
+                });
+            }
         });
         nested(out, 12, |out| out.extend_from_slice(b"proto3"));
     });
 }
 
 /// Appends a field whose value is bytes with a length in front.
-fn nested(out: &mut Vec<u8>, number: u8, write: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn nested(out: &mut Vec<u8>, number: u8, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(number << 3 | 2);
     let start = out.len();
     write(out);
@@ -211,14 +368,14 @@ fn nested(out: &mut Vec<u8>, number: u8, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-fn doubles(out: &mut Vec<u8>, numbers: &[f64]) {
+pub(super) fn doubles(out: &mut Vec<u8>, numbers: &[f64]) {
     for (number, tag) in numbers.iter().zip((1_u8..).map(|place| place << 3 | 1)) {
         out.push(tag);
         out.extend_from_slice(&number.to_le_bytes());
     }
 }
 
-fn varint(out: &mut Vec<u8>, mut number: u64) {
+pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;

@@ -7,9 +7,11 @@ mod piece;
 mod plan;
 mod reader;
 mod ros;
+mod scene;
 mod unpack;
 mod writer;
 
 pub use piece::McapPiece;
 pub use reader::{read, sniff};
+pub use scene::Scene;
 pub use writer::{Compression, McapOptions, McapWriter};

@@ -4,6 +4,7 @@ use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkEr
 use serde_json::json;
 
 use super::plan::{Derived, FIRST, Form, Lane, Plan};
+use super::scene::Moment;
 use crate::Piece;
 
 /// Messages of an MCAP file, ready to be written.
@@ -17,6 +18,8 @@ pub struct McapPiece {
     starts: Vec<String>,
     /// The time of the last message.
     last: u64,
+    /// The scene of the last time.
+    moment: Moment,
 }
 
 struct Message {
@@ -28,7 +31,15 @@ struct Message {
 
 impl McapPiece {
     pub(crate) fn new(plan: Arc<Plan>) -> Self {
-        Self { plan, messages: Vec::new(), data: Vec::new(), rows: 0, starts: Vec::new(), last: 0 }
+        Self {
+            plan,
+            messages: Vec::new(),
+            data: Vec::new(),
+            rows: 0,
+            starts: Vec::new(),
+            last: 0,
+            moment: Moment::default(),
+        }
     }
 
     /// The MCAP channels that have messages, by id.
@@ -131,6 +142,18 @@ impl McapPiece {
         }
     }
 
+    /// Writes the scene of the time whose samples have all come.
+    fn finish_moment(&mut self) {
+        let plan = Arc::clone(&self.plan);
+        let Some(stage) = &plan.stage else { return };
+        let mut moment = std::mem::take(&mut self.moment);
+        moment.finish(&stage.drawn, |time, transforms, scene| {
+            transforms.into_iter().for_each(|message| self.message(stage.transforms, time, message));
+            scene.into_iter().for_each(|message| self.message(stage.scene, time, message));
+        });
+        self.moment = moment;
+    }
+
     fn event(&mut self, time: Time, event: &serde_json::Value) {
         // Events are not among the times that were promised; theirs is in the text.
         let at = self.plan.log_time(time).unwrap_or(0);
@@ -170,8 +193,14 @@ impl Sink for McapPiece {
                 let message = format!("a sample at {} s, before the earliest that was promised", sample.time);
                 return Err(self.refuse(sample.channel, message));
             };
+            if self.moment.is_before(time) {
+                self.finish_moment();
+            }
             if !self.starts.is_empty() {
                 self.flush_starts(time);
+            }
+            if let (Some(part), Value::Bytes(payload)) = (lane.part, &sample.value) {
+                self.moment.note(part, sample.time, time, payload);
             }
             if let Err(message) = self.sample(lane, time, &sample.value) {
                 return Err(self.refuse(sample.channel, message.to_owned()));
@@ -204,6 +233,7 @@ impl Piece for McapPiece {
     }
 
     fn seal(&mut self) -> Result<(), SinkError> {
+        self.finish_moment();
         self.flush_starts(self.last);
         Ok(())
     }

@@ -10,6 +10,7 @@ use mcap::records::{Channel as Topic, Metadata};
 
 use super::describe;
 use super::foxglove::{Message, Pose};
+use super::scene::{Drawn, Part, Scene};
 use crate::Header;
 
 /// Everything that pieces need to know, made once.
@@ -28,6 +29,16 @@ pub(crate) struct Plan {
     /// What is added to times, which MCAP has no sign for.
     pub(crate) offset: u64,
     pub(crate) channels: Vec<Channel>,
+    pub(crate) stage: Option<Stage>,
+}
+
+/// Where a scene goes.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) drawn: Drawn,
+    /// The MCAP channels of transforms and of the scene.
+    pub(crate) transforms: u16,
+    pub(crate) scene: u16,
 }
 
 /// Where the values of one channel go.
@@ -39,6 +50,8 @@ pub(crate) struct Lane {
     /// Where payloads go that do not fit the schema.
     pub(crate) rest: u16,
     pub(crate) derived: Option<Derived>,
+    /// What its values mean for the scene, if there is one.
+    pub(crate) part: Option<Part>,
 }
 
 /// What stands in a message besides the payload.
@@ -102,7 +115,13 @@ pub(crate) const NAME: &str = "logpose";
 pub(crate) const VERSION: &str = "1";
 
 impl Plan {
-    pub(crate) fn new(header: &Header, registry: &Registry, earliest: Time, poses: bool) -> Result<Self, EncodeError> {
+    pub(crate) fn new(
+        header: &Header,
+        registry: &Registry,
+        earliest: Time,
+        poses: bool,
+        scene: Option<Scene>,
+    ) -> Result<Self, EncodeError> {
         let mut making = Making { topics: Vec::new(), schemas: Vec::new(), known: HashMap::new() };
         let names = logpose_model::names(&header.channels);
         let mut lanes = Vec::with_capacity(header.channels.len());
@@ -110,7 +129,7 @@ impl Plan {
             let shape = making.shape(channel, registry);
             let metadata = about(place, channel, name, shape.form);
             let topic = making.topic(name, shape.schema, shape.encoding, metadata).ok_or_else(|| too_many(channel))?;
-            lanes.push(Lane { topic, ty: channel.ty(), form: shape.form, rest: 0, derived: None });
+            lanes.push(Lane { topic, ty: channel.ty(), form: shape.form, rest: 0, derived: None, part: None });
         }
         let last = || too_many(header.channels.last().unwrap_or(&Channel::default()));
         let event_roles = pairs([(key::ROLE, role::EVENTS)]);
@@ -129,9 +148,15 @@ impl Plan {
                 lane.derived = making.derived(channel, name, registry, robot == Some(place));
             }
         }
+        let stage = scene.filter(|_| poses).and_then(|scene| making.stage(scene));
+        if stage.is_some() {
+            for (lane, channel) in lanes.iter_mut().zip(&header.channels) {
+                lane.part = Part::of(channel);
+            }
+        }
         let offset = if earliest < Time::ZERO { earliest.nanos().unsigned_abs() } else { 0 };
         let Making { topics, schemas, .. } = making;
-        Ok(Self { lanes, topics, at_front, schemas, events, offset, channels: header.channels.clone() })
+        Ok(Self { lanes, topics, at_front, schemas, events, offset, channels: header.channels.clone(), stage })
     }
 
     /// A time as MCAP has it, if it is not before the earliest that was promised.
@@ -259,6 +284,18 @@ impl Making {
         let shape = self.bytes("");
         let metadata = pairs([(key::ROLE, role::REST), (key::ID, &place.to_string()), (key::FORM, shape.form.name())]);
         self.topic(&format!("{name} (bytes)"), shape.schema, shape.encoding, metadata)
+    }
+
+    fn stage(&mut self, scene: Scene) -> Option<Stage> {
+        let mut topic = |name: &str, message: Message, about: &str| {
+            let schema = self.schema(message.name(), "protobuf", message.descriptors())?;
+            self.topic(name, schema, "protobuf", pairs([(key::ROLE, role::DERIVED), ("about", about)]))
+        };
+        let transforms = topic("/tf", Message::Frames, "map to actors; right-handed, y and yaw and pitch negated")?;
+        let about =
+            "boxes of vehicles and walkers, as recorded or of a usual size (see their metadata); traffic lights";
+        let scene_topic = topic("/carla/scene", Message::Scene, about)?;
+        Some(Stage { drawn: scene.drawn(), transforms, scene: scene_topic })
     }
 
     fn derived(&mut self, channel: &Channel, name: &str, registry: &Registry, robot: bool) -> Option<Derived> {

@@ -9,6 +9,7 @@ use mcap::{McapError, WriteOptions};
 
 use super::piece::McapPiece;
 use super::plan::{FIRST, Plan};
+use super::scene::Scene;
 use crate::{Header, Piece as _, Writer};
 
 /// How the chunks of an MCAP file are compressed.
@@ -71,7 +72,18 @@ impl<W: Write> Unfinished<W> {
 impl<W: Write + Send> McapWriter<W> {
     /// Starts a file of a log with these channels; its schemas are looked up in `registry`.
     pub fn new(out: W, header: &Header, registry: &Registry, options: &McapOptions) -> Result<Self, SinkError> {
-        let plan = Plan::new(header, registry, options.earliest, options.poses)?;
+        Self::with_scene(out, header, registry, options, None)
+    }
+
+    /// The same, for a log that shows a scene: it is written once more in Foxglove's own messages, as poses are.
+    pub fn with_scene(
+        out: W,
+        header: &Header,
+        registry: &Registry,
+        options: &McapOptions,
+        scene: Option<Scene>,
+    ) -> Result<Self, SinkError> {
+        let plan = Plan::new(header, registry, options.earliest, options.poses, scene)?;
         let compression = match options.compression {
             Compression::Zstd => Some(mcap::Compression::Zstd),
             Compression::Lz4 => Some(mcap::Compression::Lz4),

@@ -105,10 +105,12 @@ fn samples_are_found_by_their_places() {
     let mut times = Vec::new();
     bridge.times(&store, &index, &at, &mut times);
     let rows: Vec<Row> = at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: 3 }).collect();
-    let mut samples = Vec::new();
-    bridge.samples(&store, &index, &rows, &mut samples);
-    assert_eq!(samples.len(), 4);
-    assert!(samples[0].value.same(&Value::Double(0.1)) && samples[2].value.same(&Value::Double(f64::NAN)));
+    let take = &mut |samples: &[Sample<'_>]| {
+        assert_eq!(samples.len(), 4);
+        assert!(samples[0].value.same(&Value::Double(0.1)) && samples[2].value.same(&Value::Double(f64::NAN)));
+        Ok(())
+    };
+    bridge.samples(&store, &index, &rows, take).unwrap();
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 mod edit;
 mod file;
+mod recorded;
 
 pub use edit::{Written, concat, edit};
 pub use file::File;
 pub use logpose_carla::*;
+pub use recorded::recorded;

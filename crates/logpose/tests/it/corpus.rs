@@ -71,13 +71,17 @@ fn fits(log: &Log) -> bool {
         let at: Vec<u64> = found.positions.iter().collect();
         let rows: Vec<_> =
             at.iter().map(|at| logpose::core::Row { time: found.first, at: *at, channel: id as u32 }).collect();
-        let mut samples = Vec::new();
-        dialect.samples(log.bytes(), &log.index, &rows, &mut samples);
-        samples.iter().all(|sample| {
-            let mut payload = Vec::new();
-            sample.value.emit(logpose::core::Layout::Big, &mut payload);
-            payload.len() < 0x8000
-        })
+        let mut fit = true;
+        let take = &mut |samples: &[logpose::core::Sample<'_>]| {
+            fit = samples.iter().all(|sample| {
+                let mut payload = Vec::new();
+                sample.value.emit(logpose::core::Layout::Big, &mut payload);
+                payload.len() < 0x8000
+            });
+            Ok(())
+        };
+        dialect.samples(log.bytes(), &log.index, &rows, take).unwrap();
+        fit
     })
 }
 

@@ -32,10 +32,18 @@ fn what_the_user_says_overrules() {
 fn every_dialect_knows_what_it_writes() {
     for dialect in DIALECTS {
         let name = dialect.info().name;
-        let samples = [(0, Time::from_millis(20), Value::Double(1.0)), (0, Time::from_millis(40), Value::Double(2.0))];
-        let log = Log::from_bytes("-", encode(name, &[("/a", "double")], &samples), &OpenOptions::default()).unwrap();
+        // A recording holds its own channels alone.
+        let frames = [1, 2].map(|frame| [[frame, 0, 0, 0, 0, 0, 0, 0], 0.5_f64.to_le_bytes(), 0.0_f64.to_le_bytes()]);
+        let [first, second] = match name {
+            "carla" => [0, 1].map(|i| Value::Bytes(frames[i].as_flattened())),
+            _ => [Value::Double(1.0), Value::Double(2.0)],
+        };
+        let channel = if name == "carla" { ("/carla/frame", "struct:CarlaFrame") } else { ("/a", "double") };
+        let samples = [(0, Time::from_millis(20), first), (0, Time::from_millis(40), second)];
+        let log = Log::from_bytes("-", encode(name, &[channel], &samples), &OpenOptions::default()).unwrap();
         assert_eq!(log.dialect().info().name, name);
-        assert_eq!(log.index.samples(), 2);
+        let found = log.index.channels.iter().find(|c| c.channel.name == channel.0).unwrap();
+        assert_eq!(found.samples, 2);
     }
 }
 

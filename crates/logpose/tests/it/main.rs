@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod carla;
 mod convert;
 mod corpus;
 mod detection;

@@ -19,7 +19,7 @@ pub use guess::Guess;
 pub use summary::{Hero, Summary};
 
 use crate::error::Error;
-use crate::frames::{Frames, kind_of_whole};
+use crate::frames::Frames;
 use crate::reader::Reader;
 use crate::text::{Date, Fixed, General};
 use crate::wire::{Body, FrameStart, Kind};
@@ -160,7 +160,7 @@ impl<'a> Queries<'a> {
         let mut frame = FrameStart { frame: 0, duration: 0.0, elapsed: 0.0 };
         let form = self.reader.form();
         for packet in self.reader.clone() {
-            let known = packet.and_then(|packet| Ok((packet, kind_of_whole(&packet, form)?)));
+            let known = packet.and_then(|packet| Ok((packet, packet.checked_kind(form)?)));
             let (packet, kind) = match known {
                 Ok((packet, Some(kind))) => (packet, kind),
                 Ok((_, None)) => continue,

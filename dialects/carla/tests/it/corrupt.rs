@@ -66,12 +66,12 @@ fn every_damage_is_reported_at_its_byte() {
 #[test]
 fn every_prefix_reads_without_panic() {
     for (name, log) in logs_in("valid") {
+        let frames = Frames::scan(&log).expect(&name);
         for end in 0..log.len() {
             let prefix = &log[..end];
             fuzzing::decode(prefix);
             fuzzing::recover(prefix);
-            let whole =
-                Frames::scan(&log).expect(&name).frames().iter().filter(|frame| frame.end <= end as u64).count();
+            let whole = frames.frames().iter().filter(|frame| frame.end <= end as u64).count();
             let saved = repair(prefix, &mut Problems::default()).map_or(0, |repair| repair.salvage().frames().len());
             assert_eq!(saved, whole, "frames of the first {end} bytes of {name}");
         }
@@ -86,7 +86,6 @@ fn every_single_byte_can_be_anything() {
             let mut log = small.clone();
             log[at] = byte;
             fuzzing::decode(&log);
-            fuzzing::roundtrip(&log);
             fuzzing::recover(&log);
         }
     }

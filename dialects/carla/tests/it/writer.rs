@@ -197,6 +197,15 @@ fn the_builder_refuses() {
     let log = log.finish().expect("whole");
     assert_eq!(Frames::scan(&log).expect("whole").lives().len(), 2);
 
+    let mut full = recording(Target::V0_9_4, false);
+    for _ in 0..65_535 {
+        full.spawn(&Spawn { blueprint: "static.prop.box", ..Spawn::default() }).expect("free");
+    }
+    let error = full.spawn(&Spawn::default()).unwrap_err();
+    assert_eq!(say(error), "frame 1 would have 65536 Position records; a packet holds at most 65535");
+    assert_eq!(full.spawn(&Spawn { id: Some(0), ..Spawn::default() }), Err(WriteError::NoActor(0)));
+    assert_eq!(Frames::scan(&full.finish().expect("whole")).expect("whole").lives().len(), 65_535);
+
     let mut plain = recording(Target::V0_9_16, false);
     let car = plain.spawn(&Spawn { blueprint: "vehicle.a", ..Spawn::default() }).expect("free");
     let error = plain.velocity(car, Vector::default(), Vector::default()).unwrap_err();

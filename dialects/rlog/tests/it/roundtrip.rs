@@ -1,6 +1,6 @@
 //! Written then read is the same, for one of each and for generated ones.
 
-use logpose_core::{Cursor, Dialect, EncodeError, Layout, Lookup, Problems, Read, Row, Time, Type, Value};
+use logpose_core::{Cursor, Dialect, EncodeError, Layout, Lookup, Problems, Read, Row, Sample, Time, Type, Value};
 use logpose_rlog::{Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
 use proptest::prelude::*;
 
@@ -71,9 +71,14 @@ fn samples_times_and_gathered_columns_agree_with_the_columns() {
         let mut times = Vec::new();
         Rlog.times(&log, &found, &places, &mut times);
         assert_eq!(times, places.iter().map(|at| found.marked_time(*at)).collect::<Vec<_>>());
-        let mut samples = Vec::new();
-        Rlog.samples(&log, &found, &[Row { time: times[0], at: places[0], channel: 0 }], &mut samples);
-        assert_eq!(samples.len(), 1);
+        let mut samples = 0;
+        let row = Row { time: times[0], at: places[0], channel: 0 };
+        let take = &mut |found: &[Sample<'_>]| {
+            samples += found.len();
+            Ok(())
+        };
+        Rlog.samples(&log, &found, &[row], take).unwrap();
+        assert_eq!(samples, 1);
     }
 }
 

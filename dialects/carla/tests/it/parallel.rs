@@ -1,0 +1,55 @@
+//! One, two or three threads: the same index and the same columns.
+
+use logpose_carla::fuzzing;
+use logpose_core::{Problems, Read};
+
+use crate::model_kit::{column_lines, corpus, drive, f32_form, f64_form, index_lines};
+
+fn side_by_side(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    std::thread::scope(|scope| {
+        scope.spawn(b);
+        a();
+    });
+}
+
+fn check(log: &[u8], split: usize) {
+    let run = |threads, salvage| {
+        let read = Read { threads, join: &side_by_side, salvage, ..Read::default() };
+        let (mut a, mut b) = (Problems::default(), Problems::default());
+        let index = fuzzing::index_split(log, &read, &mut a, split).unwrap();
+        let columns = fuzzing::columns_split(log, &read, &mut b, split).unwrap();
+        (index_lines(&index), column_lines(&columns), format!("{:?}", a.list()), format!("{:?}", b.list()))
+    };
+    for salvage in [false, true] {
+        let one = run(1, salvage);
+        for threads in [2, 3, 5] {
+            let found = run(threads, salvage);
+            assert!(found.0 == one.0, "index with {threads} threads");
+            assert!(found.1 == one.1, "columns with {threads} threads");
+            assert_eq!((found.2, found.3), (one.2.clone(), one.3.clone()), "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_what_is_found() {
+    check(&drive(200, 20, f32_form(), 2), 2000);
+    check(&drive(200, 20, f64_form(), 1), 2000);
+    for (_, log) in corpus() {
+        check(&log, 3000);
+    }
+}
+
+#[test]
+fn damage_is_the_same_in_parts() {
+    let log = drive(60, 10, f32_form(), 2);
+    for at in [log.len() / 5, log.len() / 2, log.len() * 4 / 5] {
+        let mut damaged = log.clone();
+        damaged[at..at + 50].fill(0xee);
+        check(&damaged, 2000);
+        check(&log[..at], 2000);
+    }
+    // Frames that do not follow on each other, and a seam in the wrong place.
+    let twice = [&log[..], &log[34..]].concat();
+    check(&twice, 2000);
+}

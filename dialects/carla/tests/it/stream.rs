@@ -1,0 +1,64 @@
+//! A recording in pieces gives the same samples as one at once.
+
+use logpose_carla::Carla;
+use logpose_core::{Dialect, Limits, Lookup, Read, StreamError};
+
+use crate::model_kit::{Lines, corpus, drive, f32_form, f64_form, index, replayed};
+
+fn decoded(log: &[u8], step: usize) -> Result<Lines, StreamError> {
+    let mut decoder = Carla.decoder(&Read::default());
+    let mut lines = Lines::default();
+    let (mut used, mut given) = (0, 0);
+    while given < log.len() {
+        given = (given + step).min(log.len());
+        used += decoder.decode(&log[used..given], &mut lines)?;
+    }
+    decoder.finish(&log[used..], &mut lines)?;
+    Ok(lines)
+}
+
+/// Schemas come with the first value that needs them, so they stand in another place.
+fn without_schemas(lines: &[String]) -> Vec<&String> {
+    lines.iter().filter(|line| !line.contains("/.schema/")).collect()
+}
+
+fn check(log: &[u8], step: usize) {
+    let (index, problems) = index(log);
+    let whole = replayed(log, &index, &Lookup::default());
+    match decoded(log, step) {
+        Ok(pieces) => {
+            assert!(without_schemas(&pieces.lines) == without_schemas(&whole));
+            assert_eq!(pieces.lines.len(), whole.len());
+            let mut names: Vec<_> = pieces.channels.iter().map(|(_, channel)| channel.clone()).collect();
+            let mut known: Vec<_> = index.channels.iter().map(|c| c.channel.clone()).collect();
+            names.sort_by(|a, b| a.name.cmp(&b.name));
+            known.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(names, known);
+        }
+        Err(error) => assert!(!problems.is_empty(), "{error}"),
+    }
+}
+
+#[test]
+fn pieces_give_what_the_whole_gives() {
+    for form in [f32_form(), f64_form()] {
+        let log = drive(30, 5, form, 1);
+        for step in [1, 7, 1000, log.len()] {
+            check(&log, step);
+        }
+    }
+    for (_, log) in corpus() {
+        check(&log, 4096);
+    }
+}
+
+#[test]
+fn a_packet_that_claims_too_much_ends_the_stream() {
+    let mut log = drive(3, 2, f32_form(), 1);
+    log.extend([200, 0xff, 0xff, 0xff, 0x7f]);
+    let error = decoded(&log, 100).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("packet 200 claims 2147483647 bytes"), "{error}");
+    let other = decoded(b"no recording at all, but some text that is long enough", 10).map(|_| ()).unwrap_err();
+    assert!(other.to_string().contains("magic"), "{other}");
+    let _ = Limits::default();
+}
