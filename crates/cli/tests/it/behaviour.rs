@@ -121,6 +121,8 @@ fn completions_and_manual_pages_name_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = stdout(&typed(dir.path(), &format!("logpose completion {shell}")));
         assert!(crate::docs::commands().iter().all(|command| script.contains(command)), "{shell}");
+        let last = |command: &String| script.contains(command.rsplit(' ').next().unwrap());
+        assert!(crate::docs::grouped().iter().all(last), "{shell}");
     }
     assert!(stdout(&typed(dir.path(), "logpose man")).contains("logpose"));
     assert_eq!(code(&typed(dir.path(), "logpose man pages")), 0);

@@ -24,7 +24,7 @@ fn corpus() -> Vec<PathBuf> {
     let shared = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let folder = std::env::var_os("LOGPOSE_CORPUS").map_or_else(shared, PathBuf::from).join("carla");
     let Ok(entries) = fs::read_dir(&folder) else {
-        println!("skipped: no corpus at {}", folder.display());
+        eprintln!("skipped: no corpus at {}", folder.display());
         return Vec::new();
     };
     let recorded = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "log" || extension == "rec");
@@ -105,7 +105,7 @@ fn every_command_ends_well_on_every_recording() {
         &["blocked", "--min-time", "0"],
         &["blocked", "--min-time", "0", "--format", "ndjson"],
         &["state", "--time", "+0.1s", "--json"],
-        &["state", "--time", "-0.1s", "--mode", "carla"],
+        &["state", "--time", "-0.01s", "--mode", "carla"],
         &["replay"],
         &["replay", "--factor", "2.5", "--start", "-0.2", "--format", "csv"],
     ];
@@ -210,6 +210,11 @@ fn compressed_recordings_go_round() {
         assert_ne!(&fs::read(dir.path().join(name)).unwrap()[2..6], b"CARL");
         assert_eq!(stdout(&typed(dir.path(), &format!("logpose carla info {name} --all"))), plain, "{name}");
     }
+    let whole = fs::read(dir.path().join("t.log.gz")).unwrap();
+    fs::write(dir.path().join("cut.log.gz"), &whole[..whole.len() - 20]).unwrap();
+    let output = typed(dir.path(), "logpose carla info cut.log.gz");
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("the gz file is cut off"), "{}", stderr(&output));
     let output = typed(dir.path(), "logpose carla crop traffic.log -o - -S 0..9");
     assert_eq!(output.stdout, fs::read(dir.path().join("traffic.log")).unwrap());
     assert_eq!(stderr(&output), "wrote -: 8 frames, 1.99 kB\n");

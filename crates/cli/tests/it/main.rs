@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    reason = "a panic is how a test fails, also in its helpers"
+    clippy::print_stderr,
+    reason = "a panic is how a test fails, also in its helpers, and what was skipped is told"
 )]
 
 mod behaviour;

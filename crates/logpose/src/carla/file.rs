@@ -66,11 +66,9 @@ impl File {
         if error.kind != ErrorKind::Magic {
             return refused;
         }
-        match Reader::detect(self.bytes(), extension(&self.path).as_deref()) {
-            Some(other) => {
-                let name = other.dialect().info().name;
-                refused.with_help(format!("it looks like {name}; `logpose info` tells what is in it"))
-            }
+        let other = Reader::detect(self.bytes(), extension(&self.path).as_deref());
+        match other.map(|other| other.dialect().info().name).filter(|name| *name != "carla") {
+            Some(name) => refused.with_help(format!("it looks like {name}; `logpose info` tells what is in it")),
             None => refused.with_help("if it was one before it was damaged, `logpose recover` saves its whole frames"),
         }
     }

@@ -43,7 +43,7 @@ pub(super) struct Crop {
 #[command(after_help = "\
 Examples:
   logpose carla drop demo/demo_junction.log -o alone.log --actor class:walker
-  logpose carla drop demo/demo_junction.log -o others.log --actor role:hero --actor 'vehicle.tesla.*'")]
+  logpose carla drop demo/demo_junction.log -o others.log -a role:hero -a 'vehicle.audi.*'")]
 pub(super) struct Drop {
     #[command(flatten)]
     one: One,

@@ -23,7 +23,7 @@ use crate::failure::Outcome;
 use crate::human::clean;
 use crate::progress::Bar;
 use crate::rows::Form;
-use crate::screen::{Out, STRONG, Screen};
+use crate::screen::{STRONG, Screen};
 
 /// Ask, replay and edit CARLA recordings, without CARLA
 ///
@@ -195,18 +195,18 @@ fn problems(frames: &Frames<'_>) -> Vec<Problem> {
 }
 
 /// What stands for an output on a terminal: a recording must not move its cursor or ring its bell.
-struct Harmless<'a> {
-    out: &'a mut Out,
+struct Harmless<'a, W> {
+    out: &'a mut W,
     line: Vec<u8>,
 }
 
-impl Harmless<'_> {
+impl<W: Write> Harmless<'_, W> {
     fn end(self) -> io::Result<()> {
         self.out.write_all(clean(&String::from_utf8_lossy(&self.line)).as_bytes())
     }
 }
 
-impl Write for Harmless<'_> {
+impl<W: Write> Write for Harmless<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
@@ -220,5 +220,23 @@ impl Write for Harmless<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::Harmless;
+
+    #[test]
+    fn a_recording_cannot_write_escape_sequences() {
+        let mut out = Vec::new();
+        let mut harmless = Harmless { out: &mut out, line: Vec::new() };
+        for part in ["Map: Citt", "à\nMap: \x1b[2J\r", "\nno line break\x07"] {
+            harmless.write_all(part.as_bytes()).unwrap();
+        }
+        harmless.end().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "Map: Città\nMap: \\u{1b}[2J\\r\nno line break\\u{7}");
     }
 }

@@ -29,7 +29,7 @@ use crate::table::{Align, Table};
 Examples:
   logpose carla state demo/demo_junction.log --time 10
   logpose carla state demo/demo_junction.log --time -2s --actor class:vehicle
-  logpose carla state demo/demo_junction.log --time 10 --actor role:hero --json | jq '.actors[0].pose'
+  logpose carla state demo/demo_junction.log --time 10 --actor 10 --json | jq .actors
   logpose carla state demo/demo_junction.log --time 10 --mode carla --format csv")]
 pub(super) struct State {
     /// A recording; `-` is standard input
