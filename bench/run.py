@@ -31,6 +31,7 @@ INPUTS = {
     "rlog-match": "bc4ad39d527753a4",
     "wpilog-big": "8681f9fbaec27afc",
     "rlog-big": "e20ddef4364baff1",
+    "carla-big": "",
 }
 # How many messages the MCAP file has, and what its sha256 begins with. A tenth is for those who take long.
 MESSAGES = {5_000_000: "cd228f326320e7a3", 500_000: "f19654dc29465090"}
@@ -429,9 +430,18 @@ def jobs(inputs, have, quick):
                 seconds, rss = (165, 6.9e9) if size == "big" else (10.2, 679e6)
                 goals = [("peer", least), ("extra", 1.15)] if size == "big" else [("peer", 4), ("elsewhere", 250)]
                 reading("wpilog-columns", kind, threads, [cpp("columns", kind)], (SCOPE, seconds, rss), goals, ratio_held)
+            elif kind.startswith("carla"):
+                reading("carla-index", kind, threads)
             else:
                 reading("rlog-index", kind, threads, extra=index_bytes)
                 reading("rlog-columns", kind, threads, (), (SCOPE, 9.4, 695e6) if size == "match" else None, [("elsewhere", 300)] if size == "match" else [], ratio_held)
+
+    if "carla-big" in inputs:
+        path = inputs["carla-big"][0]
+        list_.append(Job("carla frames and actors, big", Side("logpose", ours("carla-frames", path), per_record), kind="carla-big", unit="ns/frame", threads=1))
+        side = Side("logpose", ours("carla-states", path), key("state_median_us"))
+        p99 = ("µs at the 99th percentile", lambda keys, _: float(keys["state_p99_us"]))
+        list_.append(Job("carla state at a time, big, median", side, unit="µs", goals=[("extra", 1000)], extra=p99))
 
     n = 400_000 if quick else 2_000_000
     allocations = ("allocations", lambda keys, _: int(keys["double_allocations"]) + int(keys["bool_allocations"]))

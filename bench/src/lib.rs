@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod append;
+pub mod carla;
 pub mod encode;
 pub mod mcap;
 pub mod meter;

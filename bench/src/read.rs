@@ -40,7 +40,7 @@ impl Work {
     }
 }
 
-fn how(threads: usize) -> Read<'static> {
+pub(crate) fn how(threads: usize) -> Read<'static> {
     OpenOptions { threads, ..OpenOptions::default() }.read()
 }
 
@@ -148,7 +148,7 @@ fn open(path: &Path, threads: usize) -> Result<Log, logpose::Error> {
 }
 
 /// The inputs are whole. A note is no matter: an RLOG made from a WPILOG has times that AdvantageScope dislikes.
-fn no_damage(problems: &Problems) -> Result<(), Box<dyn Error>> {
+pub(crate) fn no_damage(problems: &Problems) -> Result<(), Box<dyn Error>> {
     match problems.list().iter().find(|problem| problem.severity == Severity::Damage) {
         Some(problem) => Err(format!("the input is whole, but: {problem}").into()),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Deterministic benchmark inputs: WPILOG 1.0, RLOG R2 and MCAP.
+//! Deterministic benchmark inputs: WPILOG 1.0, RLOG R2, CARLA recordings and MCAP.
 //!
 //! `generate KIND OUT [BYTES]` writes one log and prints one line of JSON: what a correct reader must count.
 //! The bytes depend on KIND and BYTES alone.
@@ -20,6 +20,7 @@ usage: generate KIND OUT [BYTES]
   wpilog-tiny   1,000,000 boolean records; BYTES is not used (8 MB)
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
   rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
+  carla-big     100 vehicles and 50 lights at 20 Hz, records are frames (1 GB)
   mcap-doubles  320 topics of doubles, written by the crate mcap, not compressed; BYTES is how many messages (5,000,000)";
 
 fn main() -> ExitCode {
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         "wpilog-tiny" => wpilog(out, tiny_entries(), u64::MAX, 1_000_000, 3),
         "rlog-match" => rlog(out, match_entries(), limit(50_000_000), 4),
         "rlog-big" => rlog(out, big_entries(), limit(500_000_000), 5),
+        "carla-big" => carla(out, limit(1_000_000_000)).map_err(io::Error::other),
         "mcap-doubles" => mcap(out, limit(5_000_000), 6).map_err(io::Error::other),
         _ => return usage(),
     };
@@ -64,6 +66,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn carla(path: &str, bytes: u64) -> Result<(Totals, u64), Box<dyn std::error::Error + Send + Sync>> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let (frames, bytes) = logpose_bench::carla::generate(&mut out, bytes).map_err(|error| error.to_string())?;
+    out.flush()?;
+    Ok((Totals { records: frames, ..Totals::default() }, bytes))
 }
 
 fn usage() -> ExitCode {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use logpose_bench::append::wpilog_append;
+use logpose_bench::carla;
 use logpose_bench::encode::rlog_encode;
 use logpose_bench::meter::Counting;
 use logpose_bench::read::{Line, columns, index, means, open_and_sum, wpilog_sum};
@@ -20,6 +21,8 @@ const USAGE: &str = "\
 usage: ours wpilog-sum|wpilog-index|wpilog-columns|rlog-index|rlog-columns|open-sum FILE [THREADS]
        ours wpilog-append OUT|- [RECORDS]    `-` drops the bytes
        ours rlog-encode [CYCLES]
+       ours carla-index FILE [THREADS]
+       ours carla-frames|carla-states FILE
        ours means FILE OUT";
 
 fn main() -> ExitCode {
@@ -47,6 +50,8 @@ fn job(args: &[&str]) -> Option<Line> {
         ["rlog-encode", cycles] => rlog_encode(cycles.parse().ok()?),
         ["wpilog-append", out] => wpilog_append(sink(out), 2_000_000),
         ["wpilog-append", out, records] => wpilog_append(sink(out), records.parse().ok()?),
+        ["carla-frames", file] => carla::frames(Path::new(file)),
+        ["carla-states", file] => carla::states(Path::new(file)),
         ["means", file, out] => means(Path::new(file), Path::new(out)),
         [job, file] => read(job, Path::new(file), 1)?,
         [job, file, threads] => read(job, Path::new(file), threads.parse().ok()?)?,
@@ -57,6 +62,7 @@ fn job(args: &[&str]) -> Option<Line> {
 fn read(job: &str, file: &Path, threads: usize) -> Option<Line> {
     Some(match job {
         "wpilog-sum" => wpilog_sum(file, threads),
+        "carla-index" => carla::index(file, threads),
         "wpilog-index" => index(&Wpilog, file, threads),
         "wpilog-columns" => columns(&Wpilog, file, threads),
         "rlog-index" => index(&Rlog, file, threads),

@@ -1,0 +1,109 @@
+//! CARLA recordings: one made for the bench, its index, and the state at a time.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use logpose_carla::{
+    ActorType, Carla, Controls, Frames, Mode, Recording, RecordingOptions, Rotation, Signal, Spawn, State, Target,
+    Vector,
+};
+use logpose_core::{Dialect, Problems, Read};
+
+use crate::meter;
+use crate::read::{Line, Work, how, no_damage};
+
+/// Vehicles and traffic lights of the recording.
+const VEHICLES: u32 = 100;
+const LIGHTS: u32 = 50;
+/// How many moments are looked at.
+const STATES: u32 = 2000;
+
+/// Writes a recording of at least so many bytes: a hundred vehicles that drive in circles and fifty lights, as 0.9.15
+/// records them. Returns its frames and bytes.
+pub fn generate(out: &mut dyn Write, bytes: u64) -> Result<(u64, u64), Box<dyn Error>> {
+    let options =
+        RecordingOptions { target: Target::V0_9_15, map: "Town03", date: 1_700_000_000, additional_data: false };
+    let mut recording = Recording::new(&options)?;
+    recording.tick(0.05)?;
+    let spawn = |recording: &mut Recording, class, blueprint| {
+        recording.spawn(&Spawn { class: Some(class), blueprint, ..Spawn::default() })
+    };
+    let mut vehicles = Vec::new();
+    for _ in 0..VEHICLES {
+        vehicles.push(spawn(&mut recording, ActorType::Vehicle, "vehicle.tesla.model3")?);
+    }
+    let mut lights = Vec::new();
+    for _ in 0..LIGHTS {
+        lights.push(spawn(&mut recording, ActorType::TrafficLight, "traffic.traffic_light")?);
+    }
+    let (mut frames, mut written) = (1_u64, 0);
+    while written < bytes {
+        let turn = frames as f64 * 0.05;
+        for (number, vehicle) in (0..).zip(&vehicles) {
+            let angle = turn * 0.2 + f64::from(number);
+            let (sin, cos) = angle.sin_cos();
+            let radius = 20.0 + f64::from(number);
+            let place = Vector::new(radius * cos, radius * sin, 0.1);
+            recording.place(*vehicle, place, Rotation::new(0.0, 0.0, angle.to_degrees() % 360.0))?;
+            let throttle = f64::from(number % 10) / 10.0;
+            #[expect(clippy::cast_possible_truncation, reason = "a control is a number from 0 to 1")]
+            recording.control(*vehicle, Controls { throttle: throttle as f32, gear: 3, ..Controls::default() })?;
+        }
+        for (number, light) in (0_u64..).zip(&lights) {
+            let signal = if (frames / 200 + number).is_multiple_of(2) { Signal::Green } else { Signal::Red };
+            #[expect(clippy::cast_possible_truncation, reason = "seconds of one state")]
+            recording.signal(*light, signal, (turn % 10.0) as f32, false)?;
+        }
+        let part = recording.take();
+        out.write_all(&part)?;
+        written += part.len() as u64;
+        recording.tick(0.05)?;
+        frames += 1;
+    }
+    let rest = recording.finish()?;
+    out.write_all(&rest)?;
+    Ok((frames, written + rest.len() as u64))
+}
+
+/// Goes over the headers of all packets: what queries and states need.
+pub fn frames(path: &Path) -> Line {
+    let work = Work::begin();
+    let log = meter::map(path)?;
+    let frames = Frames::scan(&log)?;
+    let end = work.end();
+    Ok(format!("records={} {end}", frames.frames().len()))
+}
+
+/// Makes the index of all channels, as a large log is opened: without the place of every record.
+pub fn index(path: &Path, threads: usize) -> Line {
+    let mut problems = Problems::default();
+    let work = Work::begin();
+    let log = meter::map(path)?;
+    let index = Carla.index(&log, &Read { positions: false, ..how(threads) }, &mut problems)?;
+    let end = work.end();
+    no_damage(&problems)?;
+    let frames = index.fact("frames").unwrap_or_default();
+    Ok(format!("records={frames} samples={} {end}", index.samples()))
+}
+
+/// The state at many times, in no order: the median and the 99th percentile in microseconds.
+pub fn states(path: &Path) -> Line {
+    let log = meter::map(path)?;
+    let frames = Frames::scan(&log)?;
+    let mut taken = Vec::new();
+    for number in 0..STATES {
+        // Golden steps go everywhere, and nowhere twice.
+        let time = frames.total() * (f64::from(number) * 0.618_033_988_749_895).fract();
+        let begun = Instant::now();
+        let state = State::at(&frames, time, Mode::True).ok_or("no state")?;
+        taken.push(begun.elapsed().as_nanos());
+        if state.actors.len() != (VEHICLES + LIGHTS) as usize {
+            return Err("actors are missing".into());
+        }
+    }
+    taken.sort_unstable();
+    let part = |of: usize| taken.get(taken.len() * of / 100).copied().unwrap_or(0) as f64 / 1e3;
+    Ok(format!("records={} state_median_us={} state_p99_us={}", frames.frames().len(), part(50), part(99)))
+}
