@@ -1,7 +1,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use logpose_core::{EncodeOptions, SinkError};
+use logpose_core::{EncodeOptions, Problems, SinkError};
 
 use crate::convert::{Encoding, encoder, sink_error};
 use crate::{Error, Feed, Finding, Log, OpenOptions, Order, Output, Progress, Report};
@@ -60,7 +60,7 @@ pub fn recover(
                 more = mend(&mut part);
                 written = out.write_all(&part).map_err(SinkError::Io);
             }
-            (written, log.index.samples(), Vec::new())
+            (written, log.index.samples(), Problems::default())
         }
         None => {
             let encoder = encoder(log.dialect(), &encode)?;
