@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use logpose::bridges::mcap::{Compression, McapOptions};
-use logpose::core::{Dialect, EncodeOptions};
+use logpose::core::{Dialect, EncodeOptions, Info};
 use logpose::{
     ConvertOptions, DIALECTS, FolderLayout, Format, Output, Report, Wide, Wrapper, convert, convert_to_folder,
     parse_duration,
@@ -100,7 +100,12 @@ enum Compressed {
 
 /// What can be written.
 fn formats() -> Vec<&'static str> {
-    let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(|info| info.name);
+    written(|info| info.name)
+}
+
+/// Something about every format that can be written; the bridges' names are their extensions.
+fn written(of: impl Fn(&Info) -> &'static str) -> Vec<&'static str> {
+    let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(of);
     dialects.chain(["parquet", "arrow", "mcap", "csv", "ndjson"]).collect()
 }
 
@@ -220,7 +225,8 @@ impl Convert {
                 .into()),
             (None, None) => {
                 let message = format!("{}: the extension does not tell the format", shown(&self.output));
-                Err(Complaint::usage(message).help(format!("end it in .{}, or add --to", formats().join(", ."))).into())
+                let extensions = written(|info| info.extensions.first().unwrap_or(&info.name)).join(", .");
+                Err(Complaint::usage(message).help(format!("end it in .{extensions}, or add --to")).into())
             }
         }
     }

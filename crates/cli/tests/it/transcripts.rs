@@ -449,7 +449,7 @@ const CASES: &[(&str, &[&str])] = &[
             "logpose list",
             "logpose list match.wpilog --nonsense",
             "logpose list --nonsense --json",
-            "logpose info match.wpilog --from carla",
+            "logpose info match.wpilog --from ulog",
             "logpose -q -v match.wpilog",
         ],
     ),
