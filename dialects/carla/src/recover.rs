@@ -72,7 +72,7 @@ pub fn salvage<'a>(log: &'a [u8], problems: &mut Problems) -> Result<Salvage<'a>
     salvage.find_unknown(problems);
     if salvage.frames.is_empty() {
         let message = "the recording has not one whole frame";
-        problems.push(Problem::new(Severity::Damage, "no-frames", start as u64, 0, message));
+        problems.push(Problem::new(Severity::Warning, "no-frames", start as u64, 0, message));
     }
     problems.sort_by_place();
     Ok(salvage)
