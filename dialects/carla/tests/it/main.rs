@@ -12,6 +12,7 @@ mod corrupt;
 mod demo;
 mod edit;
 mod fixtures;
+mod golden;
 mod model;
 mod model_kit;
 mod parallel;
