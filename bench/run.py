@@ -438,7 +438,7 @@ def jobs(inputs, have, quick):
 
     if "carla-big" in inputs:
         path = inputs["carla-big"][0]
-        list_.append(Job("carla frames and actors, big", Side("logpose", ours("carla-frames", path), per_record), kind="carla-big", unit="ns/frame", threads=1))
+        list_.append(Job("carla frames and actors, big", Side("logpose", ours("carla-frames", path), per_record), kind="carla-big", threads=1))
         side = Side("logpose", ours("carla-states", path), key("state_median_us"))
         p99 = ("µs at the 99th percentile", lambda keys, _: float(keys["state_p99_us"]))
         list_.append(Job("carla state at a time, big, median", side, unit="µs", goals=[("extra", 1000)], extra=p99))

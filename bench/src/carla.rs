@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use logpose_carla::{
-    ActorType, Carla, Controls, Frames, Mode, Recording, RecordingOptions, Rotation, Signal, Spawn, State, Target,
-    Vector,
+    ActorType, Carla, Controls, Form, Frames, Header, Kind, Mode, Packet, Recording, RecordingOptions, Rotation,
+    Signal, Spawn, State, Target, Vector,
 };
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Cursor, Dialect, Problems, Read};
 
 use crate::meter;
 use crate::read::{Line, Work, how, no_damage};
@@ -21,7 +21,7 @@ const LIGHTS: u32 = 50;
 const STATES: u32 = 2000;
 
 /// Writes a recording of at least so many bytes: a hundred vehicles that drive in circles and fifty lights, as 0.9.15
-/// records them. Returns its frames and bytes.
+/// records them. Returns how many samples it has, its frames among them, and its bytes.
 pub fn generate(out: &mut dyn Write, bytes: u64) -> Result<(u64, u64), Box<dyn Error>> {
     let options =
         RecordingOptions { target: Target::V0_9_15, map: "Town03", date: 1_700_000_000, additional_data: false };
@@ -38,7 +38,7 @@ pub fn generate(out: &mut dyn Write, bytes: u64) -> Result<(u64, u64), Box<dyn E
     for _ in 0..LIGHTS {
         lights.push(spawn(&mut recording, ActorType::TrafficLight, "traffic.traffic_light")?);
     }
-    let (mut frames, mut written) = (1_u64, 0);
+    let (mut frames, mut records, mut written) = (1_u64, 0, 0);
     while written < bytes {
         let turn = frames as f64 * 0.05;
         for (number, vehicle) in (0..).zip(&vehicles) {
@@ -58,13 +58,27 @@ pub fn generate(out: &mut dyn Write, bytes: u64) -> Result<(u64, u64), Box<dyn E
         }
         let part = recording.take();
         out.write_all(&part)?;
+        records += samples(&part);
         written += part.len() as u64;
         recording.tick(0.05)?;
         frames += 1;
     }
     let rest = recording.finish()?;
     out.write_all(&rest)?;
-    Ok((frames, written + rest.len() as u64))
+    Ok((records + samples(&rest), written + rest.len() as u64))
+}
+
+/// How many samples the packets of a part of a recording are.
+fn samples(part: &[u8]) -> u64 {
+    let header = Header::parse(&mut Cursor::new(part, 0)).map_or(0, |header| header.size());
+    let mut cur = Cursor::new(part.get(header..).unwrap_or_default(), 0);
+    let packets = std::iter::from_fn(|| Packet::parse(&mut cur).ok());
+    let each = packets.map(|packet| match packet.kind(Form::default()) {
+        Some(Kind::FrameEnd) => 0,
+        Some(kind) if kind.fixed_size().is_some() => 1,
+        _ => packet.total().into(),
+    });
+    each.sum()
 }
 
 /// Goes over the headers of all packets: what queries and states need.
@@ -73,7 +87,7 @@ pub fn frames(path: &Path) -> Line {
     let log = meter::map(path)?;
     let frames = Frames::scan(&log)?;
     let end = work.end();
-    Ok(format!("records={} {end}", frames.frames().len()))
+    Ok(format!("records={} frames={} {end}", samples(&log), frames.frames().len()))
 }
 
 /// Makes the index of all channels, as a large log is opened: without the place of every record.
@@ -84,8 +98,9 @@ pub fn index(path: &Path, threads: usize) -> Line {
     let index = Carla.index(&log, &Read { positions: false, ..how(threads) }, &mut problems)?;
     let end = work.end();
     no_damage(&problems)?;
-    let frames = index.fact("frames").unwrap_or_default();
-    Ok(format!("records={frames} samples={} {end}", index.samples()))
+    let made = |name: &str| name.starts_with("/.schema/") || name == "/carla/layout";
+    let records = index.channels.iter().filter(|c| !made(&c.channel.name)).map(|c| c.samples).sum::<u64>();
+    Ok(format!("records={records} {end}"))
 }
 
 /// The state at many times, in no order: the median and the 99th percentile in microseconds.
@@ -105,5 +120,5 @@ pub fn states(path: &Path) -> Line {
     }
     taken.sort_unstable();
     let part = |of: usize| taken.get(taken.len() * of / 100).copied().unwrap_or(0) as f64 / 1e3;
-    Ok(format!("records={} state_median_us={} state_p99_us={}", frames.frames().len(), part(50), part(99)))
+    Ok(format!("records={} state_median_us={} state_p99_us={}", samples(&log), part(50), part(99)))
 }

@@ -20,7 +20,7 @@ usage: generate KIND OUT [BYTES]
   wpilog-tiny   1,000,000 boolean records; BYTES is not used (8 MB)
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
   rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
-  carla-big     100 vehicles and 50 lights at 20 Hz, records are frames (1 GB)
+  carla-big     100 vehicles and 50 lights at 20 Hz                (1 GB)
   mcap-doubles  320 topics of doubles, written by the crate mcap, not compressed; BYTES is how many messages (5,000,000)";
 
 fn main() -> ExitCode {
@@ -70,9 +70,9 @@ fn main() -> ExitCode {
 
 fn carla(path: &str, bytes: u64) -> Result<(Totals, u64), Box<dyn std::error::Error + Send + Sync>> {
     let mut out = BufWriter::new(File::create(path)?);
-    let (frames, bytes) = logpose_bench::carla::generate(&mut out, bytes).map_err(|error| error.to_string())?;
+    let (records, bytes) = logpose_bench::carla::generate(&mut out, bytes).map_err(|error| error.to_string())?;
     out.flush()?;
-    Ok((Totals { records: frames, ..Totals::default() }, bytes))
+    Ok((Totals { records, ..Totals::default() }, bytes))
 }
 
 fn usage() -> ExitCode {

@@ -11,6 +11,8 @@ pub struct ColumnBuilder {
     /// What every record changes, apart from the rest: hundreds of slots stay in the nearest cache.
     open: Vec<OpenChunk>,
     slots: Vec<SlotColumn>,
+    /// Bytes from one time to the next: 8, or 0 where each takes the place of the one before.
+    step: u32,
 }
 
 /// Where the next sample of a slot goes.
@@ -59,7 +61,14 @@ impl ColumnBuilder {
     /// A builder that shows every large block of fresh memory to `prepare`.
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
-        Self { memory: Memory::new(FIRST_BLOCK, BLOCK, prepare), open: Vec::new(), slots: Vec::new() }
+        Self { memory: Memory::new(FIRST_BLOCK, BLOCK, prepare), open: Vec::new(), slots: Vec::new(), step: 8 }
+    }
+
+    /// The same, without the times: those of its columns are not to be asked for.
+    #[must_use]
+    pub fn untimed(mut self) -> Self {
+        self.step = 0;
+        self
     }
 
     /// Notes one record: its slot, its time in nanoseconds and its payload.
@@ -74,7 +83,7 @@ impl ColumnBuilder {
             open.left -= 1;
             open.last = time;
             put(block, open.times, &time.to_le_bytes());
-            open.times += 8;
+            open.times += self.step;
             if let Some(word) = payload.first_chunk::<8>()
                 && payload.len() == 8
             {
@@ -128,7 +137,7 @@ impl ColumnBuilder {
             open.left -= 1;
             open.last = time;
             put(block, open.times, &time.to_le_bytes());
-            open.times += 8;
+            open.times += self.step;
             put_slice(block, s.bytes, payload);
             #[expect(clippy::cast_possible_truncation, reason = "compared with what is left of the chunk above")]
             let len = payload.len() as u32;
@@ -166,12 +175,13 @@ impl ColumnBuilder {
         let mean = if before > 0 { ((s.bytes - s.bytes_start) as usize).div_ceil(before as usize) } else { len };
         // One large payload among small ones must not make room for thousands of its size.
         let rows = if open.width == VARIABLE { rows } else { rows.min(MOST_BYTES / len.max(1)).max(1) };
-        let (times, values, bytes) = match open.width {
+        let times = odd_lines(if self.step == 0 { 8 } else { rows * 8 });
+        let (values, bytes) = match open.width {
             VARIABLE => {
                 let bytes = (rows * (mean + mean / 8 + 1)).min(MOST_BYTES).max(len);
-                (odd_lines(rows * 8), odd_lines((rows + 1) * 4), odd_lines(bytes))
+                (odd_lines((rows + 1) * 4), odd_lines(bytes))
             }
-            width => (odd_lines(rows * 8), odd_lines(rows * width as usize), 0),
+            width => (odd_lines(rows * width as usize), 0),
         };
         let (block, at) = self.memory.take(times + values + bytes);
         let (Some(open), Some(s)) = (self.open.get_mut(slot as usize), self.slots.get_mut(slot as usize)) else {

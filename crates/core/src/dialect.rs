@@ -206,6 +206,8 @@ pub struct Lookup {
     pub always: Vec<bool>,
     /// Only records that begin in this stretch, one of [`Dialect::windows`].
     pub within: Option<Span>,
+    /// Whether the times of columns will not be asked for: then a scan may leave them out.
+    pub untimed: bool,
 }
 
 impl Lookup {

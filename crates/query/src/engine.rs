@@ -217,6 +217,6 @@ fn names(plan: &LogicalPlan) -> Vec<String> {
 
 /// Windows of all threads may take one part of so many of the memory; what is decoded is about as large as the bytes.
 const SHARE: u64 = 8;
-const WINDOW: u64 = 32 << 20;
+const WINDOW: u64 = 16 << 20;
 const SMALLEST_WINDOW: u64 = 1 << 20;
 const STACK: usize = 8 << 20;

@@ -112,6 +112,7 @@ impl Reader {
                     start: (span.start > i64::MIN).then(|| Time::from_nanos(span.start)),
                     end: (span.end < i64::MAX).then(|| Time::from_nanos(span.end)),
                     within: Some(within),
+                    untimed: span == Stretch::ALL && !self.wants_time(),
                     ..Lookup::default()
                 };
                 let columns = opened.scan(&lookup).map_err(external)?;
@@ -156,6 +157,10 @@ impl Reader {
         Ok(())
     }
 
+    fn wants_time(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column, Column::Time | Column::TimeNs))
+    }
+
     fn span(&self, log: usize) -> Stretch {
         self.wanted.spans.get(log).copied().unwrap_or(Stretch::ALL)
     }
@@ -170,8 +175,7 @@ impl Reader {
         self.samples.add(rows);
         let span = self.span(source.log);
         let limits = piece.mixed && span != Stretch::ALL;
-        let wants_time = limits || self.columns.iter().any(|c| matches!(c, Column::Time | Column::TimeNs));
-        let moments = wants_time.then(|| match &piece.values {
+        let moments = (limits || self.wants_time()).then(|| match &piece.values {
             Values::Chunk(chunk) => times(&self.memory, chunk),
             Values::Sorted(times, _) => times.clone(),
         });

@@ -42,6 +42,9 @@ pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut 
     let within = lookup.within.unwrap_or(EVERYTHING);
     let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
     let mut builder = ColumnBuilder::new(prepare);
+    if lookup.untimed {
+        builder = builder.untimed();
+    }
     let total: u64 = index.spans.iter().map(|span| span.end - span.start).sum();
     let part = within.end.min(log.len() as u64).saturating_sub(within.start).min(total);
     for (id, found) in (0..).zip(&index.channels) {

@@ -19,6 +19,7 @@ mod parallel;
 mod queries;
 mod recover;
 mod replay_trace;
+mod replayed;
 mod state;
 mod stream;
 mod vectors;

@@ -1,14 +1,16 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use logpose::carla::{self, File, Pose, ReplayError, ReplayOptions, Tick};
+use logpose::carla::{self, File, Pose, ReplayError, ReplayOptions, Replayed, Tick, WriteError};
+use logpose::{ConvertOptions, Log, OpenOptions, Output, convert};
 
 use super::{problems, tell};
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
-use crate::human::number;
+use crate::human::{bytes, number};
+use crate::interrupt;
 use crate::progress::Bar;
 use crate::render::carla as shapes;
 use crate::rows::{Array, Cell, Form, Rows};
@@ -18,14 +20,16 @@ use crate::screen::{Out, Screen};
 ///
 /// One line for each step: time, the frame that is current, how much of it has passed, what happened, and where actors are
 /// placed, in metres and degrees; the first line is the step to the start, which places nobody. What CARLA answers to
-/// replay_file goes to standard error. It ends where the replayer stops, or where the recording has nothing more to show.
+/// replay_file goes to standard error. With -o the steps become a recording of their own, in the format that the extension
+/// tells: .log for a simulator, .mcap for Foxglove, or any other. It ends where the replayer stops, or where the recording has nothing more to show.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose carla replay demo/demo_junction.log --start 9 --duration 2
   logpose carla replay demo/demo_junction.log --start -3 --factor 0.5 --format csv > poses.csv
   logpose carla replay demo/demo_junction.log --delta 0.1 | jq -c '[.time, .frame, .per]'
-  logpose carla replay demo/demo_junction.log --ignore-hero --format json > replay.json")]
+  logpose carla replay demo/demo_junction.log --ignore-hero --format json > replay.json
+  logpose carla replay demo/demo_junction.log --start 9 --duration 2 --factor 0.25 -o slow.mcap")]
 pub(super) struct Replay {
     /// A recording; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -57,6 +61,12 @@ pub(super) struct Replay {
     /// The same as --format json
     #[arg(long)]
     json: bool,
+    /// Write the steps as a recording, or as what the extension tells
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["format", "json"])]
+    output: Option<PathBuf>,
+    /// Replace OUT if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -85,6 +95,18 @@ impl Replay {
         let mut answer = Vec::new();
         replay.text(&shown(file.path()), None, &mut answer)?;
         String::from_utf8_lossy(&answer).lines().for_each(|line| screen.notes.line(crate::human::clean(line)));
+        if let Some(output) = &self.output {
+            let mut recording = Replayed::new(&frames, replay.start()).map_err(written)?;
+            let mut last = first;
+            recording.step(&last, self.delta).map_err(written)?;
+            while !last.stopped && !last.exhausted {
+                last = replay.tick(self.delta);
+                recording.step(&last, self.delta).map_err(written)?;
+            }
+            let bytes = recording.finish().map_err(written)?;
+            self.write(bytes, output, screen)?;
+            return Ok(tell(&file, false, problems(&frames), screen));
+        }
         let out = &mut screen.out;
         let mut steps = Steps::begin(if self.json { Format::Json } else { self.format }, out)?;
         steps.step(&first, out)?;
@@ -102,6 +124,25 @@ impl Replay {
         Ok(tell(&file, false, problems(&frames), screen))
     }
 
+    /// Writes a recording in the format that a name tells.
+    fn write(&self, recording: Vec<u8>, output: &Path, screen: &mut Screen) -> Result<()> {
+        let Some((format, wrapper)) = logpose::Format::from_path(output) else {
+            let message = format!("{}: the extension does not tell the format", shown(output));
+            return Err(Complaint::usage(message)
+                .help("end it in .log, .mcap, .parquet or another that convert writes")
+                .into());
+        };
+        let log = [Log::from_bytes("replay.log", recording, &OpenOptions::default())?];
+        let to = Output::File { path: output, force: self.force, wrapper };
+        let bar = Bar::new(screen.notes.quiet);
+        let report = interrupt::while_writing(output, || {
+            Ok::<_, anyhow::Error>(convert(&log, Vec::new(), &format, to, &ConvertOptions::default(), &bar)?)
+        })?;
+        let steps = log.iter().filter_map(|log| log.index.fact("frames")).collect::<String>();
+        screen.notes.line(format_args!("wrote {}: {steps} steps, {}", shown(output), bytes(report.bytes)));
+        Ok(())
+    }
+
     /// A step that does not move the time would be repeated for ever.
     fn check_step(&self, start: f64, stop: f64) -> Result<(), Complaint> {
         let step = f64::from(self.delta) * self.factor;
@@ -112,6 +153,10 @@ impl Replay {
         Err(Complaint::usage(format!("with --delta {delta} and --factor {factor} the time does not move on"))
             .help("both must be above 0; CARLA's step is often 0.05"))
     }
+}
+
+fn written(error: WriteError) -> Complaint {
+    Complaint::failed("write", error.to_string())
 }
 
 /// Steps as they are printed.
