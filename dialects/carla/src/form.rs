@@ -44,6 +44,11 @@ impl Detector {
                 self.ids = Some(if self.positions || !is_doors(packet) { Ids::A } else { Ids::B });
             }
             23 if self.ids.is_none() && !self.positions => self.ids = Some(Ids::A),
+            // Only foreign writers leave out the one before it. A rider has 12 bytes, and no number of wheels does.
+            22 if self.ids.is_none() && packet.total() > 0 => {
+                let riders = packet.body.len() == 2 + 12 * usize::from(packet.total());
+                self.ids = Some(if riders { Ids::A } else { Ids::B });
+            }
             _ => {}
         }
         self.vectors = self.vectors.or_else(|| width(packet));

@@ -1,5 +1,7 @@
 //! Walks over the parts of a recording, side by side where there are threads, put together as if it had been one walk.
 
+use std::collections::HashSet;
+
 use logpose_core::{
     Channel, ColumnBuilder, Cursor, DecodeError, Fate, IndexBuilder, Mark, Problem, Problems, Read, Severity, SlotId,
     Span, Time,
@@ -288,7 +290,15 @@ pub(crate) fn collect<C: Collect>(
     if whole.walk.frames == 0 {
         whole.walk.problems.push(Problem::general(Severity::Warning, "no-frames", "the recording has no frames"));
     }
-    problems.append(std::mem::take(&mut whole.walk.problems));
+    let found = std::mem::take(&mut whole.walk.problems);
+    if read.salvage {
+        // What is wrong with frames and packets was said by who searched for them.
+        let told: HashSet<u64> = problems.list().iter().filter_map(|problem| problem.at).collect();
+        let new = |problem: &&Problem| problem.at.is_some_and(|at| !told.contains(&at));
+        found.list().iter().filter(new).cloned().for_each(|problem| problems.push(problem));
+    } else {
+        problems.append(found);
+    }
     let schemas = if whole.walk.packets > 0 { plan.schemas(&whole.walk.slots.keys) } else { Vec::new() };
     Collected { walk: whole.walk, product: whole.product, steps: whole.steps, spans, schemas }
 }

@@ -174,6 +174,13 @@ impl Walk {
         let kind = packet.checked_kind(self.form)?;
         self.packets += 1;
         self.packet = packet.at;
+        if !self.open && kind != Some(Kind::FrameStart) {
+            let text = match kind {
+                Some(Kind::FrameEnd) => "a frame ends that has not begun".to_owned(),
+                _ => format!("packet {} stands outside of a frame; it is kept", packet.id),
+            };
+            self.odd(Severity::Damage, "frame-order", packet, text);
+        }
         let Some(kind) = kind else {
             self.keep(packet, visit);
             return Ok(());
@@ -181,18 +188,10 @@ impl Walk {
         match kind {
             Kind::FrameStart => self.start(packet, visit)?,
             Kind::FrameEnd => {
-                if !std::mem::replace(&mut self.open, false) {
-                    self.odd("frame-order", packet, "a frame ends that has not begun; nothing is lost".to_owned());
-                }
+                self.open = false;
                 self.stretch.push(packet.id, false, None);
             }
-            _ => {
-                if !self.open {
-                    let text = format!("a packet {} stands outside of a frame; it is kept", kind.name());
-                    self.odd("frame-order", packet, text);
-                }
-                self.records(kind, packet, visit);
-            }
+            _ => self.records(kind, packet, visit),
         }
         Ok(())
     }
@@ -289,9 +288,13 @@ impl Walk {
         if total > 0 && visit.takes_whole(lane) && self.again(kind, lane, packet, visit) {
             return;
         }
-        if let Err(why) = told(kind, packet, self.form) {
+        if let Err(untold) = told(kind, packet, self.form) {
+            let (severity, code, why) = match untold {
+                Untold::Misfit(why) => (Severity::Damage, "packet-size", why),
+                Untold::Odd(why) => (Severity::Warning, "odd-packet", why),
+            };
             let text = format!("packet {} ({}) {why}; it is kept as bytes", packet.id, kind.name());
-            self.odd("odd-packet", packet, text);
+            self.odd(severity, code, packet, text);
             return self.keep(packet, visit);
         }
         if kind == Kind::WalkerBones && self.stretch.count(packet.id) > 0 {
@@ -453,9 +456,9 @@ impl Walk {
     }
 
     #[cold]
-    fn odd(&mut self, code: &'static str, packet: &Packet<'_>, message: String) {
+    fn odd(&mut self, severity: Severity, code: &'static str, packet: &Packet<'_>, message: String) {
         let length = (PACKET_HEADER + packet.body.len()) as u64;
-        self.problems.push(Problem::new(Severity::Warning, code, packet.at, length, message));
+        self.problems.push(Problem::new(severity, code, packet.at, length, message));
     }
 }
 
@@ -477,11 +480,12 @@ pub(crate) fn follow(before: FrameStart, next: FrameStart, at: u64, open: bool, 
     let mut odd = |severity, code, message| problems.push(Problem::new(severity, code, at, 0, message));
     if open {
         let message = format!("frame {} begins while frame {} has not ended", next.frame, before.frame);
-        odd(Severity::Warning, "frame-order", message);
+        odd(Severity::Damage, "frame-order", message);
     }
     if before.frame.checked_add(1) != Some(next.frame) {
         let message = format!("frame {} follows on frame {}", next.frame, before.frame);
-        odd(Severity::Warning, "frame-ids", message);
+        let missing = next.frame > before.frame;
+        odd(if missing { Severity::Damage } else { Severity::Warning }, "frame-ids", message);
     }
     if next.elapsed < before.elapsed {
         let message =
@@ -502,17 +506,25 @@ pub(crate) fn follow(before: FrameStart, next: FrameStart, at: u64, open: bool, 
     }
 }
 
+/// Why the records of a packet cannot be told in the model.
+enum Untold {
+    /// They do not fill it: CARLA itself would lose its place.
+    Misfit(String),
+    /// The model has no words for them.
+    Odd(String),
+}
+
 /// Whether the records of a packet can be told in the model, and why not.
-fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), String> {
+fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), Untold> {
     let (total, size) = (packet.total(), packet.body.len());
     let body = packet.body.get(2..).unwrap_or_default();
     if let Some(each) = kind.record_size(form) {
         if body.len() != each * usize::from(total) {
             let used = 2 + each * usize::from(total);
-            return Err(format!("has {size} bytes, its {total} records take {used}"));
+            return Err(Untold::Misfit(format!("has {size} bytes, its {total} records take {used}")));
         }
         if !comes_back_from_metres(kind, body, each, form) {
-            return Err("has coordinates that are next to zero".to_owned());
+            return Err(Untold::Odd("has coordinates that are next to zero".to_owned()));
         }
         return Ok(());
     }
@@ -524,10 +536,11 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), String> {
             }
             rest == Some(&[])
         }
-        Kind::WalkerBones => bones_fit(total, body, form)?,
+        Kind::WalkerBones => bones_fit(total, body, form).map_err(Untold::Odd)?,
         _ => packet.decode(form).is_ok(),
     };
-    if fits { Ok(()) } else { Err(format!("of {size} bytes is not what its {total} records take")) }
+    let misfit = || Untold::Misfit(format!("of {size} bytes is not what its {total} records take"));
+    if fits { Ok(()) } else { Err(misfit()) }
 }
 
 /// Whether all coordinates of a packet come back from metres; those of binary32 do.

@@ -231,7 +231,12 @@ fn odd_packets_are_kept_to_the_byte() {
     assert_eq!(layouts, ["150!", "0 2 6:2 101! 6:1 24! 19! 19! 1 20 1", "0 20 20 18 1"]);
     assert!(lines.iter().any(|line| line.contains("\"raw\":\"")), "a blueprint that is no UTF-8");
     let codes: Vec<_> = problems.kinds().iter().map(|(code, severity, count)| (*code, *severity, *count)).collect();
-    assert_eq!(codes, [("odd-packet", Severity::Warning, 3), ("frame-order", Severity::Warning, 2)]);
+    let expected = [
+        ("frame-order", Severity::Damage, 3),
+        ("packet-size", Severity::Damage, 1),
+        ("odd-packet", Severity::Warning, 2),
+    ];
+    assert_eq!(codes, expected);
     assert!(again(&log, &Lookup::default()).unwrap() == log);
 }
 
