@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::{
-    Channel, ChannelId, ColumnBuilder, DecodeError, Index, Layout, Sample, Sink, SinkError, SlotId, Time, Value,
+    Channel, ChannelId, ColumnBuilder, DecodeError, Index, Layout, Sample, Sink, SinkError, SlotId, Sum, Time, Value,
     array_at,
 };
 
@@ -57,6 +57,17 @@ pub enum Widths {
 }
 
 impl Columns {
+    /// How many binary numbers each column has, and their sums. Times are not looked at.
+    #[must_use]
+    pub fn sums(&self) -> Vec<Sum> {
+        let sum = |column: &Column| {
+            let payloads = column.chunks.iter().flat_map(|chunk| self.payloads(chunk));
+            let values = payloads.filter_map(|payload| Value::parse(column.channel.ty(), payload, Layout::Little).ok());
+            values.fold(Sum::default(), |sum, value| sum.with(&value))
+        };
+        self.columns.iter().map(sum).collect()
+    }
+
     /// The memory that chunks point into.
     #[must_use]
     pub fn memory(&self) -> &[Vec<u8>] {

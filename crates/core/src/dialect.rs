@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample,
-    Session, Sink, SinkError, Span, Time,
+    Session, Sink, SinkError, Span, Time, Value,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
@@ -77,6 +77,17 @@ pub trait Dialect: Sync {
         Columns::of_rows(index, prepare, |sink| self.replay(log, index, lookup, sink))
     }
 
+    /// How many binary numbers each channel has in what is wanted, and their sums, in one pass over the wanted bytes.
+    fn sums(
+        &self,
+        log: &[u8],
+        index: &Index,
+        lookup: &Lookup,
+        prepare: fn(&mut [u8]),
+    ) -> Result<Vec<Sum>, DecodeError> {
+        Ok(self.scan(log, index, lookup, prepare)?.sums())
+    }
+
     /// The places of all wanted samples with the times at which they come, in any order, some at a time. A dialect whose
     /// index may lack positions finds them by a walk.
     fn rows(
@@ -142,6 +153,27 @@ pub trait Dialect: Sync {
 
 /// Takes some samples.
 pub type TakeSamples<'t> = dyn FnMut(&[Sample<'_>]) -> Result<(), SinkError> + 't;
+
+/// How many numbers there are, and what they add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    /// How many.
+    pub count: u64,
+    /// What they add up to.
+    pub sum: f64,
+}
+
+impl Sum {
+    /// The same with another value, if that is a binary32 or binary64 number.
+    #[must_use]
+    pub fn with(self, value: &Value<'_>) -> Self {
+        match *value {
+            Value::Double(x) => Self { count: self.count + 1, sum: self.sum + x },
+            Value::Float(x) => Self { count: self.count + 1, sum: self.sum + f64::from(x) },
+            _ => self,
+        }
+    }
+}
 
 /// Appends the next part of a log that is whole again, and tells whether more follow.
 pub type Mend<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;

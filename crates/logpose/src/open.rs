@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use logpose_core::{ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Time};
+use logpose_core::{
+    ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Sum, Time,
+};
 
 use crate::dialects::Reader;
 use crate::frc::Facts;
@@ -344,6 +346,12 @@ impl Log {
     pub fn scan(&self, lookup: &Lookup) -> Result<Columns, Error> {
         let columns = self.dialect.scan(&self.source.bytes, &self.index, lookup, self.read.prepare);
         columns.map_err(|error| Error::decode(&self.path, error))
+    }
+
+    /// How many binary numbers each channel has in what is wanted, and their sums.
+    pub fn sums(&self, lookup: &Lookup) -> Result<Vec<Sum>, Error> {
+        let sums = self.dialect.sums(&self.source.bytes, &self.index, lookup, self.read.prepare);
+        sums.map_err(|error| Error::decode(&self.path, error))
     }
 
     /// All channels as flat buffers, in one pass on all threads.

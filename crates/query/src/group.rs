@@ -33,9 +33,11 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::udaf::AggregateFunctionExpr;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
+use logpose_core::Sum;
 
 use crate::logs::name_type;
 use crate::scan::Scan;
+use crate::sums;
 use crate::table::Column;
 
 /// Puts [`Grouped`] in the place of aggregations over a scan whose groups depend on names alone. Other aggregations
@@ -72,6 +74,8 @@ struct Grouped {
     plan: Arc<AggregateExec>,
     /// Batches of one channel each.
     input: Arc<dyn ExecutionPlan>,
+    /// The scan, where its sums are all that is asked for.
+    sums: Option<Arc<Scan>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -89,8 +93,17 @@ impl Grouped {
         simple.then(|| Self {
             plan: Arc::new(plan.clone()),
             input: batches.plan.clone(),
+            sums: sums::scan_below(plan).map(Arc::new),
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+}
+
+impl Grouped {
+    /// A stream of one batch, or of none if it is empty.
+    fn once(&self, result: impl Future<Output = Result<RecordBatch>> + Send + 'static) -> SendableRecordBatchStream {
+        let stream = futures::stream::once(result).try_filter(|batch| futures::future::ready(batch.num_rows() > 0));
+        Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream))
     }
 }
 
@@ -139,7 +152,7 @@ impl Batches {
 impl DisplayAs for Grouped {
     fn fmt_as(&self, form: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !matches!(form, DisplayFormatType::TreeRender) {
-            f.write_str("ByChannel: ")?;
+            f.write_str(if self.sums.is_some() { "ByChannel: sums: " } else { "ByChannel: " })?;
         }
         self.plan.fmt_as(form, f)
     }
@@ -181,9 +194,22 @@ impl ExecutionPlan for Grouped {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut input = self.input.execute(partition, context.clone())?;
         let mut groups = Groups::new(&self.plan, &context)?;
         let baseline = BaselineMetrics::new(&self.metrics, partition);
+        if let Some(scan) = self.sums.clone() {
+            let result = async move {
+                let timer = baseline.elapsed_compute().timer();
+                for (place, sum) in sums::of(&scan, partition)? {
+                    groups.merge(&sums::row(&scan, place)?, sum)?;
+                }
+                timer.done();
+                let result = groups.finish()?;
+                baseline.record_output(result.num_rows());
+                Ok(result)
+            };
+            return Ok(self.once(result));
+        }
+        let mut input = self.input.execute(partition, context.clone())?;
         let result = async move {
             while let Some(batch) = input.next().await {
                 let timer = baseline.elapsed_compute().timer();
@@ -195,8 +221,7 @@ impl ExecutionPlan for Grouped {
             baseline.record_output(result.num_rows());
             Ok(result)
         };
-        let stream = futures::stream::once(result).try_filter(|batch| futures::future::ready(batch.num_rows() > 0));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream)))
+        Ok(self.once(result))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -261,6 +286,18 @@ impl Groups {
         let after: usize = accumulators.iter().map(|one| one.size()).sum();
         if after > before {
             self.reservation.try_grow(after - before)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the sum of a channel, of which there is one row.
+    fn merge(&mut self, row: &RecordBatch, sum: Sum) -> Result<()> {
+        let group = self.group(row)?;
+        let Some(accumulators) = self.accumulators.get_mut(group) else { return internal_err!("no such group") };
+        for (accumulator, aggregate) in accumulators.iter_mut().zip(self.plan.aggr_expr()) {
+            if let Some(state) = sums::state(aggregate, sum) {
+                accumulator.merge_batch(&state)?;
+            }
         }
         Ok(())
     }

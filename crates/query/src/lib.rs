@@ -14,6 +14,7 @@ mod push;
 mod read;
 mod scan;
 mod show;
+mod sums;
 mod table;
 mod views;
 mod windows;

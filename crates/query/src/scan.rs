@@ -116,6 +116,11 @@ impl Scan {
         self.lends
     }
 
+    /// What a partition reads.
+    pub(crate) fn works(&self, partition: usize) -> &[Work] {
+        self.partitions.get(partition).map_or(&[], |works| works)
+    }
+
     /// The wanted columns.
     pub(crate) fn columns(&self) -> Vec<Column> {
         self.wanted.projection.iter().filter_map(|place| self.table.columns.get(*place).copied()).collect()

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use logpose_core::{
     Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
     EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read, RecordLine, Row,
-    Sample, Severity, Sink, SinkError, Span, Support, TakeSamples, Time, Type, Value,
+    Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -11,7 +11,7 @@ use crate::encode::Encoder;
 use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
-use crate::replay::{replay, scan};
+use crate::replay::{replay, scan, sums};
 use crate::rows::{Take, rows};
 use crate::walk::{place, record_at};
 use crate::wire::{Header, metadata_of_2022, second_header};
@@ -96,6 +96,16 @@ impl Dialect for Wpilog {
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
         scan(log, index, lookup, prepare)
+    }
+
+    fn sums(
+        &self,
+        log: &[u8],
+        index: &Index,
+        lookup: &Lookup,
+        prepare: fn(&mut [u8]),
+    ) -> Result<Vec<Sum>, DecodeError> {
+        sums(log, index, lookup).map_or_else(|| Ok(self.scan(log, index, lookup, prepare)?.sums()), Ok)
     }
 
     fn rows(&self, log: &[u8], index: &Index, lookup: &Lookup, take: &mut Take<'_>) -> Result<(), SinkError> {

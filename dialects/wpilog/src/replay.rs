@@ -1,6 +1,6 @@
 use logpose_core::{
-    Channel, ChannelId, ColumnBuilder, Columns, Declaration, DecodeError, Fate, Index, Layout, Lookup, Sample, Sink,
-    SinkError, SlotId, Span, Time, Type, Value,
+    Channel, ChannelId, ChannelIndex, ColumnBuilder, Columns, Declaration, DecodeError, Fate, Index, Layout, Lookup,
+    Sample, Sink, SinkError, SlotId, Span, Sum, Time, Type, Value,
 };
 
 use crate::walk::{Stop, Visit, Walk, place, record_at};
@@ -82,6 +82,63 @@ pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut 
         columns.replace(&again, checked);
     }
     Ok(columns)
+}
+
+/// Counts and sums of numbers. See [`logpose_core::Dialect::sums`]. `None` if a payload is no value of its type: then only a
+/// closer look at the samples tells.
+pub(crate) fn sums(log: &[u8], index: &Index, lookup: &Lookup) -> Option<Vec<Sum>> {
+    let within = lookup.within.unwrap_or(EVERYTHING);
+    let number = |id: &ChannelId| {
+        let ty = index.channels.get(*id as usize).map(|found| found.channel.ty());
+        matches!(ty, Some(Type::Double | Type::Float)) && lookup.wants(*id)
+    };
+    let wanted = |fate: &Fate| fate.channel().filter(number).unwrap_or(UNWANTED);
+    let width = |found: &ChannelIndex| found.channel.ty().fixed_size().unwrap_or(0);
+    let mut adding = Adding {
+        channels: index.slots.iter().map(wanted).collect(),
+        sums: index.channels.iter().map(|found| (Sum::default(), width(found))).collect(),
+        start: lookup.start.map_or(i64::MIN, Time::nanos),
+        end: lookup.end.map_or(i64::MAX, Time::nanos),
+        odd: false,
+    };
+    let mut walk = Walk::at(index, within.start);
+    for span in &index.spans {
+        let (at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
+        if at < end {
+            walk.run(log, at, end, &mut adding);
+        }
+    }
+    (!adding.odd).then(|| adding.sums.into_iter().map(|(sum, _)| sum).collect())
+}
+
+/// Adds up the numbers of a walk, by channel.
+struct Adding {
+    /// The channel of each slot, if it is wanted and has numbers.
+    channels: Vec<ChannelId>,
+    /// The sum of each channel, and the size of its values.
+    sums: Vec<(Sum, usize)>,
+    start: i64,
+    end: i64,
+    odd: bool,
+}
+
+impl Visit for Adding {
+    #[inline(always)]
+    fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
+        if let Some(id) = self.channels.get(slot as usize)
+            && *id != UNWANTED
+            && (self.start..=self.end).contains(&timestamp.saturating_mul(1000))
+            && let Some((sum, width)) = self.sums.get_mut(*id as usize)
+        {
+            let number = match payload.first_chunk() {
+                Some(bytes) if *width == 8 => f64::from_le_bytes(*bytes),
+                _ => payload.first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes).into()),
+            };
+            self.odd |= payload.len() != *width;
+            sum.count += 1;
+            sum.sum += number;
+        }
+    }
 }
 
 /// Collects the wanted records of a walk in columns, by channel.

@@ -63,3 +63,31 @@ fn other_groups_are_left_alone() {
     let distinct = "SELECT count(*) FROM (SELECT DISTINCT channel FROM samples)";
     assert_eq!(line(&engine, distinct), "9");
 }
+
+#[test]
+fn sums_are_added_up_on_the_way_and_are_the_same() {
+    let both = |logs: fn() -> Vec<logpose::Log>| {
+        let engine = engine(logs());
+        let key = if logs().len() > 1 { "log, channel" } else { "channel" };
+        let ask_for = |number: &str| {
+            format!(
+                "SELECT {key}, avg({number}), sum({number}), count({number}) FROM samples GROUP BY {key} ORDER BY {key}"
+            )
+        };
+        let plan = engine.explain(&ask_for("number")).unwrap();
+        assert!(plan.contains("ByChannel: sums: "), "{plan}");
+        let plain = ask_for("number + 0.0");
+        assert!(!engine.explain(&plain).unwrap().contains("sums: "));
+        let (sums, plain) = (ask(&engine, &ask_for("number")), ask(&engine, &plain));
+        assert_eq!(sums.len(), plain.len());
+        let mut cells = sums.iter().flatten().zip(plain.iter().flatten());
+        assert!(cells.all(|(a, b)| same(a, b)), "{sums:?} and {plain:?}");
+    };
+    both(|| vec![small("a.wpilog")]);
+    both(|| vec![small("a.wpilog"), small("b.wpilog")]);
+    both(|| vec![large(40, 500)]);
+    // Of a part of the time the sums are not those of whole channels.
+    let engine = engine(vec![small("a.wpilog")]);
+    let part = "SELECT channel, avg(number) FROM samples WHERE time > 2 GROUP BY channel";
+    assert!(!engine.explain(part).unwrap().contains("sums: "));
+}

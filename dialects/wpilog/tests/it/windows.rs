@@ -1,6 +1,6 @@
 //! A log that is read window by window is the log that is read in one.
 
-use logpose_core::{Columns, Dialect, Index, Lookup, Problems, Read, Span, Time};
+use logpose_core::{Columns, Dialect, Index, Lookup, Problems, Read, Span, Sum, Time};
 use logpose_wpilog::Wpilog;
 
 use crate::support::{Build, Collect, Event, in_columns, index_with, logs_in, replay};
@@ -29,7 +29,13 @@ fn check(log: &[u8], salvage: bool, what: &str) {
     let read = Read { salvage, ..Read::default() };
     let Ok(index) = Wpilog.index(log, &read, &mut Problems::default()) else { return };
     let whole = replay(log, &index);
-    let columns = in_columns(&Wpilog.scan(log, &index, &Lookup::default(), |_| {}).unwrap());
+    let scanned = Wpilog.scan(log, &index, &Lookup::default(), |_| {}).unwrap();
+    let bits = |sums: Vec<Sum>| sums.into_iter().map(|sum| (sum.count, sum.sum.to_bits())).collect::<Vec<_>>();
+    for untimed in [false, true] {
+        let sums = Wpilog.sums(log, &index, &Lookup { untimed, ..Lookup::default() }, |_| {}).unwrap();
+        assert!(bits(sums) == bits(scanned.sums()), "{what}: sums and scanned columns differ");
+    }
+    let columns = in_columns(&scanned);
     let mut series = whole.series();
     // A column is there also for a channel that was only ever started behind the last readable record.
     for key in columns.keys() {
