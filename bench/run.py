@@ -31,7 +31,7 @@ INPUTS = {
     "rlog-match": "bc4ad39d527753a4",
     "wpilog-big": "8681f9fbaec27afc",
     "rlog-big": "e20ddef4364baff1",
-    "carla-big": "af27ca8a384b11de",
+    "carla-big": "6a935a2951fea19a",
 }
 # How many messages the MCAP file has, and what its sha256 begins with. A tenth is for those who take long.
 MESSAGES = {5_000_000: "cd228f326320e7a3", 500_000: "f19654dc29465090"}
