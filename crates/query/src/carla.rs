@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::streaming::StreamingTable;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::PartitionStream;
@@ -19,6 +19,7 @@ use logpose_core::Time;
 use serde_json::{Value, json};
 
 use crate::logs::Logs;
+use crate::read::external;
 use crate::table::with_fields;
 use crate::views::{moments, table};
 
@@ -76,10 +77,6 @@ fn with_recording(log: &Log, with: impl FnOnce(&Frames<'_>)) -> Result<()> {
         with(&recorded.frames().map_err(external)?);
     }
     Ok(())
-}
-
-fn external(error: logpose::Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }
 
 fn text(bytes: &[u8]) -> String {

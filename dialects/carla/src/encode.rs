@@ -8,6 +8,7 @@ use crate::json::get_add;
 use crate::model::{Key, Lane, record, recording};
 use crate::walk::{Layout, Token};
 use crate::wire::{Form, FrameStart, Header, Kind, MAX_RECORDS, OPEN_DURATION, begin_packet, end_packet};
+use crate::writer::ORDER;
 
 /// Samples of the model to a recording.
 ///
@@ -69,33 +70,6 @@ impl Bucket {
         (count, self.bytes.get(start..end).unwrap_or_default())
     }
 }
-
-/// The packets of a frame where nothing says how they are laid out, as the specification orders them.
-const ORDER: &[Kind] = &[
-    Kind::VisualTime,
-    Kind::FrameCounter,
-    Kind::EventAdd,
-    Kind::EventDel,
-    Kind::EventParent,
-    Kind::Collision,
-    Kind::VehicleDoor,
-    Kind::Position,
-    Kind::TrafficLightState,
-    Kind::VehicleAnim,
-    Kind::WalkerAnim,
-    Kind::VehicleLight,
-    Kind::SceneLight,
-    Kind::VehicleWheels,
-    Kind::BikerAnim,
-    Kind::Weather,
-    Kind::Kinematics,
-    Kind::BoundingBox,
-    Kind::TriggerVolume,
-    Kind::PlatformTime,
-    Kind::PhysicsControl,
-    Kind::TrafficLightTime,
-    Kind::WalkerBones,
-];
 
 /// Kinds that are written in every frame even when they have no records, for every build to replay it.
 const ALWAYS: &[Kind] = &[

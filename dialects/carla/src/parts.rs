@@ -9,10 +9,10 @@ use logpose_core::{
 
 use crate::model::{Key, Lane, payload};
 use crate::reader::Reader;
-use crate::recover::{SEAM, salvage};
+use crate::recover::{SEAM, find, salvage};
 use crate::schema::Struct;
 use crate::walk::{Found, Known, Layout, NONE, Slots, Stop, Visit, Walk, follow, layout_of, place};
-use crate::wire::{ActorType, EventAdd, Form, FrameStart, Header, Packet, Record};
+use crate::wire::{ActorType, EventAdd, Form, FrameStart, Header, PACKET_HEADER, Packet, Record};
 
 /// A recording is split for two threads only if each has at least this much to do.
 pub(crate) const PART: usize = 2 << 20;
@@ -210,16 +210,8 @@ impl<'a> Plan<'a> {
 /// Where a frame begins behind another, at `from` or later.
 fn seam(log: &[u8], from: usize, until: usize) -> Option<usize> {
     let bytes = log.get(from..until.min(from.saturating_add(SEARCH)).min(log.len()))?;
-    // The fifth byte of ten is the last of five that are the same in both halves, so zeros are common: the size is not.
-    let mut rest = 0;
-    loop {
-        let found = bytes.get(rest..)?.iter().position(|byte| *byte == 24)?;
-        rest += found + 1;
-        let start = rest.checked_sub(7);
-        if start.and_then(|start| bytes.get(start..start + SEAM.len())) == Some(&SEAM) {
-            return Some(from + rest - 7 + 5);
-        }
-    }
+    // Behind the end of the frame before it, which is a packet without a body.
+    find(bytes, &SEAM).map(|at| from + at + PACKET_HEADER)
 }
 
 /// What walks over a whole recording made.

@@ -665,7 +665,7 @@ fn place(at: u64) -> usize {
 }
 
 /// Where `pattern` first occurs.
-fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+pub(crate) fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
     let first = pattern.first()?;
     let mut from = 0;
     loop {

@@ -1,5 +1,5 @@
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -223,11 +223,7 @@ impl Convert {
             (None, None) if to_stdout => Err(Complaint::usage("standard output has no extension to tell the format")
                 .help(format!("add --to ({})", formats().join(", ")))
                 .into()),
-            (None, None) => {
-                let message = format!("{}: the extension does not tell the format", shown(&self.output));
-                let extensions = written(|info| info.extensions.first().unwrap_or(&info.name)).join(", .");
-                Err(Complaint::usage(message).help(format!("end it in .{extensions}, or add --to")).into())
-            }
+            (None, None) => Err(untold(&self.output, ", or add --to").into()),
         }
     }
 
@@ -269,4 +265,15 @@ impl Convert {
         ));
         Ok(())
     }
+}
+
+/// The format and the compression that the name of an output tells.
+pub(super) fn format_of(output: &Path) -> Result<(Format, Option<Wrapper>), Complaint> {
+    Format::from_path(output).ok_or_else(|| untold(output, ""))
+}
+
+fn untold(output: &Path, also: &str) -> Complaint {
+    let message = format!("{}: the extension does not tell the format", shown(output));
+    let extensions = written(|info| info.extensions.first().unwrap_or(&info.name)).join(", .");
+    Complaint::usage(message).help(format!("end it in .{extensions}{also}"))
 }

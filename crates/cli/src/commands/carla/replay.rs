@@ -7,6 +7,7 @@ use logpose::carla::{self, File, Pose, ReplayError, ReplayOptions, Replayed, Tic
 use logpose::{ConvertOptions, Log, OpenOptions, Output, convert};
 
 use super::{problems, tell};
+use crate::commands::convert::format_of;
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, number};
@@ -95,28 +96,20 @@ impl Replay {
         let mut answer = Vec::new();
         replay.text(&shown(file.path()), None, &mut answer)?;
         String::from_utf8_lossy(&answer).lines().for_each(|line| screen.notes.line(crate::human::clean(line)));
-        if let Some(output) = &self.output {
-            let mut recording = Replayed::new(&frames, replay.start()).map_err(written)?;
-            let mut last = first;
-            recording.step(&last, self.delta).map_err(written)?;
-            while !last.stopped && !last.exhausted {
-                last = replay.tick(self.delta);
-                recording.step(&last, self.delta).map_err(written)?;
-            }
-            let bytes = recording.finish().map_err(written)?;
-            self.write(bytes, output, screen)?;
-            return Ok(tell(&file, false, problems(&frames), screen));
-        }
-        let out = &mut screen.out;
-        let mut steps = Steps::begin(if self.json { Format::Json } else { self.format }, out)?;
-        steps.step(&first, out)?;
-        let mut last = first;
+        let form = match self.output {
+            Some(_) => Steps::Recording(Box::new(Replayed::new(&frames, replay.start()).map_err(written)?), self.delta),
+            None => Steps::begin(if self.json { Format::Json } else { self.format }, &mut screen.out)?,
+        };
+        let (mut steps, mut last) = (form, first);
+        steps.step(&last, &mut screen.out)?;
         while !last.stopped && !last.exhausted {
             last = replay.tick(self.delta);
-            steps.step(&last, out)?;
+            steps.step(&last, &mut screen.out)?;
         }
-        steps.finish(out)?;
-        out.flush()?;
+        if let (Some(recording), Some(output)) = (steps.finish(&mut screen.out)?, &self.output) {
+            self.write(recording, output, screen)?;
+        }
+        screen.out.flush()?;
         if !last.stopped {
             let (end, stop) = (number(frames.total()), number(replay.stop()));
             screen.notes.note("note", format_args!("the recording ends at {end} s; CARLA would go on to {stop} s"));
@@ -126,12 +119,7 @@ impl Replay {
 
     /// Writes a recording in the format that a name tells.
     fn write(&self, recording: Vec<u8>, output: &Path, screen: &mut Screen) -> Result<()> {
-        let Some((format, wrapper)) = logpose::Format::from_path(output) else {
-            let message = format!("{}: the extension does not tell the format", shown(output));
-            return Err(Complaint::usage(message)
-                .help("end it in .log, .mcap, .parquet or another that convert writes")
-                .into());
-        };
+        let (format, wrapper) = format_of(output)?;
         let log = [Log::from_bytes("replay.log", recording, &OpenOptions::default())?];
         let to = Output::File { path: output, force: self.force, wrapper };
         let bar = Bar::new(screen.notes.quiet);
@@ -159,14 +147,16 @@ fn written(error: WriteError) -> Complaint {
     Complaint::failed("write", error.to_string())
 }
 
-/// Steps as they are printed.
-enum Steps {
+/// Steps as they are printed or written.
+enum Steps<'f, 'a> {
     Lines,
     Array(Array),
     Poses(Rows),
+    /// As a recording, with so many seconds from one to the next.
+    Recording(Box<Replayed<'f, 'a>>, f32),
 }
 
-impl Steps {
+impl<'a> Steps<'_, 'a> {
     fn begin(format: Format, out: &mut Out) -> Result<Self> {
         Ok(match format {
             Format::Ndjson => Self::Lines,
@@ -175,8 +165,9 @@ impl Steps {
         })
     }
 
-    fn step(&mut self, tick: &Tick<'_>, out: &mut Out) -> Result<()> {
+    fn step(&mut self, tick: &Tick<'a>, out: &mut Out) -> Result<()> {
         match self {
+            Self::Recording(recording, delta) => recording.step(tick, *delta).map_err(written)?,
             Self::Lines => out.json_line(&shapes::Tick::from(tick))?,
             Self::Array(array) => array.push(&shapes::Tick::from(tick), out)?,
             Self::Poses(rows) => {
@@ -196,12 +187,15 @@ impl Steps {
         Ok(())
     }
 
-    fn finish(self, out: &mut Out) -> Result<()> {
+    /// Ends what is printed, or gives the recording.
+    fn finish(self, out: &mut Out) -> Result<Option<Vec<u8>>> {
         match self {
-            Self::Lines => Ok(()),
-            Self::Array(array) => Ok(array.finish(out)?),
-            Self::Poses(rows) => Ok(rows.finish(out)?),
+            Self::Lines => {}
+            Self::Array(array) => array.finish(out)?,
+            Self::Poses(rows) => rows.finish(out)?,
+            Self::Recording(recording, _) => return Ok(Some(recording.finish().map_err(written)?)),
         }
+        Ok(None)
     }
 }
 
