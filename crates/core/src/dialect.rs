@@ -2,36 +2,55 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Problems, Read, Role, Row, Sample,
-    Session, Sink, SinkError, Span, Time, Value,
+    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, Read, Row, Sample,
+    Serve, Session, Sink, SinkError, Span, StreamError, Time, Value,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
 ///
 /// Dynamic calls are per log, per selection or per batch, never per record: inside, each dialect's loop is
 /// monomorphic and allocates nothing.
+///
+/// A dialect without files has nothing but [`Dialect::info`] and its live sides; what is asked of files then says so.
 pub trait Dialect: Sync {
     /// Its name, its files, what it can do.
     fn info(&self) -> &'static Info;
 
     /// Whether bytes from the front of a file look like this dialect.
-    fn sniff(&self, head: &[u8]) -> Confidence;
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        let _ = head;
+        Confidence::No
+    }
 
     /// One pass over a whole log, usually a mapped file: channels, counts, where the records are.
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError>;
+    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+        let _ = (log, read, problems);
+        Err(no_files(self.info()))
+    }
 
     /// All channels as flat buffers, in one pass without an index.
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError>;
+    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+        let _ = (log, read, problems);
+        Err(no_files(self.info()))
+    }
 
     /// The times of some of a channel's records, by their places.
-    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>);
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+        let _ = (log, index, at, out);
+    }
 
     /// Gives the samples of some records to `take`, by their places: all in one call, in the order of `rows`. They last
     /// no longer than the call, because a dialect may have to make their values.
-    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError>;
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        let _ = (log, index, rows);
+        take(&[])
+    }
 
     /// All samples, in the order of the file.
-    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError>;
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let _ = (log, index, lookup, sink);
+        Ok(())
+    }
 
     /// The dialect's own records from byte `from` on, each as one line. Damage ends it with an error.
     fn records(
@@ -40,10 +59,16 @@ pub trait Dialect: Sync {
         read: &Read<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
-    ) -> Result<(), DecodeError>;
+    ) -> Result<(), DecodeError> {
+        let _ = (log, read, from, line);
+        Err(no_files(self.info()))
+    }
 
     /// Bytes in pieces, for streams and for files that still grow.
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode>;
+    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+        let _ = read;
+        Box::new(NoFiles(self.info()))
+    }
 
     /// Samples to bytes, if the dialect can be written.
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
@@ -51,9 +76,15 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// One side of its live conversation, if it has one.
-    fn session(&self, role: Role) -> Option<Box<dyn Session>> {
-        let _ = role;
+    /// The side of its live conversation that listens to a robot, if it has one.
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        let _ = limits;
+        None
+    }
+
+    /// The side of its live conversation that a robot is, if it has one.
+    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        let _ = options;
         None
     }
 
@@ -148,6 +179,31 @@ pub trait Dialect: Sync {
             }
             Ok(())
         })
+    }
+}
+
+/// Why a dialect that is only spoken live reads no file.
+fn no_files(info: &'static Info) -> DecodeError {
+    let help = info.scheme.map(|scheme| format!("`logpose record {scheme}://HOST -o FILE` makes a file of it"));
+    DecodeError {
+        dialect: info.name,
+        code: "no-files",
+        at: 0,
+        message: format!("{} is spoken live and has no files", info.title),
+        help,
+    }
+}
+
+/// The decoder of a dialect without files.
+struct NoFiles(&'static Info);
+
+impl Decode for NoFiles {
+    fn decode(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<usize, StreamError> {
+        Err(no_files(self.0).into())
+    }
+
+    fn finish(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<(), StreamError> {
+        Err(no_files(self.0).into())
     }
 }
 

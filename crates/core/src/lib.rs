@@ -27,7 +27,7 @@ pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, S
 pub use memory::give_back;
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
-pub use session::{Link, Role, Session};
+pub use session::{Link, Serve, Session, To, Transmit};
 pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Encoding, Sample, Sink, SinkError, StreamError};
 pub use time::Time;
 pub use value::{Layout, Misfit, Number, Numbers, Strings, Value};

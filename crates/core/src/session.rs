@@ -1,17 +1,10 @@
+use std::sync::Arc;
+
 use crate::{Sink, SinkError, Time};
 
 /// Which of a session's links bytes belong to. A server has one link for every client.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Link(pub u32);
-
-/// Which side of a conversation to take.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Role {
-    /// The side that listens to a robot.
-    Client,
-    /// The side that a robot is.
-    Server,
-}
 
 /// One side of a live conversation: the state and the timers, without the sockets. Time is an argument.
 pub trait Session: Send {
@@ -26,7 +19,53 @@ pub trait Session: Send {
     /// When `handle_timeout` wants to be called next.
     fn poll_timeout(&self) -> Option<Time>;
     /// Bytes to send; call until `None`.
-    fn poll_transmit(&mut self) -> Option<(Link, Vec<u8>)>;
+    fn poll_transmit(&mut self) -> Option<Transmit>;
     /// A link to close; call until `None`.
     fn poll_close(&mut self) -> Option<Link>;
+}
+
+/// The side of a conversation that has something to tell: what goes into its sink goes out to its links.
+pub trait Serve: Session {
+    /// Where to put what happens at `now`.
+    fn sink(&mut self, now: Time) -> &mut dyn Sink;
+}
+
+/// Bytes to send. They are shared, so that what goes to many links is made once.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transmit {
+    /// Where they go.
+    pub to: To,
+    /// A piece of a stream, a datagram or a message, whatever the link carries.
+    pub bytes: Arc<[u8]>,
+    /// Whether they are text, on links that know the difference (WebSocket).
+    pub text: bool,
+}
+
+/// Where bytes go.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum To {
+    /// To one link.
+    One(Link),
+    /// To every link that is open at this moment.
+    All,
+}
+
+impl Transmit {
+    /// Bytes for one link.
+    #[must_use]
+    pub fn one(link: Link, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { to: To::One(link), bytes: bytes.into(), text: false }
+    }
+
+    /// Text for one link.
+    #[must_use]
+    pub fn text(link: Link, text: &str) -> Self {
+        Self { to: To::One(link), bytes: text.as_bytes().into(), text: true }
+    }
+
+    /// The same bytes for all links.
+    #[must_use]
+    pub fn all(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { to: To::All, bytes: bytes.into(), text: false }
+    }
 }

@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Mark, Problem, Problems, Read, RecordLine,
-    Role, Row, Sample, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time, Type,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Read,
+    RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
 use crate::reader::{Decoder, Reader, repeated_note, repeated_revision, revision_of};
 use crate::recover;
 use crate::replay::{Bound, Output, bad_value};
-use crate::session::{RlogClient, RlogServer, ServerOptions};
+use crate::session::{RlogClient, RlogServer};
 use crate::walk::{Field, Found, Part, SPLIT, Stop, Visit, Walk};
 use crate::wire::{FIELD, Kind, Message, Revision};
 use crate::writer::{Encoder, Options};
@@ -134,18 +134,15 @@ impl Dialect for Rlog {
     }
 
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
-        let revision = match options.revision {
-            None => Revision::R2,
-            Some(byte) => Revision::of(byte)?,
-        };
-        Some(Box::new(Encoder::new(Options { revision, long_values: options.long_values })))
+        Some(Box::new(Encoder::new(Options::of(options)?)))
     }
 
-    fn session(&self, role: Role) -> Option<Box<dyn Session>> {
-        Some(match role {
-            Role::Client => Box::new(RlogClient::new(logpose_core::Limits::default())),
-            Role::Server => Box::new(RlogServer::new(ServerOptions::default())),
-        })
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        Some(Box::new(RlogClient::new(limits)))
+    }
+
+    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        Some(Box::new(RlogServer::new(Options::of(options)?)))
     }
 }
 

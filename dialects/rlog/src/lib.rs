@@ -17,6 +17,6 @@ pub use dialect::Rlog;
 pub use error::{Error, ErrorKind};
 pub use model::{seconds_of, time_of};
 pub use reader::{Decoder, Reader};
-pub use session::{ClientStats, RlogClient, RlogServer, ServerOptions};
+pub use session::{ClientStats, RlogClient, RlogServer};
 pub use wire::{HEARTBEAT, KEEP_ALIVE, Kind, Message, PORT, Revision};
 pub use writer::{Encoder, Key, Options, Writer};

@@ -6,22 +6,24 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use logpose_core::{
-    Channel, ChannelId, EncodeError, Limits, Link, Problem, Read, Sample, Session, Severity, Sink, SinkError,
-    StreamError, Time,
+    Channel, ChannelId, EncodeError, Limits, Link, Problem, Read, Sample, Serve, Session, Severity, Sink, SinkError,
+    StreamError, Time, Transmit,
 };
 
 use crate::model::seconds_of;
 use crate::reader::Decoder;
 use crate::walk::too_long_error;
-use crate::wire::{HEARTBEAT, KEEP_ALIVE, Message, Revision};
+use crate::wire::{HEARTBEAT, KEEP_ALIVE, Message};
 use crate::writer::{Emitter, Options, timestamp};
 
 /// Silence that ends a conversation, on both sides, in nanoseconds.
 const SILENCE: i64 = 3_000_000_000;
 /// A client shows this often that it is there, as AdvantageScope does.
 const HEARTBEAT_EVERY: i64 = 500_000_000;
-/// A server shows this often that it is there.
+/// A server shows this often that it is there: in front of a cycle, or alone if none came.
 const KEEP_ALIVE_EVERY: i64 = 20_000_000;
+/// So much later than expected may a cycle come before a keep-alive goes out alone.
+const KEEP_ALIVE_GRACE: i64 = 5_000_000;
 /// Bytes in front of a frame.
 const LENGTH: usize = 4;
 
@@ -38,7 +40,7 @@ pub struct RlogClient {
     buffer: Vec<u8>,
     heard: Time,
     next_heartbeat: Time,
-    transmit: VecDeque<(Link, Vec<u8>)>,
+    transmit: VecDeque<Transmit>,
     close: VecDeque<Link>,
     stats: ClientStats,
     last: Option<Time>,
@@ -207,7 +209,7 @@ impl Session for RlogClient {
         if now.since(self.heard) >= SILENCE {
             self.fail();
         } else if now >= self.next_heartbeat {
-            self.transmit.push_back((link, HEARTBEAT.to_vec()));
+            self.transmit.push_back(Transmit::one(link, HEARTBEAT));
             self.next_heartbeat = now.plus(HEARTBEAT_EVERY);
         }
     }
@@ -216,7 +218,7 @@ impl Session for RlogClient {
         self.link.map(|_| self.next_heartbeat.min(self.heard.plus(SILENCE)))
     }
 
-    fn poll_transmit(&mut self) -> Option<(Link, Vec<u8>)> {
+    fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmit.pop_front()
     }
 
@@ -225,44 +227,27 @@ impl Session for RlogClient {
     }
 }
 
-/// How a server behaves.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerOptions {
-    /// The revision to speak.
-    pub revision: Revision,
-    /// Whether to send values longer than AdvantageScope can read.
-    pub long_values: bool,
-    /// How many bytes may wait for one client before it is closed.
-    pub queue_len: usize,
-}
-
-impl Default for ServerOptions {
-    fn default() -> Self {
-        Self { revision: Revision::R2, long_values: false, queue_len: 8 << 20 }
-    }
-}
-
 /// The side that a robot is. Channels and cycles are published to it; what has not changed is not sent.
 ///
 /// ```
-/// use logpose_core::{Channel, Link, Sample, Session, Time, Value};
-/// use logpose_rlog::{RlogServer, ServerOptions};
+/// use logpose_core::{Channel, Link, Sample, Session, Time, To, Value};
+/// use logpose_rlog::{Options, RlogServer};
 ///
-/// let mut server = RlogServer::new(ServerOptions::default());
+/// let mut server = RlogServer::new(Options::default());
 /// server.declare(0, &Channel::new("/A", "boolean"));
 /// let now = Time::from_millis(20);
 /// server.publish(now, &[Sample { channel: 0, time: now, value: Value::Boolean(true) }])?;
 /// server.handle_open(now, Link(1));
-/// let (link, newcomer) = server.poll_transmit().unwrap();
-/// assert_eq!((link, &newcomer[..6]), (Link(1), &[0, 0, 0, 32, 2, 0][..]));
+/// let newcomer = server.poll_transmit().unwrap();
+/// assert_eq!((newcomer.to, &newcomer.bytes[..6]), (To::One(Link(1)), &[0, 0, 0, 32, 2, 0][..]));
 /// # Ok::<(), logpose_core::EncodeError>(())
 /// ```
 ///
-/// It never waits for a client. The one who drives it says with [`RlogServer::pause`] that a link takes no more for
-/// now; too much waiting closes that link, and no other one notices.
+/// A cycle is encoded once, for all clients. What a slow client has not taken yet is held by the one who drives the
+/// server, and it is for that one to close the link when it is too much.
 #[derive(Debug)]
 pub struct RlogServer {
-    options: ServerOptions,
+    options: Options,
     emitter: Emitter,
     by_channel: Vec<Option<usize>>,
     /// The last field message of each entry; empty if it has no value.
@@ -270,34 +255,32 @@ pub struct RlogServer {
     /// The key messages of all keys.
     keys: Vec<u8>,
     time: Option<Time>,
-    clients: BTreeMap<Link, Client>,
+    /// When each client was last heard.
+    clients: BTreeMap<Link, Time>,
+    transmit: VecDeque<Transmit>,
     close: VecDeque<Link>,
+    now: Time,
     next_keep_alive: Time,
     /// The frame that is being made.
     frame: Vec<u8>,
     field: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct Client {
-    out: Vec<u8>,
-    heard: Time,
-    paused: bool,
-}
-
 impl RlogServer {
     /// A server without clients and without a cycle.
     #[must_use]
-    pub fn new(options: ServerOptions) -> Self {
+    pub fn new(options: Options) -> Self {
         Self {
             options,
-            emitter: Emitter::new(Options { revision: options.revision, long_values: options.long_values }),
+            emitter: Emitter::new(options),
             by_channel: Vec::new(),
             latest: Vec::new(),
             keys: Vec::new(),
             time: None,
             clients: BTreeMap::new(),
+            transmit: VecDeque::new(),
             close: VecDeque::new(),
+            now: Time::MIN,
             next_keep_alive: Time::ZERO,
             frame: Vec::new(),
             field: Vec::new(),
@@ -352,20 +335,6 @@ impl RlogServer {
         self.send();
     }
 
-    /// The link takes no more bytes for now: keep what is for it.
-    pub fn pause(&mut self, link: Link) {
-        if let Some(client) = self.clients.get_mut(&link) {
-            client.paused = true;
-        }
-    }
-
-    /// The link takes bytes again.
-    pub fn resume(&mut self, link: Link) {
-        if let Some(client) = self.clients.get_mut(&link) {
-            client.paused = false;
-        }
-    }
-
     /// How many clients there are.
     #[must_use]
     pub fn clients(&self) -> usize {
@@ -375,6 +344,7 @@ impl RlogServer {
     fn begin(&mut self, time: Time) {
         self.time = Some(time);
         self.frame.clear();
+        self.frame.extend_from_slice(&KEEP_ALIVE);
         self.frame.extend_from_slice(&[0; LENGTH]);
         timestamp(time, &mut self.frame);
     }
@@ -396,26 +366,14 @@ impl RlogServer {
         Ok(())
     }
 
-    fn send(&mut self) {
-        let mut frame = std::mem::take(&mut self.frame);
-        set_length(&mut frame);
-        self.give(&frame);
-        self.frame = frame;
-    }
-
     /// The same bytes for all.
-    fn give(&mut self, bytes: &[u8]) {
-        let room = self.options.queue_len;
-        let close = &mut self.close;
-        self.clients.retain(|link, client| {
-            let fits = client.out.len() + bytes.len() <= room;
-            if fits {
-                client.out.extend_from_slice(bytes);
-            } else {
-                close.push_back(*link);
-            }
-            fits
-        });
+    fn send(&mut self) {
+        if self.clients.is_empty() {
+            return;
+        }
+        set_length(self.frame.get_mut(KEEP_ALIVE.len()..).unwrap_or_default());
+        self.transmit.push_back(Transmit::all(&*self.frame));
+        self.next_keep_alive = self.now.plus(KEEP_ALIVE_EVERY + KEEP_ALIVE_GRACE);
     }
 
     /// Everything there is: revision, time, all keys, all values.
@@ -443,13 +401,13 @@ impl Session for RlogServer {
             self.next_keep_alive = now.plus(KEEP_ALIVE_EVERY);
         }
         // Snapshot and registration are one step, so that no cycle is missing or comes twice.
-        let client = Client { out: self.newcomer(), heard: now, paused: false };
-        self.clients.insert(link, client);
+        self.transmit.push_back(Transmit::one(link, self.newcomer()));
+        self.clients.insert(link, now);
     }
 
     fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], _: &mut dyn Sink) -> Result<(), SinkError> {
-        if let Some(client) = self.clients.get_mut(&link).filter(|_| !bytes.is_empty()) {
-            client.heard = now;
+        if let Some(heard) = self.clients.get_mut(&link).filter(|_| !bytes.is_empty()) {
+            *heard = now;
         }
         Ok(())
     }
@@ -464,27 +422,33 @@ impl Session for RlogServer {
         }
         self.next_keep_alive = now.plus(KEEP_ALIVE_EVERY);
         let close = &mut self.close;
-        self.clients.retain(|link, client| {
-            let silent = now.since(client.heard) > SILENCE;
+        self.clients.retain(|link, heard| {
+            let silent = now.since(*heard) > SILENCE;
             if silent {
                 close.push_back(*link);
             }
             !silent
         });
-        self.give(&KEEP_ALIVE);
+        self.transmit.push_back(Transmit::all(KEEP_ALIVE));
     }
 
     fn poll_timeout(&self) -> Option<Time> {
         (!self.clients.is_empty()).then_some(self.next_keep_alive)
     }
 
-    fn poll_transmit(&mut self) -> Option<(Link, Vec<u8>)> {
-        let (link, client) = self.clients.iter_mut().find(|(_, client)| !client.paused && !client.out.is_empty())?;
-        Some((*link, std::mem::take(&mut client.out)))
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.transmit.pop_front()
     }
 
     fn poll_close(&mut self) -> Option<Link> {
         self.close.pop_front()
+    }
+}
+
+impl Serve for RlogServer {
+    fn sink(&mut self, now: Time) -> &mut dyn Sink {
+        self.now = now;
+        self
     }
 }
 
@@ -496,12 +460,13 @@ impl Sink for RlogServer {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let mut refused = Ok(());
         for cycle in samples.chunk_by(|a, b| a.time == b.time) {
             if let Some(first) = cycle.first() {
-                self.publish(first.time, cycle)?;
+                refused = refused.and(self.publish(first.time, cycle));
             }
         }
-        Ok(())
+        Ok(refused?)
     }
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {

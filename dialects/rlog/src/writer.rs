@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Channel, ChannelId, Encode, EncodeError, Layout, Problem, Sample, Severity, Time, Type, Value};
+use logpose_core::{
+    Channel, ChannelId, Encode, EncodeError, EncodeOptions, Layout, Problem, Sample, Severity, Time, Type, Value,
+};
 
 use crate::model::seconds_of;
 use crate::wire::{FIELD, Kind, Message, Revision};
@@ -26,6 +28,17 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { revision: Revision::R2, long_values: false }
+    }
+}
+
+impl Options {
+    /// What was asked for; `None` for a revision that does not exist.
+    pub(crate) fn of(options: &EncodeOptions) -> Option<Self> {
+        let revision = match options.revision {
+            None => Revision::R2,
+            Some(byte) => Revision::of(byte)?,
+        };
+        Some(Self { revision, long_values: options.long_values })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conversations in simulated time.
 
-use logpose_core::{Channel, Dialect, Limits, Link, Role, Sample, Session, Sink, Time, Value};
-use logpose_rlog::{HEARTBEAT, KEEP_ALIVE, Revision, Rlog, RlogClient, RlogServer, ServerOptions};
+use logpose_core::{Channel, Dialect, EncodeOptions, Limits, Link, Sample, Serve, Session, Sink, Time, To, Value};
+use logpose_rlog::{HEARTBEAT, KEEP_ALIVE, Options, Revision, Rlog, RlogClient, RlogServer};
 
 use crate::kit::Lines;
 
@@ -12,7 +12,7 @@ fn ms(n: i64) -> Time {
 }
 
 fn server(revision: Revision) -> RlogServer {
-    let mut server = RlogServer::new(ServerOptions { revision, ..ServerOptions::default() });
+    let mut server = RlogServer::new(Options { revision, ..Options::default() });
     server.declare(0, &Channel::new("/A", "double"));
     server.declare(1, &Channel::new("/B", "string"));
     server
@@ -28,8 +28,8 @@ fn publish(server: &mut RlogServer, at: i64, a: f64, b: &str) {
 
 fn sent(session: &mut dyn Session) -> Vec<u8> {
     let mut all = Vec::new();
-    while let Some((_, bytes)) = session.poll_transmit() {
-        all.extend_from_slice(&bytes);
+    while let Some(transmit) = session.poll_transmit() {
+        all.extend_from_slice(&transmit.bytes);
     }
     all
 }
@@ -150,8 +150,8 @@ fn a_client_sends_heartbeats_every_500_ms() {
     for at in 0..=2000 {
         due(&mut client, ms(at));
         client.handle_input(ms(at), LINK, &KEEP_ALIVE, &mut sink).unwrap();
-        while let Some((link, bytes)) = client.poll_transmit() {
-            assert_eq!((link, &bytes[..]), (LINK, &HEARTBEAT[..]));
+        while let Some(transmit) = client.poll_transmit() {
+            assert_eq!((transmit.to, &transmit.bytes[..]), (To::One(LINK), &HEARTBEAT[..]));
             times.push(at);
         }
     }
@@ -214,7 +214,7 @@ fn a_newcomer_gets_everything_in_one_frame() {
     assert_eq!(sent(&mut server), [&[0, 0, 0, content.len() as u8][..], &content].concat());
     // A cycle without changes is nine bytes, and has no revision byte.
     publish(&mut server, 1040, 1.5, "x");
-    assert_eq!(sent(&mut server), b"\0\0\0\x09\0\x3f\xf0\xa3\xd7\x0a\x3d\x70\xa4");
+    assert_eq!(sent(&mut server), b"\0\0\0\0\0\0\0\x09\0\x3f\xf0\xa3\xd7\x0a\x3d\x70\xa4");
 }
 
 #[test]
@@ -257,29 +257,39 @@ fn a_silent_client_is_closed_after_3_s() {
 }
 
 #[test]
-fn a_client_that_takes_nothing_is_closed_and_harms_nobody() {
-    let mut server = RlogServer::new(ServerOptions { queue_len: 10_000, ..ServerOptions::default() });
-    server.declare(0, &Channel::new("/A", "double"));
-    server.handle_open(ms(0), Link(1));
-    server.handle_open(ms(0), Link(2));
-    server.pause(Link(1));
-    let mut heard = 0;
-    for i in 0..1000 {
-        server.publish(ms(i), &[Sample { channel: 0, time: ms(i), value: Value::Double(i as f64) }]).unwrap();
-        while let Some((link, bytes)) = server.poll_transmit() {
-            assert_eq!(link, Link(2));
-            heard += bytes.len();
+fn a_cycle_is_made_once_for_all_clients() {
+    let mut server = server(Revision::R2);
+    publish(&mut server, 0, 0.0, "x");
+    assert_eq!(server.poll_transmit(), None, "nobody is there");
+    for link in 0..500 {
+        server.handle_open(ms(0), Link(link));
+        assert_eq!(server.poll_transmit().unwrap().to, To::One(Link(link)));
+    }
+    publish(&mut server, 20, 1.0, "x");
+    let cycle = server.poll_transmit().unwrap();
+    assert_eq!((cycle.to, server.poll_transmit()), (To::All, None));
+    assert!(cycle.bytes.starts_with(&KEEP_ALIVE), "a keep-alive stands before it");
+}
+
+#[test]
+fn while_cycles_come_no_keep_alive_goes_alone() {
+    let mut server = server(Revision::R2);
+    server.handle_open(ms(0), LINK);
+    sent(&mut server);
+    let mut alone = Vec::new();
+    for at in 1..=200 {
+        if at % 20 == 0 && at <= 100 {
+            let sample = Sample { channel: 0, time: ms(at), value: Value::Double(at as f64) };
+            // A cycle may come a little late.
+            server.sink(ms(at + 4)).samples(&[sample]).unwrap();
+            sent(&mut server);
+        }
+        due(&mut server, ms(at + 4));
+        if sent(&mut server) == KEEP_ALIVE {
+            alone.push(at + 4);
         }
     }
-    assert_eq!((server.poll_close(), server.poll_close(), server.clients()), (Some(Link(1)), None, 1));
-    assert!(heard > 26_000);
-    // A pause that ends in time loses nothing.
-    server.handle_open(ms(2000), Link(3));
-    server.pause(Link(3));
-    server.publish(ms(2000), &[]).unwrap();
-    sent(&mut server);
-    server.resume(Link(3));
-    assert!(sent(&mut server).ends_with(&2.0_f64.to_be_bytes()));
+    assert_eq!(alone, [20, 129, 149, 169, 189], "before the first cycle, and after the last");
 }
 
 #[test]
@@ -322,9 +332,14 @@ fn an_r1_server_can_take_a_value_back() {
 
 #[test]
 fn the_seam_has_both_sides() {
-    for role in [Role::Client, Role::Server] {
-        let mut session = Rlog.session(role).unwrap();
-        session.handle_open(ms(0), LINK);
-        assert!(session.poll_transmit().is_some());
+    let mut client = Rlog.client(Limits::default()).unwrap();
+    client.handle_open(ms(0), LINK);
+    assert_eq!(*client.poll_transmit().unwrap().bytes, HEARTBEAT);
+    let options = |revision| EncodeOptions { revision, ..EncodeOptions::default() };
+    for (asked, byte) in [(None, 2), (Some(1), 1), (Some(2), 2)] {
+        let mut server = Rlog.server(&options(asked)).unwrap();
+        server.handle_open(ms(0), LINK);
+        assert_eq!(server.poll_transmit().unwrap().bytes[4], byte);
     }
+    assert!(Rlog.server(&options(Some(3))).is_none());
 }
