@@ -1,0 +1,5 @@
+//! The live crate from outside.
+
+mod kill;
+mod recorder;
+mod source;
