@@ -10,7 +10,7 @@ use logpose_core::{
 use super::disk::DiskFile;
 use super::form::Form;
 use super::held::Held;
-use super::kit::Kit;
+use super::kit::{Kit, is_due};
 use super::queue::{Queue, What};
 use crate::{Batch, OutputError};
 
@@ -112,10 +112,10 @@ impl Segment {
 
     /// Flushes and syncs what it is time for.
     pub(super) fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        if self.oldest.is_some_and(|oldest| kit.is_due(oldest, kit.flush_ns, now)) || self.writing.size() >= PENDING {
+        if self.oldest.is_some_and(|oldest| is_due(oldest, kit.flush_ns, now)) || self.writing.size() >= PENDING {
             self.flush(kit, now)?;
         }
-        if self.unsynced.is_some_and(|since| kit.is_due(since, kit.sync_ns, now)) {
+        if self.unsynced.is_some_and(|since| is_due(since, kit.sync_ns, now)) {
             self.sync(kit)?;
         }
         Ok(())
