@@ -36,7 +36,7 @@ impl Batch {
 
     /// How many samples it has.
     #[must_use]
-    pub fn samples(&self) -> usize {
+    pub fn sample_count(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, Event::Sample { .. })).count()
     }
 
