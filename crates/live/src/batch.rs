@@ -60,6 +60,14 @@ impl Batch {
         })
     }
 
+    /// What was lost or doubtful.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Problem(problem) => Some(&**problem),
+            _ => None,
+        })
+    }
+
     /// Gives everything to a sink, in order; samples that follow each other in one call.
     pub fn play(&self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut samples = Vec::new();

@@ -128,7 +128,11 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     /// Sends what is left and closes all links.
     pub(crate) async fn finish(mut self) {
         self.carry();
-        futures::future::join_all(self.links.drain().map(|(_, open)| open.finish())).await;
+        let (links, stats) = (&mut self.links, self.stats);
+        futures::future::join_all(links.drain().map(|(_, open)| open.finish()))
+            .await
+            .iter()
+            .for_each(|()| stats.ended());
     }
 }
 

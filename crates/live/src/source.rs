@@ -64,8 +64,15 @@ impl Source {
         Arc::clone(&self.stats)
     }
 
-    /// Listens until told to stop; what is heard goes to `batches`. When nobody takes it any more it ends, too.
-    pub async fn run(mut self, clock: Clock, batches: mpsc::Sender<Batch>, mut stop: watch::Receiver<bool>) {
+    /// Listens until told to stop; what is heard goes to `batches` with `number` before it. When nobody takes it any more
+    /// it ends, too.
+    pub async fn run(
+        mut self,
+        clock: Clock,
+        number: usize,
+        batches: mpsc::Sender<(usize, Batch)>,
+        mut stop: watch::Receiver<bool>,
+    ) {
         let stats = Arc::clone(&self.stats);
         let mut driver = Driver::new(&mut *self.session, clock, QUEUE_BYTES, &stats);
         let mut pause = FIRST_PAUSE;
@@ -80,7 +87,7 @@ impl Source {
                     stats.connected_to(peer);
                     let since = Instant::now();
                     driver.open(wire);
-                    if listen(&mut driver, &batches, &mut stop).await.is_none() {
+                    if listen(&mut driver, number, &batches, &mut stop).await.is_none() {
                         break;
                     }
                     if self.once {
@@ -104,7 +111,8 @@ impl Source {
 /// Listens until the connection ends. `None` if there is nothing more to listen for.
 async fn listen(
     driver: &mut Driver<'_, dyn Session>,
-    batches: &mpsc::Sender<Batch>,
+    number: usize,
+    batches: &mpsc::Sender<(usize, Batch)>,
     stop: &mut watch::Receiver<bool>,
 ) -> Option<()> {
     while driver.links() > 0 {
@@ -115,7 +123,7 @@ async fn listen(
         let mut batch = Batch::new(driver.clock.now());
         driver.handle(event, &mut batch).ok()?;
         if !batch.is_empty() {
-            batches.send(batch).await.ok()?;
+            batches.send((number, batch)).await.ok()?;
         }
     }
     Some(())

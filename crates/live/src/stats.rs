@@ -79,8 +79,12 @@ impl LinkStats {
     }
 
     pub(crate) fn closed(&self, reason: String) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.ended();
         self.trouble(reason);
+    }
+
+    pub(crate) fn ended(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(crate) fn trouble(&self, reason: String) {

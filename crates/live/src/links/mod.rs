@@ -5,6 +5,8 @@ mod connect;
 mod queue;
 mod serial;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod udp;
 mod websocket;
 

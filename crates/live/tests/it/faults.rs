@@ -68,7 +68,7 @@ async fn garbage_ends_a_connection_and_the_next_one_is_tried() {
     let mut heard = Heard::default();
     listening.hear(&mut heard, 40).await;
     until("it gives up", || listening.stats.figures().trouble.is_some()).await;
-    while let Ok(Some(batch)) = timeout(Duration::from_millis(50), listening.batches.recv()).await {
+    while let Ok(Some((_, batch))) = timeout(Duration::from_millis(50), listening.batches.recv()).await {
         batch.play(&mut heard).unwrap();
     }
     assert!(!heard.problems.is_empty(), "it says why");

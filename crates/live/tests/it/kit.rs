@@ -37,7 +37,7 @@ impl Sink for Heard {
 
 /// A source that runs until this is dropped.
 pub(crate) struct Listening {
-    pub(crate) batches: mpsc::Receiver<Batch>,
+    pub(crate) batches: mpsc::Receiver<(usize, Batch)>,
     pub(crate) stats: Arc<logpose_live::LinkStats>,
     pub(crate) stop: watch::Sender<bool>,
 }
@@ -47,7 +47,7 @@ pub(crate) fn listen(address: &str) -> Listening {
     let (sender, batches) = mpsc::channel(1024);
     let (stop, stopped) = watch::channel(false);
     let stats = source.stats();
-    tokio::spawn(source.run(Clock::new(), sender, stopped));
+    tokio::spawn(source.run(Clock::new(), 0, sender, stopped));
     Listening { batches, stats, stop }
 }
 
@@ -57,7 +57,7 @@ impl Listening {
         while heard.lines.len() < samples {
             let batch = timeout(Duration::from_secs(10), self.batches.recv()).await;
             let batch = batch.unwrap_or_else(|_| panic!("{} of {samples} came, {:?}", heard.lines.len(), self.stats));
-            batch.expect("the source goes on").play(heard).unwrap();
+            batch.expect("the source goes on").1.play(heard).unwrap();
         }
     }
 }
