@@ -98,7 +98,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         let mut full = Vec::new();
         match to {
             To::One(link) => {
-                if let Some(open) = self.links.get(&link)
+                if let Some(open) = self.links.get_mut(&link)
                     && open.queue.push(outgoing).is_err()
                 {
                     full.push(link);
@@ -106,8 +106,11 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
                 self.stats.sent(size);
             }
             To::All => {
-                let pushed = self.links.iter().filter(|(_, open)| open.queue.push(outgoing.clone()).is_err());
-                full.extend(pushed.map(|(link, _)| *link));
+                for (link, open) in &mut self.links {
+                    if open.queue.push(outgoing.clone()).is_err() {
+                        full.push(*link);
+                    }
+                }
                 self.stats.sent(size * self.links.len());
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use logpose_core::{Channel, ChannelId, EncodeOptions, Sample, Serve, Sink, SinkError, Time, Transport};
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -40,7 +41,7 @@ pub struct ServerOptions {
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self { encode: EncodeOptions::default(), queue_bytes: 8 << 20, clients: 1024 }
+        Self { encode: EncodeOptions::default(), queue_bytes: 4 << 20, clients: 1024 }
     }
 }
 
@@ -143,18 +144,19 @@ impl Serving {
                         publish(&batch, &mut driver, &stats);
                     }
                 }
-                accepted = self.listener.accept() => match accepted {
-                    // Those who are still shaking hands count, so that nobody can fill the house with them.
+                // Those who wait to shake hands wait with the system; those who do count as clients.
+                accepted = self.listener.accept(), if ready.capacity() > 0 => match accepted {
                     Ok((socket, _)) if driver.links() + (NEWCOMERS - ready.capacity()) < self.options.clients => {
-                        greet(socket, self.transport, &ready, &stats);
+                        greet(socket, self.transport, &ready);
                     }
                     Ok(_) => stats.turned_away(),
                     // Mostly too many open files: it passes when clients go.
                     Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 },
-                Some(wire) = newcomers.recv() => {
-                    driver.open(wire);
-                }
+                Some(newcomer) = newcomers.recv() => match newcomer {
+                    Some(wire) => drop(driver.open(wire)),
+                    None => stats.turned_away(),
+                },
                 event = driver.wait() => {
                     // What clients have to say is between them and the session.
                     let _ = driver.handle(event, &mut Unheard);
@@ -172,16 +174,15 @@ fn publish(batch: &Batch, driver: &mut Driver<'_, dyn Serve>, stats: &LinkStats)
     driver.carry();
 }
 
-/// Lets a client in, without anyone waiting for it.
-fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Wire>, stats: &Arc<LinkStats>) {
-    let Ok(place) = ready.clone().try_reserve_owned() else {
-        stats.turned_away();
-        return;
-    };
-    let stats = Arc::clone(stats);
+/// Lets a client in, without anyone waiting for it. `None` is one who does not speak what is spoken here.
+fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wire>>) {
+    // The caller has seen that there is a place.
+    let Ok(place) = ready.clone().try_reserve_owned() else { return };
     tokio::spawn(async move {
         // Without it a cycle waits for the answer to the one before.
         let _ = socket.set_nodelay(true);
+        // What waits shall wait in our queue, where it is shared with other clients and counted.
+        let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER);
         let wire = match transport {
             Transport::WebSocket { protocols, .. } => {
                 let accepted = timeout(PATIENCE, accept_websocket(socket, protocols)).await;
@@ -189,10 +190,7 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Wire>, st
             }
             Transport::Tcp { .. } | Transport::Udp { .. } => Some(Wire::Tcp(socket)),
         };
-        match wire {
-            Some(wire) => drop(place.send(wire)),
-            None => stats.turned_away(),
-        }
+        place.send(wire);
     });
 }
 
@@ -254,6 +252,8 @@ const BATCHES: usize = 256;
 /// Batches that are published before links are looked at.
 const AT_ONCE: usize = 32;
 /// Clients that may be shaking hands at once.
-const NEWCOMERS: usize = 64;
+const NEWCOMERS: usize = 256;
+/// Bytes that the system may hold for a client.
+const SEND_BUFFER: usize = 256 << 10;
 /// How long a handshake may take.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -9,6 +9,8 @@ pub(crate) struct Queue {
     sender: Option<mpsc::UnboundedSender<Outgoing>>,
     waiting: Arc<AtomicUsize>,
     room: usize,
+    /// The largest piece so far: a newcomer's first frame may be larger than the room.
+    largest: usize,
 }
 
 /// One piece of a stream, one datagram or one message.
@@ -33,15 +35,14 @@ impl Queue {
     pub(crate) fn new(room: usize) -> (Self, Pending) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
-        (Self { sender: Some(sender), waiting: Arc::clone(&waiting), room }, Pending { receiver, waiting })
+        (Self { sender: Some(sender), waiting: Arc::clone(&waiting), room, largest: 0 }, Pending { receiver, waiting })
     }
 
     /// Puts something in, if there is room.
-    pub(crate) fn push(&self, outgoing: Outgoing) -> Result<(), Full> {
+    pub(crate) fn push(&mut self, outgoing: Outgoing) -> Result<(), Full> {
         let size = outgoing.bytes.len();
-        let before = self.waiting.fetch_add(size, Ordering::AcqRel);
-        // What is too large for the room goes out alone: a newcomer's first frame may be.
-        if before > 0 && before + size > self.room {
+        self.largest = self.largest.max(size);
+        if self.waiting.fetch_add(size, Ordering::AcqRel) > self.room.saturating_add(self.largest) {
             return Err(Full);
         }
         if let Some(sender) = &self.sender {
