@@ -41,7 +41,8 @@ fn main() {
         let text = args.get(at + usize::from(serves));
         text.map_or(usual, |text| text.parse().expect("live [CLIENTS [HZ [FIELDS [SECONDS]]]]"))
     };
-    let load = Load { clients: number(0, 500) as usize, hz: number(1, 50), fields: number(2, 300), seconds: number(3, 10) };
+    let load =
+        Load { clients: number(0, 500) as usize, hz: number(1, 50), fields: number(2, 300), seconds: number(3, 10) };
     if serves { serve(load) } else { measure(load) }
 }
 

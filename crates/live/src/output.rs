@@ -1,4 +1,5 @@
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use crate::{Batch, Clock};
 /// Where a pipeline ends. It is called from a thread of its own and may block on disks, never on clients.
 pub trait Output: Send {
     /// Takes what happened. An error ends this output; the others go on.
-    fn take(&mut self, batch: &Arc<Batch>) -> Result<(), OutputError>;
+    fn take(&mut self, batch: &Batch) -> Result<(), OutputError>;
     /// Time went by: flush, sync, split, look at the free space. Called at least every 50 ms.
     fn tick(&mut self, now: Time) -> Result<(), OutputError>;
     /// No more will come: closes whole.
@@ -21,24 +22,42 @@ pub trait Output: Send {
 
 /// Why an output takes no more.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OutputError {
-    /// Writing failed.
+    /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The format cannot say this.
     #[error(transparent)]
     Refused(#[from] EncodeError),
-    /// There is no room left. What was written until then is whole.
-    #[error("{free} bytes are free, fewer than the {limit} that are to stay free; the recording was closed whole")]
-    NoSpace {
-        /// What is free.
-        free: u64,
-        /// What is to stay free.
-        limit: u64,
-    },
-    /// The other side of the output is gone.
+    /// Anything else that makes it impossible to go on.
     #[error("{0}")]
-    Closed(String),
+    Failed(String),
+    /// The disk is full, or as full as it may get. What was recorded before is whole.
+    #[error(
+        "{}: {} free, {} are to stay so: the recording was ended, its {} are whole; make room, record to another disk \
+         or keep less free", folder.display(), amount(*free), amount(*keep), amount(*saved)
+    )]
+    NoSpace {
+        /// Where it was recorded to.
+        folder: PathBuf,
+        /// Bytes that are free there.
+        free: u64,
+        /// Bytes that were to stay free.
+        keep: u64,
+        /// Bytes of the recording, all of them whole records.
+        saved: u64,
+    },
+    /// The disk took no more for another reason. What was recorded before is whole.
+    #[error("{}: {error}: the recording was ended, its {} are whole", path.display(), amount(*saved))]
+    Disk {
+        /// The file that was being written.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+        /// Bytes of the recording, all of them whole records.
+        saved: u64,
+    },
 }
 
 impl From<SinkError> for OutputError {
@@ -46,7 +65,7 @@ impl From<SinkError> for OutputError {
         match error {
             SinkError::Io(error) => Self::Io(error),
             SinkError::Refused(error) => Self::Refused(error),
-            SinkError::Stopped => Self::Closed("stopped".to_owned()),
+            SinkError::Stopped => Self::Failed("stopped".to_owned()),
         }
     }
 }
@@ -121,7 +140,7 @@ impl OutputThread {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            return Err(OutputError::Closed("the thread of an output has failed".to_owned()));
+            return Err(OutputError::Failed("the thread of an output has failed".to_owned()));
         }
         let error = self.shared.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)
@@ -157,3 +176,30 @@ const QUEUE: usize = 1 << 14;
 /// Bytes that may wait for an output before samples are dropped.
 const QUEUE_BYTES: usize = 128 << 20;
 const TICK: Duration = Duration::from_millis(25);
+
+/// Bytes for people, in powers of 1000.
+pub(crate) fn amount(bytes: u64) -> String {
+    let mut unit = 1;
+    for name in ["B", "kB", "MB", "GB"] {
+        if bytes < unit * 1000 || name == "GB" {
+            let tenths = u128::from(bytes) * 10 / u128::from(unit);
+            return if unit == 1 { format!("{bytes} B") } else { format!("{}.{} {name}", tenths / 10, tenths % 10) };
+        }
+        unit *= 1000;
+    }
+    format!("{bytes} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::amount;
+
+    #[test]
+    fn amounts_have_a_unit() {
+        let cases =
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (200_000_000, "200.0 MB"), (u64::MAX, "18446744073.7 GB")];
+        for (bytes, text) in cases {
+            assert_eq!(amount(bytes), text);
+        }
+    }
+}

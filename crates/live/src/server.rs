@@ -22,7 +22,7 @@ use crate::{Address, Batch, Clock, Output, OutputError, Speech};
 /// client is cut off.
 pub struct Server {
     address: SocketAddr,
-    batches: mpsc::Sender<Arc<Batch>>,
+    batches: mpsc::Sender<Batch>,
     task: JoinHandle<()>,
     stats: Arc<LinkStats>,
     runtime: Handle,
@@ -104,9 +104,9 @@ impl Server {
 }
 
 impl Output for Server {
-    fn take(&mut self, batch: &Arc<Batch>) -> Result<(), OutputError> {
-        let gone = |_| OutputError::Closed(format!("the server at {} has ended", self.address));
-        self.batches.blocking_send(Arc::clone(batch)).map_err(gone)
+    fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
+        let gone = |_| OutputError::Failed(format!("the server at {} has ended", self.address));
+        self.batches.blocking_send(batch.clone()).map_err(gone)
     }
 
     fn tick(&mut self, _: Time) -> Result<(), OutputError> {
@@ -116,7 +116,7 @@ impl Output for Server {
     fn finish(self: Box<Self>) -> Result<(), OutputError> {
         let Self { batches, task, runtime, .. } = *self;
         drop(batches);
-        runtime.block_on(task).map_err(|error| OutputError::Closed(error.to_string()))
+        runtime.block_on(task).map_err(|error| OutputError::Failed(error.to_string()))
     }
 }
 
@@ -130,7 +130,7 @@ struct Serving {
 }
 
 impl Serving {
-    async fn run(mut self, mut batches: mpsc::Receiver<Arc<Batch>>, stats: Arc<LinkStats>) {
+    async fn run(mut self, mut batches: mpsc::Receiver<Batch>, stats: Arc<LinkStats>) {
         let mut driver = Driver::new(&mut *self.session, self.clock, self.options.queue_bytes, &stats);
         let (ready, mut newcomers) = mpsc::channel(NEWCOMERS);
         loop {

@@ -1,4 +1,4 @@
-//! Sources, servers and what lies between them, over real links on loopback.
+//! The live crate from outside: over real links on loopback, to real files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,5 +10,8 @@
 
 mod faults;
 mod join;
+mod kill;
 mod kit;
+mod recorder;
 mod rlog;
+mod source;
