@@ -2,8 +2,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, Read, Row, Sample,
-    Serve, Session, Sink, SinkError, Span, StreamError, Time, Value,
+    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, Read, Row,
+    Sample, Serve, Session, Sink, SinkError, Span, StreamError, Time, Value,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.

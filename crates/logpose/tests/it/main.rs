@@ -25,5 +25,6 @@ mod show;
 mod sidecar;
 mod stats;
 mod support;
+mod timeline;
 mod verify;
 mod wrappers;
