@@ -2,6 +2,7 @@
 
 mod batch;
 mod clock;
+pub mod player;
 
 pub use batch::Batch;
 pub use clock::Clock;

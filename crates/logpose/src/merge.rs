@@ -214,6 +214,12 @@ impl<'a> Merge<'a> {
         self.batch.deliver(&self.inputs, take)
     }
 
+    /// How many samples of an input lie outside a range.
+    pub(crate) fn outside(&self, input: usize, (first, last): (Time, Time)) -> u64 {
+        let lanes = self.lanes.iter().filter(|lane| lane.input == input);
+        lanes.map(|lane| lane.outside(&self.inputs, first, last)).sum()
+    }
+
     /// The latest time of any sample before a moment.
     pub(crate) fn before(&mut self, moment: Time) -> Option<Time> {
         self.lanes.iter_mut().filter_map(|lane| lane.last(&self.inputs, moment)).map(|(time, _)| time).max()
@@ -320,6 +326,16 @@ impl<'a> Lane<'a> {
             self.sort(input);
             self.used = self.block.partition_point(|(time, _)| *time < to);
         }
+    }
+
+    /// How many samples lie outside a range.
+    fn outside(&self, inputs: &[Input<'_>], first: Time, last: Time) -> u64 {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return 0 };
+        let within = match self.sorted {
+            true => border(input, found, last.plus(1)) - border(input, found, first),
+            false => found.positions.iter().filter(|at| (first..=last).contains(&input.time(*at))).count(),
+        };
+        (found.positions.len() - within) as u64
     }
 
     /// The last sample before a moment.

@@ -61,6 +61,7 @@ pub struct Timeline<'a> {
     shifts: Vec<i64>,
     range: Option<(Time, Time)>,
     samples: u64,
+    strays: u64,
 }
 
 impl<'a> Timeline<'a> {
@@ -84,6 +85,7 @@ impl<'a> Timeline<'a> {
             shifts,
             range: shifted.iter().flatten().copied().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
             samples: 0,
+            strays: 0,
         };
         let mut inputs = Vec::with_capacity(logs.len());
         let mut known: HashMap<(String, &str), ChannelId> = HashMap::new();
@@ -100,6 +102,11 @@ impl<'a> Timeline<'a> {
             inputs.push(Input::moved(log, lookup, map, shift)?);
         }
         line.merge = Merge::new(inputs);
+        for (place, (log, shift)) in logs.iter().zip(&line.shifts).enumerate() {
+            if let Some((first, last)) = log.robust_range().filter(|range| log.index.range() != Some(*range)) {
+                line.strays += line.merge.outside(place, (first.plus(*shift), last.plus(*shift)));
+            }
+        }
         Ok(line)
     }
 
@@ -157,6 +164,13 @@ impl<'a> Timeline<'a> {
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.samples
+    }
+
+    /// How many samples have times of another clock, years away from all else of their log, so that they are not in the
+    /// range.
+    #[must_use]
+    pub fn strays(&self) -> u64 {
+        self.strays
     }
 
     /// What stands before the names of each log's channels; nothing where they stay as they are.
