@@ -12,6 +12,7 @@ mod faults;
 mod join;
 mod kill;
 mod kit;
+mod player;
 mod recorder;
 mod rlog;
 mod source;
