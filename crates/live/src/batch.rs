@@ -36,7 +36,7 @@ impl Batch {
 
     /// How many samples it has.
     #[must_use]
-    pub fn samples(&self) -> usize {
+    pub fn sample_count(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, Event::Sample { .. })).count()
     }
 
@@ -52,10 +52,42 @@ impl Batch {
         self.bytes.clear();
     }
 
+    /// Adds samples, all of them at one time.
+    pub(crate) fn push_at(&mut self, time: Time, samples: &[Sample<'_>]) {
+        self.events.reserve(samples.len());
+        samples.iter().for_each(|sample| self.push(&Sample { time, ..*sample }));
+    }
+
+    fn push(&mut self, sample: &Sample<'_>) {
+        sample.value.emit(Layout::Little, &mut self.bytes);
+        let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
+        self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
+    }
+
+    /// Adds what happened after this.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        let start = self.bytes.len();
+        for event in &mut later.events {
+            if let Event::Sample { end, .. } = event {
+                *end += start;
+            }
+        }
+        self.events.append(&mut later.events);
+        self.bytes.append(&mut later.bytes);
+    }
+
     /// The channels that it declares.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, &Channel)> {
         self.events.iter().filter_map(|event| match event {
             Event::Channel(id, channel) => Some((*id, &**channel)),
+            _ => None,
+        })
+    }
+
+    /// What was lost or doubtful.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Problem(problem) => Some(&**problem),
             _ => None,
         })
     }
@@ -98,11 +130,7 @@ impl Sink for Batch {
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.events.reserve(samples.len());
-        for sample in samples {
-            sample.value.emit(Layout::Little, &mut self.bytes);
-            let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
-            self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
-        }
+        samples.iter().for_each(|sample| self.push(sample));
         Ok(())
     }
 

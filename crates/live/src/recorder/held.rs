@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(held.missing(), 1);
         let mut played = Batch::default();
         held.play(&mut played).unwrap();
-        assert_eq!((played.samples(), played.channels().count()), (1, 2));
+        assert_eq!((played.sample_count(), played.channels().count()), (1, 2));
         held.samples(&[sample(0, 3, Value::Bytes(&[7; 20]))]).unwrap();
         assert_eq!(held.missing(), 0);
         assert!(held.bytes <= held.most);

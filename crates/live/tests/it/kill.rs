@@ -3,7 +3,7 @@
 //! The program is this test binary itself, run again with [`RECORD_TO`] set.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
 }
 
 /// Counts what is in a file. Every counter must go on where the file before has ended.
-fn look_at(path: &PathBuf, cycles: &mut [i64], outcome: &mut Outcome) {
+fn look_at(path: &Path, cycles: &mut [i64], outcome: &mut Outcome) {
     let log = Log::open(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"));
     for problem in log.problems.list().iter().filter(|problem| problem.severity == Severity::Damage) {
         let end = problem.at.unwrap() + problem.length;
