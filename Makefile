@@ -40,7 +40,7 @@ doc-tests:
 	$(CARGO) test --workspace --locked --doc --quiet
 
 # The whole workspace, because one package alone has other features and would build DataFusion again.
-peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB and the MCAP package
+peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB, the MCAP package and Foxglove's client (Node)
 	$(CARGO) build --locked --workspace --bins --examples
 	LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(VENV)/python -m pytest -q tests/peers
 

@@ -4,6 +4,7 @@ mod address;
 mod batch;
 mod clock;
 mod driver;
+mod foxglove;
 mod join;
 mod links;
 mod live;
@@ -14,6 +15,7 @@ mod server;
 mod source;
 mod stats;
 
+pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
 pub use address::{Address, AddressError, Host, Speech};
 pub use batch::Batch;
 pub use clock::Clock;

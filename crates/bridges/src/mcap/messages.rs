@@ -167,6 +167,12 @@ impl Messages {
         self.buffer.early
     }
 
+    /// Whether a channel was declared that has no place yet, because only a schema tells how its values look.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.states.iter().any(|state| state.declared && !state.laid)
+    }
+
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -9,6 +9,7 @@
 )]
 
 mod faults;
+mod foxglove;
 mod join;
 mod kill;
 mod kit;
