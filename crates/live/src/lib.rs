@@ -13,6 +13,7 @@ pub mod player;
 pub mod recorder;
 mod server;
 mod source;
+mod source_clock;
 mod stats;
 
 pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
