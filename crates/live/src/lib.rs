@@ -3,6 +3,8 @@
 mod batch;
 mod clock;
 pub mod player;
+mod trigger;
 
 pub use batch::Batch;
 pub use clock::Clock;
+pub use trigger::{ExpressionTrigger, Trigger};

@@ -8,3 +8,4 @@
 )]
 
 mod player;
+mod trigger;

@@ -65,13 +65,7 @@ impl<'a> Known<'a> {
 
     pub(super) fn integers(&self, name: &str) -> Vec<(Time, i64)> {
         let mut found = Vec::new();
-        self.read(name, |time, value| match value {
-            Value::Int64(x) => found.push((time, *x)),
-            // NetworkTables before 2023 knew only doubles; control words and match numbers are small.
-            #[expect(clippy::cast_possible_truncation, reason = "the range is checked in the same line")]
-            Value::Double(x) if x.abs() < 9e15 => found.push((time, *x as i64)),
-            _ => {}
-        });
+        self.read(name, |time, value| found.extend(integer(value).map(|x| (time, x))));
         found
     }
 
@@ -114,6 +108,16 @@ impl<'a> Known<'a> {
 /// Words in the names of channels that tell about a match.
 const LIKELY: [&str; 9] =
     ["DS:", "DriverStation", "FMSInfo", "systemTime", "Epoch", "attery", "Voltage", "rown", "Metadata"];
+
+/// A whole number. NetworkTables before 2023 knew only doubles; control words and match numbers are small.
+pub(super) fn integer(value: &Value<'_>) -> Option<i64> {
+    match value {
+        Value::Int64(x) => Some(*x),
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked in the same line")]
+        Value::Double(x) if x.abs() < 9e15 => Some(*x as i64),
+        _ => None,
+    }
+}
 
 /// The stretches in which a series is true; the last one ends with the series.
 pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {

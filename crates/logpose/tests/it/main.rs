@@ -27,4 +27,5 @@ mod stats;
 mod support;
 mod timeline;
 mod verify;
+mod watcher;
 mod wrappers;
