@@ -22,7 +22,6 @@ mod segment;
 mod stats;
 #[cfg(test)]
 mod tests;
-mod trigger;
 
 use std::fmt;
 use std::io;
@@ -32,7 +31,7 @@ use logpose::bridges::mcap::McapOptions;
 use logpose_core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Severity, Sink, SinkError, Time};
 
 use crate::source_clock::SourceClock;
-use crate::{Batch, Output, OutputError};
+use crate::{Batch, Output, OutputError, Trigger};
 use disk::{Disk, Real};
 use events::Events;
 use form::Forms;
@@ -44,7 +43,6 @@ use segment::Segment;
 
 pub use error::RecordError;
 pub use stats::{RecordStats, RecordWatch};
-pub use trigger::Trigger;
 
 /// How to record.
 ///
