@@ -231,6 +231,31 @@ impl Positions {
         self.runs().flat_map(|(base, lows)| above(base, lows))
     }
 
+    /// The offsets from the `n`-th on, found without going over those before it.
+    pub fn iter_from(&self, n: usize) -> impl Iterator<Item = u64> + '_ {
+        let known = self.known();
+        let mut skip = n;
+        let whole = known.blocks.iter().take_while(|block| {
+            let before = skip >= block.offsets();
+            skip -= if before { block.offsets() } else { 0 };
+            before
+        });
+        let blocks = known.blocks.get(whole.count()..).unwrap_or_default();
+        blocks.iter().flat_map(|block| above(block.base, known.memory.block(block))).skip(skip)
+    }
+
+    /// How many offsets stand before the first one of which `before` is false, where it is true of all before that one.
+    pub fn partition_point(&self, mut before: impl FnMut(u64) -> bool) -> usize {
+        let known = self.known();
+        let mut at = |block: &Block, low: [u8; 4]| before(block.base + u64::from(u32::from_le_bytes(low)));
+        let lows = |block: &Block| known.memory.block(block).as_chunks().0;
+        let begun = known.blocks.partition_point(|block| lows(block).first().is_some_and(|low| at(block, *low)));
+        // The border lies in the last block that begins before it, or at its end.
+        let Some((last, whole)) = known.blocks.get(..begun).and_then(<[Block]>::split_last) else { return 0 };
+        let within = lows(last).partition_point(|low| at(last, *low));
+        whole.iter().map(Block::offsets).sum::<usize>() + within
+    }
+
     /// The offsets as they are held: a base, and the distances from it as little-endian numbers of four bytes.
     pub fn runs(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let known = self.known();
@@ -290,6 +315,11 @@ impl fmt::Debug for Shared {
 }
 
 impl Block {
+    /// How many offsets it has.
+    fn offsets(&self) -> usize {
+        self.len as usize / 4
+    }
+
     fn of<'m>(&self, segments: &'m [Vec<u8>]) -> &'m [u8] {
         let start = self.start as usize;
         let segment = segments.get(self.segment as usize).map_or(&[][..], |segment| segment);
@@ -755,6 +785,19 @@ mod tests {
         let positions = positions(all.iter().copied());
         assert_eq!(positions.iter().collect::<Vec<_>>(), all);
         assert!(positions.memory() <= all.len() * 8);
+    }
+
+    #[test]
+    fn positions_are_found_in_the_middle() {
+        for n in [0, 1, 8, 9, 5000, 20_000] {
+            let positions = positions((0..n).map(|i| i * 1_000_003));
+            for i in [0, 1, 7, 4175, 4176, 4177, 8400, n / 2, n.saturating_sub(1), n, n + 1] {
+                let from = usize::try_from(i).unwrap();
+                assert!(positions.iter_from(from).eq((i..n).map(|i| i * 1_000_003)), "{n} {i}");
+                let found = positions.partition_point(|at| at < i * 1_000_003);
+                assert_eq!(found, from.min(positions.len()), "{n} {i}");
+            }
+        }
     }
 
     #[test]

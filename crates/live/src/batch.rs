@@ -52,6 +52,30 @@ impl Batch {
         self.bytes.clear();
     }
 
+    /// Adds samples, all of them at one time.
+    pub(crate) fn push_at(&mut self, time: Time, samples: &[Sample<'_>]) {
+        self.events.reserve(samples.len());
+        samples.iter().for_each(|sample| self.push(&Sample { time, ..*sample }));
+    }
+
+    fn push(&mut self, sample: &Sample<'_>) {
+        sample.value.emit(Layout::Little, &mut self.bytes);
+        let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
+        self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
+    }
+
+    /// Adds what happened after this.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        let start = self.bytes.len();
+        for event in &mut later.events {
+            if let Event::Sample { end, .. } = event {
+                *end += start;
+            }
+        }
+        self.events.append(&mut later.events);
+        self.bytes.append(&mut later.bytes);
+    }
+
     /// The channels that it declares.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, &Channel)> {
         self.events.iter().filter_map(|event| match event {
@@ -106,11 +130,7 @@ impl Sink for Batch {
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.events.reserve(samples.len());
-        for sample in samples {
-            sample.value.emit(Layout::Little, &mut self.bytes);
-            let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
-            self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
-        }
+        samples.iter().for_each(|sample| self.push(sample));
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod join;
 mod links;
 mod live;
 mod output;
+pub mod player;
 pub mod recorder;
 mod server;
 mod source;

@@ -35,8 +35,10 @@ pub enum OutputError {
     Failed(String),
     /// The disk is full, or as full as it may get. What was recorded before is whole.
     #[error(
-        "{}: {} free, {} are to stay so: the recording was ended, its {} are whole; make room, record to another disk \
-         or keep less free", folder.display(), amount(*free), amount(*keep), amount(*saved)
+        "{}: {}: the recording was ended, its {} are whole; make room, record to another disk or keep less free",
+        folder.display(),
+        room(*free, *keep),
+        amount(*saved)
     )]
     NoSpace {
         /// Where it was recorded to.
@@ -58,6 +60,14 @@ pub enum OutputError {
         /// Bytes of the recording, all of them whole records.
         saved: u64,
     },
+}
+
+/// How much room there is on a disk that has too little.
+pub(crate) fn room(free: u64, keep: u64) -> String {
+    match free < keep {
+        true => format!("{} free, {} are to stay so", amount(free), amount(keep)),
+        false => format!("the disk is full, {} free", amount(free)),
+    }
 }
 
 impl From<SinkError> for OutputError {

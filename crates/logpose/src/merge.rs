@@ -1,48 +1,71 @@
 //! The order of time, made from the index without sorting the log.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 
-use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time};
+use logpose_core::{ChannelId, ChannelIndex, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time};
 
-use crate::Log;
 use crate::spill::{Place, Spill};
+use crate::{Error, Log};
 
 /// One log to be merged.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Input<'a> {
     pub(crate) log: &'a Log,
     index: &'a Index,
-    pub(crate) lookup: &'a Lookup,
+    pub(crate) lookup: Cow<'a, Lookup>,
     /// The sink's number for each of the log's channels; empty if they are the same.
-    pub(crate) map: &'a [ChannelId],
+    pub(crate) map: Cow<'a, [ChannelId]>,
+    /// Nanoseconds to add to every time.
+    pub(crate) shift: i64,
 }
 
 impl<'a> Input<'a> {
     pub(crate) fn new(log: &'a Log, lookup: &'a Lookup, map: &'a [ChannelId]) -> Self {
-        Self { log, index: &log.index, lookup, map }
+        Self { log, index: &log.index, lookup: Cow::Borrowed(lookup), map: Cow::Borrowed(map), shift: 0 }
+    }
+
+    /// One whose times are moved, with positions in the index.
+    pub(crate) fn moved(log: &'a Log, lookup: Lookup, map: Vec<ChannelId>, shift: i64) -> Result<Self, Error> {
+        Ok(Self { log, index: log.placed()?, lookup: Cow::Owned(lookup), map: Cow::Owned(map), shift })
     }
 
     /// The same, with positions in the index.
-    fn placed(self) -> Result<Self, SinkError> {
+    fn placed(&self) -> Result<Self, SinkError> {
         let index = self.log.placed().map_err(|error| SinkError::Io(io::Error::other(error.to_string())))?;
-        Ok(Self { index, ..self })
+        Ok(Self { index, ..self.clone() })
     }
 
     /// The wanted channels that have samples.
-    fn channels(self) -> impl Iterator<Item = ChannelId> + 'a {
+    fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
         let full = (0..).zip(&self.index.channels).filter(|(_, channel)| channel.samples > 0);
-        full.map(|(id, _)| id).filter(move |id| self.lookup.wants(*id))
+        full.map(|(id, _)| id).filter(|id| self.lookup.wants(*id))
     }
 
-    fn samples(self, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+    fn samples(&self, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
         self.log.dialect().samples(self.log.bytes(), self.index, rows, take)
     }
 
+    fn time(&self, at: u64) -> Time {
+        let mut times = Vec::with_capacity(1);
+        self.log.dialect().times(self.log.bytes(), self.index, &[at], &mut times);
+        times.first().map_or(Time::ZERO, |time| time.plus(self.shift))
+    }
+
+    /// The sink's number of a channel.
+    fn number(&self, own: ChannelId) -> Option<ChannelId> {
+        if self.map.is_empty() { Some(own) } else { self.map.get(own as usize).copied() }
+    }
+
+    fn is_always(&self, channel: ChannelId) -> bool {
+        self.lookup.always.get(channel as usize).copied().unwrap_or(false)
+    }
+
     /// Bytes of memory that merging lists takes, at most.
-    fn cost(self) -> u64 {
+    fn cost(&self) -> u64 {
         let samples =
             |id: ChannelId| self.index.channels.get(id as usize).map_or(0, |c| if c.sorted { 0 } else { c.samples });
         let positions = if self.log.has_places() { 0 } else { 4 * self.index.samples() };
@@ -56,12 +79,15 @@ impl<'a> Input<'a> {
 /// If that would take more than half of the memory that is allowed, it goes over a temporary file.
 pub(crate) fn run(inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let allowed = inputs.iter().filter_map(|input| input.log.memory()).min().map(|memory| memory / 2);
-    let cost = inputs.iter().map(|input| input.cost()).sum::<u64>();
+    let cost = inputs.iter().map(Input::cost).sum::<u64>();
     match allowed.filter(|allowed| cost > *allowed) {
         Some(allowed) => spilled(inputs, allowed, sink),
         None => {
-            let inputs: Vec<_> = inputs.iter().map(|input| input.placed()).collect::<Result<_, _>>()?;
-            merged(&inputs, sink)
+            let inputs: Vec<_> = inputs.iter().map(Input::placed).collect::<Result<_, _>>()?;
+            let mut merge = Merge::new(inputs);
+            merge.begin();
+            while merge.read(BATCH, Time::MAX, &mut |samples| sink.samples(samples))? {}
+            Ok(())
         }
     }
 }
@@ -76,62 +102,138 @@ fn spilled(inputs: &[Input<'_>], memory: u64, sink: &mut dyn Sink) -> Result<(),
             places.into_iter().try_for_each(|place| spill.push(place)).map_err(SinkError::Io)
         };
         for window in input.log.windows(WINDOW) {
-            let lookup = Lookup { within: Some(window), ..input.lookup.clone() };
+            let lookup = Lookup { within: Some(window), ..(*input.lookup).clone() };
             input.log.dialect().rows(input.log.bytes(), input.index, &lookup, &mut take)?;
             input.log.pass(window);
         }
     }
     let mut sorted = spill.finish().map_err(SinkError::Io)?;
     let mut batch = Batch::new(inputs);
+    let take: &mut TakeSamples<'_> = &mut |samples| sink.samples(samples);
     while let Some(place) = sorted.next().map_err(SinkError::Io)? {
         batch.push(place.input as usize, Row { time: place.time, at: place.at, channel: place.channel });
-        if batch.is_full() {
-            batch.deliver(inputs, sink)?;
+        if batch.len() >= BATCH {
+            batch.deliver(inputs, take)?;
         }
     }
-    batch.deliver(inputs, sink)
+    batch.deliver(inputs, take)
 }
 
+/// Logs that are read in the order of time, from any moment on.
+///
 /// Every channel is a list of places that is in the order of time already, or is put in it, stably; then the
 /// lists are merged. Memory: a block of each list, and 16 bytes for every sample of a channel out of order, or half as
 /// much again while it is sorted.
-fn merged(inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let mut lanes = Vec::new();
-    for (place, input) in inputs.iter().enumerate() {
-        lanes.extend(input.channels().map(|id| Lane::new(input, place, id)));
-    }
-    let mut heap = BinaryHeap::with_capacity(lanes.len());
-    for (lane, state) in lanes.iter_mut().enumerate() {
-        if let Some((time, at)) = state.next(inputs) {
-            heap.push(Reverse((time, state.input, at, lane)));
+pub(crate) struct Merge<'a> {
+    inputs: Vec<Input<'a>>,
+    lanes: Vec<Lane<'a>>,
+    heap: BinaryHeap<Reverse<(Time, usize, u64, usize)>>,
+    batch: Batch,
+}
+
+impl<'a> Merge<'a> {
+    pub(crate) fn new(inputs: Vec<Input<'a>>) -> Self {
+        let mut lanes = Vec::new();
+        for (place, input) in inputs.iter().enumerate() {
+            lanes.extend(input.channels().map(|id| Lane::new(input, place, id)));
         }
+        let batch = Batch::new(&inputs);
+        Self { inputs, heap: BinaryHeap::with_capacity(lanes.len()), lanes, batch }
     }
-    let mut batch = Batch::new(inputs);
-    while let Some(mut top) = heap.peek_mut() {
-        let Reverse((time, input, at, lane)) = *top;
-        let Some(state) = lanes.get_mut(lane) else { break };
-        batch.push(input, Row { time, at, channel: state.channel });
-        match state.next(inputs) {
-            Some((time, at)) => *top = Reverse((time, input, at, lane)),
-            None => {
-                PeekMut::pop(top);
+
+    /// Goes to the front.
+    pub(crate) fn begin(&mut self) {
+        self.heap.clear();
+        for (lane, state) in self.lanes.iter_mut().enumerate() {
+            if let Some((time, at)) = state.next(&self.inputs) {
+                self.heap.push(Reverse((time, state.input, at, lane)));
             }
         }
-        if batch.is_full() {
-            batch.deliver(inputs, sink)?;
-        }
     }
-    batch.deliver(inputs, sink)
+
+    /// Goes to the first samples at or behind a moment.
+    pub(crate) fn seek(&mut self, to: Time) {
+        for lane in &mut self.lanes {
+            lane.seek(&self.inputs, to);
+        }
+        self.begin();
+    }
+
+    /// The time of the next sample.
+    pub(crate) fn peek(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((time, ..))| *time)
+    }
+
+    /// Gives the next samples up to a moment, at most so many, in one call. Tells whether there were any.
+    pub(crate) fn read(&mut self, most: usize, until: Time, take: &mut TakeSamples<'_>) -> Result<bool, SinkError> {
+        while self.batch.len() < most
+            && let Some(mut top) = self.heap.peek_mut()
+        {
+            let Reverse((time, input, at, lane)) = *top;
+            if time > until {
+                break;
+            }
+            let Some(state) = self.lanes.get_mut(lane) else { break };
+            self.batch.push(input, Row { time, at, channel: state.channel });
+            match state.next(&self.inputs) {
+                Some((time, at)) => *top = Reverse((time, input, at, lane)),
+                None => {
+                    PeekMut::pop(top);
+                }
+            }
+        }
+        let any = self.batch.len() > 0;
+        self.batch.deliver(&self.inputs, take)?;
+        Ok(any)
+    }
+
+    /// The last sample of every channel before a moment: the sink's number of the channel, and the row and its input.
+    /// Of several logs with one channel, the latest.
+    pub(crate) fn held(&mut self, before: Time) -> BTreeMap<ChannelId, (usize, Row)> {
+        let mut held: BTreeMap<ChannelId, (usize, Row)> = BTreeMap::new();
+        for lane in &mut self.lanes {
+            let number = self.inputs.get(lane.input).and_then(|input| input.number(lane.channel));
+            if let (Some(number), Some((time, at))) = (number, lane.last(&self.inputs, before)) {
+                let found = (lane.input, Row { time, at, channel: lane.channel });
+                let newest = held.entry(number).or_insert(found);
+                if newest.1.time <= time {
+                    *newest = found;
+                }
+            }
+        }
+        held
+    }
+
+    /// Gives the samples of rows, in one call.
+    pub(crate) fn rows(
+        &mut self,
+        rows: impl Iterator<Item = (usize, Row)>,
+        take: &mut TakeSamples<'_>,
+    ) -> Result<(), SinkError> {
+        rows.for_each(|(input, row)| self.batch.push(input, row));
+        self.batch.deliver(&self.inputs, take)
+    }
+
+    /// How many samples of an input lie outside a range.
+    pub(crate) fn outside(&self, input: usize, (first, last): (Time, Time)) -> u64 {
+        let lanes = self.lanes.iter().filter(|lane| lane.input == input);
+        lanes.map(|lane| lane.outside(&self.inputs, first, last)).sum()
+    }
+
+    /// The latest time of any sample before a moment.
+    pub(crate) fn before(&mut self, moment: Time) -> Option<Time> {
+        self.lanes.iter_mut().filter_map(|lane| lane.last(&self.inputs, moment)).map(|(time, _)| time).max()
+    }
 }
 
 /// One channel's places, in the order of time.
 struct Lane<'a> {
     input: usize,
     channel: ChannelId,
-    places: Box<dyn Iterator<Item = u64> + 'a>,
+    found: Option<&'a ChannelIndex>,
+    places: Box<dyn Iterator<Item = u64> + Send + 'a>,
     sorted: bool,
-    /// How many there are; fewer are wanted if times are cut away.
-    expected: usize,
+    /// The next places. Of a channel out of order these are all of them.
     block: Vec<(Time, u64)>,
     /// How much of the block is used.
     used: usize,
@@ -140,17 +242,23 @@ struct Lane<'a> {
 impl<'a> Lane<'a> {
     fn new(input: &Input<'a>, place: usize, channel: ChannelId) -> Self {
         let found = input.index.channels.get(channel as usize);
-        let places: Box<dyn Iterator<Item = u64> + 'a> = match found {
-            Some(channel) => Box::new(channel.positions.iter()),
+        let places: Box<dyn Iterator<Item = u64> + Send + 'a> = match found {
+            Some(found) if found.sorted => {
+                // What lies before the wanted times need not be gone over.
+                let start = input.lookup.start.filter(|_| !input.is_always(channel));
+                let first = start.map_or(0, |start| border(input, found, start.plus(input.shift)));
+                Box::new(found.positions.iter_from(first))
+            }
+            Some(found) => Box::new(found.positions.iter()),
             None => Box::new(std::iter::empty()),
         };
         let sorted = found.is_none_or(|channel| channel.sorted);
-        let expected = found.map_or(0, |channel| channel.positions.len());
-        Self { input: place, channel, places, sorted, expected, block: Vec::new(), used: 0 }
+        Self { input: place, channel, found, places, sorted, block: Vec::new(), used: 0 }
     }
 
+    #[inline]
     fn next(&mut self, inputs: &[Input<'_>]) -> Option<(Time, u64)> {
-        if self.used == self.block.len() {
+        if self.used >= self.block.len() {
             self.fill(inputs.get(self.input)?);
         }
         let next = self.block.get(self.used).copied();
@@ -158,16 +266,16 @@ impl<'a> Lane<'a> {
         next
     }
 
-    /// The next block that has anything wanted in it. A channel out of order is one block.
+    /// The next block that has anything wanted in it.
     #[cold]
     fn fill(&mut self, input: &Input<'_>) {
+        if !self.sorted {
+            return self.sort(input);
+        }
         let (mut at, mut times) = (Vec::new(), Vec::new());
         self.block.clear();
         self.used = 0;
-        if !self.sorted {
-            self.block.reserve_exact(self.expected);
-        }
-        while self.block.is_empty() || !self.sorted {
+        while self.block.is_empty() {
             at.clear();
             times.clear();
             at.extend(self.places.by_ref().take(BLOCK));
@@ -177,11 +285,86 @@ impl<'a> Lane<'a> {
             input.log.dialect().times(input.log.bytes(), input.index, &at, &mut times);
             let places = times.iter().zip(&at);
             let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
-            self.block.extend(wanted);
+            self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
+            let behind = input.lookup.end.is_some_and(|end| times.last().is_some_and(|last| *last > end));
+            if behind && !input.is_always(self.channel) {
+                self.places = Box::new(std::iter::empty());
+            }
         }
-        if !self.sorted {
-            self.block.sort_by_key(|(time, _)| *time);
+    }
+
+    /// A channel out of order is one block.
+    fn sort(&mut self, input: &Input<'_>) {
+        if !self.block.is_empty() {
+            return;
         }
+        let (mut at, mut times) = (Vec::new(), Vec::new());
+        self.block.reserve_exact(self.found.map_or(0, |found| found.positions.len()));
+        loop {
+            at.clear();
+            times.clear();
+            at.extend(self.places.by_ref().take(BLOCK));
+            if at.is_empty() {
+                break;
+            }
+            input.log.dialect().times(input.log.bytes(), input.index, &at, &mut times);
+            let places = times.iter().zip(&at);
+            let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
+            self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
+        }
+        self.block.sort_by_key(|(time, _)| *time);
+    }
+
+    /// Makes the first sample at or behind a moment the next one.
+    fn seek(&mut self, inputs: &[Input<'a>], to: Time) {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return };
+        if self.sorted {
+            self.block.clear();
+            self.used = 0;
+            self.places = Box::new(found.positions.iter_from(border(input, found, to)));
+        } else {
+            self.sort(input);
+            self.used = self.block.partition_point(|(time, _)| *time < to);
+        }
+    }
+
+    /// How many samples lie outside a range.
+    fn outside(&self, inputs: &[Input<'_>], first: Time, last: Time) -> u64 {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return 0 };
+        let within = match self.sorted {
+            true => border(input, found, last.plus(1)) - border(input, found, first),
+            false => found.positions.iter().filter(|at| (first..=last).contains(&input.time(*at))).count(),
+        };
+        (found.positions.len() - within) as u64
+    }
+
+    /// The last sample before a moment.
+    fn last(&mut self, inputs: &[Input<'_>], before: Time) -> Option<(Time, u64)> {
+        let (input, found) = (inputs.get(self.input)?, self.found?);
+        if self.sorted {
+            let end = input
+                .lookup
+                .end
+                .filter(|_| !input.is_always(self.channel))
+                .map_or(before, |end| before.min(end.plus(input.shift).plus(1)));
+            let place = border(input, found, end).checked_sub(1)?;
+            let at = found.positions.iter_from(place).next()?;
+            return Some((input.time(at), at));
+        }
+        self.sort(input);
+        let place = self.block.partition_point(|(time, _)| *time < before).checked_sub(1)?;
+        self.block.get(place).copied()
+    }
+}
+
+/// How many samples of a channel in order lie before a moment.
+fn border(input: &Input<'_>, found: &ChannelIndex, moment: Time) -> usize {
+    if moment <= found.first.plus(input.shift) {
+        0
+    } else if found.last.plus(input.shift) < moment {
+        found.positions.len()
+    } else {
+        found.positions.partition_point(|at| input.time(at) < moment)
     }
 }
 
@@ -207,11 +390,11 @@ impl Batch {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.order.len() >= BATCH
+    fn len(&self) -> usize {
+        self.order.len()
     }
 
-    fn deliver(&mut self, inputs: &[Input<'_>], sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn deliver(&mut self, inputs: &[Input<'_>], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
         for ((input, rows), passed) in inputs.iter().zip(&self.rows).zip(&mut self.passed) {
             // Most logs are nearly in order: what lies far behind is not needed again, or not soon.
             let lowest = rows.iter().map(|row| row.at).min().unwrap_or(*passed);
@@ -224,9 +407,9 @@ impl Batch {
         }
         let end = match inputs {
             [input] if input.map.is_empty() => self.rows.first().map_or(Ok(()), |rows| {
-                input.samples(rows, &mut |samples| if samples.is_empty() { Ok(()) } else { sink.samples(samples) })
+                input.samples(rows, &mut |samples| if samples.is_empty() { Ok(()) } else { take(samples) })
             }),
-            _ => self.decode(inputs, 0, None, sink),
+            _ => self.decode(inputs, 0, None, take),
         };
         self.rows.iter_mut().for_each(Vec::clear);
         self.order.clear();
@@ -240,17 +423,22 @@ impl Batch {
         inputs: &[Input<'_>],
         place: usize,
         outer: Option<&Decoded<'_>>,
-        sink: &mut dyn Sink,
+        take: &mut TakeSamples<'_>,
     ) -> Result<(), SinkError> {
         let next = self.rows.iter().enumerate().skip(place).find(|(_, rows)| !rows.is_empty());
-        let Some((place, rows)) = next else { return self.merge(inputs, outer, sink) };
+        let Some((place, rows)) = next else { return self.merge(inputs, outer, take) };
         let Some(input) = inputs.get(place) else { return Ok(()) };
         input.samples(rows, &mut |samples| {
-            self.decode(inputs, place + 1, Some(&Decoded { place, samples, outer }), sink)
+            self.decode(inputs, place + 1, Some(&Decoded { place, samples, outer }), take)
         })
     }
 
-    fn merge(&self, inputs: &[Input<'_>], decoded: Option<&Decoded<'_>>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn merge(
+        &self,
+        inputs: &[Input<'_>],
+        decoded: Option<&Decoded<'_>>,
+        take: &mut TakeSamples<'_>,
+    ) -> Result<(), SinkError> {
         let mut next: Vec<_> = inputs.iter().map(|_| [].iter()).collect();
         for part in std::iter::successors(decoded, |part| part.outer) {
             if let Some(place) = next.get_mut(part.place) {
@@ -259,11 +447,11 @@ impl Batch {
         }
         let mut merged: Vec<Sample<'_>> = Vec::with_capacity(self.order.len());
         merged.extend(self.order.iter().filter_map(|place| {
-            let (sample, map) = (next.get_mut(*place)?.next()?, inputs.get(*place)?.map);
-            let channel = if map.is_empty() { sample.channel } else { *map.get(sample.channel as usize)? };
+            let (sample, input) = (next.get_mut(*place)?.next()?, inputs.get(*place)?);
+            let channel = input.number(sample.channel)?;
             Some(Sample { channel, ..*sample })
         }));
-        if merged.is_empty() { Ok(()) } else { sink.samples(&merged) }
+        if merged.is_empty() { Ok(()) } else { take(&merged) }
     }
 }
 

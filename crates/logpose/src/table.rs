@@ -144,7 +144,8 @@ impl<W: Write> Sink for Rows<'_, W> {
     }
 }
 
-/// Samples to rows of CSV or NDJSON while they still come: unlike a finished log, a stream brings its schemas on the way.
+/// Samples to rows of CSV or NDJSON while they still come: unlike a finished log, a stream brings its schemas on the
+/// way.
 ///
 /// Values that come before their schema are bytes.
 pub struct RowEncoder {

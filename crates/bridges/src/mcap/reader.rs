@@ -111,11 +111,17 @@ impl<'a> Outline<'a> {
         let rest = file.get(end..).unwrap_or_default();
         let (at, lost) = (end as u64, rest.len() as u64);
         if !data_end {
-            let message = match lost {
-                0 => "the file has no end: it was cut, or is still being written; all in it is whole".to_owned(),
-                lost => format!("the file ends in the middle: {lost} bytes are no whole record and are lost"),
+            let (severity, message) = match lost {
+                0 => {
+                    let message = "the file has no end: it was cut, or is still being written; all in it is whole";
+                    (Severity::Warning, message.to_owned())
+                }
+                lost => {
+                    let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
+                    (Severity::Damage, message)
+                }
             };
-            problems.push(Problem::new(Severity::Damage, "truncated", at, lost, message));
+            problems.push(Problem::new(severity, "truncated", at, lost, message));
         } else if !footer || !rest.starts_with(MAGIC) {
             let message = "the end of the file is not whole; all messages are there";
             problems.push(Problem::new(Severity::Warning, "truncated-end", at, lost, message));

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::output::amount;
+use crate::output::room;
 
 /// Why a recording could not be begun. Nothing was written, and no file was touched.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum RecordError {
     #[error("{0}")]
     Usage(&'static str),
     /// Less is free than is to stay so.
-    #[error("{}: {} free, {} are to stay so", .folder.display(), amount(*.free), amount(*.keep))]
+    #[error("{}: {}", .folder.display(), room(*.free, *.keep))]
     NoSpace {
         /// Where the recording was to go.
         folder: PathBuf,

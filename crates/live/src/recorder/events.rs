@@ -62,6 +62,8 @@ impl Events {
         segment.begin_with(&self.before, kit)?;
         for batch in &self.recent {
             segment.take(batch, kit, now)?;
+            // What was kept for so long is not to be in memory twice.
+            segment.tick(kit, now)?;
         }
         segment.flush(kit, now)?;
         self.open = Some((segment, since.plus(self.post_ns)));

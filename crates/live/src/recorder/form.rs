@@ -1,8 +1,10 @@
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use logpose::bridges::mcap::McapOptions;
+use logpose::bridges::mcap::{McapOptions, McapStream};
 use logpose::{Format, RowEncoder};
-use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, Problem, Sample, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, Problem, Sample, Sink, SinkError, Time};
 
 use super::RecordError;
 
@@ -10,6 +12,29 @@ use super::RecordError;
 pub(super) enum Form {
     /// That of a dialect, or of rows of text.
     Encoder(Box<dyn Encode>),
+    /// MCAP, whose bytes come in chunks.
+    Mcap(Box<McapStream<Chunks>>, Chunks),
+}
+
+/// What an MCAP writer has written and nobody has taken away.
+#[derive(Clone, Default)]
+pub(super) struct Chunks(Arc<Mutex<Vec<u8>>>);
+
+impl Chunks {
+    fn take(&self, out: &mut Vec<u8>) {
+        out.append(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Form {
@@ -17,18 +42,21 @@ impl Form {
     pub(super) fn needs_time_order(&self) -> bool {
         match self {
             Self::Encoder(encoder) => encoder.needs_time_order(),
+            Self::Mcap(..) => false,
         }
     }
 
     pub(super) fn begin(&mut self, out: &mut Vec<u8>) {
         match self {
             Self::Encoder(encoder) => encoder.begin(out),
+            Self::Mcap(_, chunks) => chunks.take(out),
         }
     }
 
     pub(super) fn channel(&mut self, id: ChannelId, channel: &Channel, out: &mut Vec<u8>) -> Result<(), SinkError> {
         match self {
             Self::Encoder(encoder) => Ok(encoder.channel(id, channel, out)?),
+            Self::Mcap(stream, _) => stream.channel(id, channel),
         }
     }
 
@@ -37,6 +65,7 @@ impl Form {
     pub(super) fn sample(&mut self, sample: Sample<'_>, out: &mut Vec<u8>) -> Result<(), SinkError> {
         match self {
             Self::Encoder(encoder) => Ok(encoder.samples(&[sample], out)?),
+            Self::Mcap(stream, _) => stream.samples(&[sample]),
         }
     }
 
@@ -49,19 +78,26 @@ impl Form {
     ) -> Result<(), SinkError> {
         match self {
             Self::Encoder(encoder) => Ok(encoder.metadata(id, time, metadata, out)?),
+            Self::Mcap(stream, _) => stream.metadata(id, time, metadata),
         }
     }
 
     pub(super) fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), SinkError> {
         match self {
             Self::Encoder(encoder) => Ok(encoder.end(id, time, out)?),
+            Self::Mcap(stream, _) => stream.end(id, time),
         }
     }
 
     /// Makes bytes of all that was given: whole records, with which a file may end.
-    pub(super) fn seal(&mut self, _: &mut Vec<u8>) -> Result<(), SinkError> {
+    pub(super) fn seal(&mut self, out: &mut Vec<u8>) -> Result<(), SinkError> {
         match self {
             Self::Encoder(_) => Ok(()),
+            Self::Mcap(stream, chunks) => {
+                stream.flush()?;
+                chunks.take(out);
+                Ok(())
+            }
         }
     }
 
@@ -69,6 +105,11 @@ impl Form {
     pub(super) fn finish(self, out: &mut Vec<u8>) -> Result<Vec<Problem>, SinkError> {
         match self {
             Self::Encoder(mut encoder) => Ok(encoder.finish(out)),
+            Self::Mcap(stream, chunks) => {
+                let problems = stream.finish()?;
+                chunks.take(out);
+                Ok(problems)
+            }
         }
     }
 }
@@ -107,14 +148,13 @@ impl Forms {
             Format::Parquet | Format::Arrow => {
                 return Err(no(format!("a file of {} is not whole until it is closed", format.name())));
             }
-            Format::Csv | Format::Ndjson => {}
-            Format::Mcap => {}
+            Format::Csv | Format::Ndjson | Format::Mcap => {}
         }
         Ok(Self { format, encode, mcap })
     }
 
     /// A form for one more file. `epoch_ns` is what to add to its times to get Unix nanoseconds.
-    pub(super) fn make(&self, _epoch_ns: Option<i64>) -> Result<Form, SinkError> {
+    pub(super) fn make(&self, epoch_ns: Option<i64>) -> Result<Form, SinkError> {
         match &self.format {
             Format::Dialect(dialect) => {
                 let encoder = dialect.encoder(&self.encode).ok_or(SinkError::Stopped)?;
@@ -124,7 +164,13 @@ impl Forms {
                 let encoder = RowEncoder::new(&self.format).ok_or(SinkError::Stopped)?;
                 Ok(Form::Encoder(Box::new(encoder)))
             }
-            _ => Err(SinkError::Stopped),
+            Format::Mcap => {
+                let chunks = Chunks::default();
+                let stream = McapStream::new(chunks.clone(), epoch_ns, &self.mcap)?;
+                Ok(Form::Mcap(Box::new(stream), chunks))
+            }
+            // Nobody gets forms of these.
+            Format::Parquet | Format::Arrow => Err(SinkError::Stopped),
         }
     }
 

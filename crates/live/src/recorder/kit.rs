@@ -36,12 +36,6 @@ pub(super) trait Track: Send {
 }
 
 impl Kit {
-    /// Whether something that is to be done `after` nanoseconds after `since` must be done now, because the next chance
-    /// may come too late.
-    pub(super) fn is_due(&self, since: Time, after: i64, now: Time) -> bool {
-        now.since(since) > after.saturating_sub(TICK_NS)
-    }
-
     /// A new file with this name.
     pub(super) fn create(&self, path: PathBuf) -> io::Result<Segment> {
         let file = self.disk.create(&path)?;
@@ -92,6 +86,12 @@ impl Kit {
             _ => OutputError::Disk { path: path.to_owned(), error, saved },
         }
     }
+}
+
+/// Whether something that is to be done `after` nanoseconds after `since` must be done now, because the next chance may
+/// come too late.
+pub(super) fn is_due(since: Time, after: i64, now: Time) -> bool {
+    now.since(since) > after.saturating_sub(TICK_NS)
 }
 
 /// At most so much time is between two calls.

@@ -1,8 +1,8 @@
 //! Recordings that are whole at every instant.
 //!
 //! Samples are encoded as they come and given to the system in whole records, at once, every 250 ms; every second the
-//! disk is made to keep them. So after `kill -9` or a full disk a file opens and lacks at most the flush interval, after a
-//! loss of power the sync interval.
+//! disk is made to keep them. So after `kill -9` or a full disk a file opens and lacks at most the flush interval, after
+//! a loss of power the sync interval.
 //!
 //! A file is written in place, under its own name, which must not exist. To replace one, the new file has a hidden name
 //! until its first samples are on the disk, and only then takes the place of the old one: there is no instant without
@@ -253,7 +253,8 @@ impl Recorder {
         self.over = true;
         let mut first = Ok(());
         for waited in std::mem::take(&mut self.waiting) {
-            first = self.tracks.iter_mut().try_for_each(|track| track.take(&self.kit, &waited, self.now));
+            let done = self.tracks.iter_mut().try_for_each(|track| track.take(&self.kit, &waited, self.now));
+            first = first.and(done);
         }
         for track in &mut self.tracks {
             let done = track.finish(&self.kit, self.now);

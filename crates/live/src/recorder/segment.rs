@@ -10,7 +10,7 @@ use logpose_core::{
 use super::disk::DiskFile;
 use super::form::Form;
 use super::held::Held;
-use super::kit::Kit;
+use super::kit::{Kit, is_due};
 use super::queue::{Queue, What};
 use crate::{Batch, OutputError};
 
@@ -72,7 +72,7 @@ impl Segment {
     /// Makes what stands before everything else.
     pub(super) fn begin(&mut self, kit: &Kit) -> Result<(), OutputError> {
         if self.form.is_none() {
-            let mut form = kit.forms.make(kit.epoch_ns).map_err(failed)?;
+            let mut form = kit.forms.make(kit.epoch_ns)?;
             form.begin(&mut self.writing.pending);
             self.writing.queue = form.needs_time_order().then(Queue::default);
             self.form = Some(form);
@@ -107,15 +107,15 @@ impl Segment {
         self.begin(kit)?;
         let Some(form) = &mut self.form else { return Ok(()) };
         self.writing.epoch_ns = kit.epoch_ns;
-        play(&mut Into { form, writing: &mut self.writing }).map_err(failed)
+        Ok(play(&mut Into { form, writing: &mut self.writing })?)
     }
 
     /// Flushes and syncs what it is time for.
     pub(super) fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        if self.oldest.is_some_and(|oldest| kit.is_due(oldest, kit.flush_ns, now)) || self.writing.size() >= PENDING {
+        if self.oldest.is_some_and(|oldest| is_due(oldest, kit.flush_ns, now)) || self.writing.size() >= PENDING {
             self.flush(kit, now)?;
         }
-        if self.unsynced.is_some_and(|since| kit.is_due(since, kit.sync_ns, now)) {
+        if self.unsynced.is_some_and(|since| is_due(since, kit.sync_ns, now)) {
             self.sync(kit)?;
         }
         Ok(())
@@ -125,7 +125,7 @@ impl Segment {
     pub(super) fn flush(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
         self.oldest = None;
         if let Some(form) = &mut self.form {
-            self.writing.seal(form).map_err(failed)?;
+            self.writing.seal(form)?;
         }
         kit.watch.problems(std::mem::take(&mut self.writing.problems));
         kit.watch.late(std::mem::take(&mut self.writing.new_late));
@@ -222,7 +222,7 @@ impl Segment {
         self.begin(kit)?;
         self.flush(kit, now)?;
         if let Some(form) = self.form.take() {
-            let problems = form.finish(&mut self.writing.pending).map_err(failed)?;
+            let problems = form.finish(&mut self.writing.pending)?;
             problems.into_iter().for_each(|problem| kit.watch.problem(problem));
         }
         let late = self.writing.late;
@@ -415,14 +415,6 @@ impl Sink for Into<'_> {
             None => self.form.end(id, time, &mut self.writing.pending)?,
         }
         Ok(())
-    }
-}
-
-fn failed(error: SinkError) -> OutputError {
-    match error {
-        SinkError::Io(error) => OutputError::Io(error),
-        SinkError::Refused(error) => OutputError::Refused(error),
-        SinkError::Stopped => OutputError::Failed("the encoder takes no more".to_owned()),
     }
 }
 

@@ -220,7 +220,28 @@ fn from_file_name(name: &str) -> Option<Match> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MatchKind, from_file_name};
+    use logpose_core::{Channel, Sample, Time, Value};
+
+    use super::{MatchKind, MatchWatch, from_file_name};
+
+    #[test]
+    fn a_match_is_on_when_its_kind_and_number_are_told() {
+        let mut watch = MatchWatch::default();
+        for (id, name) in (0..).zip(["/Drive/MatchNumber", "NT:/FMSInfo/MatchNumber", "NT:/FMSInfo/MatchType"]) {
+            watch.channel(id, &Channel::new(name, "double"));
+        }
+        watch.channel(3, &Channel::new("NT:/FMSInfo/EventName", "string"));
+        let mut on = |channel: u32, value: Value<'_>| {
+            watch.sample(&Sample { channel, time: Time::ZERO, value });
+            watch.current().map(|found| (found.event, found.kind, found.number))
+        };
+        assert_eq!(on(0, Value::Double(99.0)), None);
+        assert_eq!(on(1, Value::Double(12.0)), None);
+        assert_eq!(on(2, Value::Double(2.0)), Some((None, MatchKind::Qualification, Some(12))));
+        let event = Some("DEMO".to_owned());
+        assert_eq!(on(3, Value::String(b"DEMO")), Some((event, MatchKind::Qualification, Some(12))));
+        assert_eq!(on(1, Value::Double(0.0)), None);
+    }
 
     #[test]
     fn file_names_tell_the_match() {

@@ -26,5 +26,6 @@ mod sidecar;
 mod stats;
 mod stream;
 mod support;
+mod timeline;
 mod verify;
 mod wrappers;

@@ -6,7 +6,7 @@ use logpose::{Log, OpenOptions, Order};
 use crate::support::{Row, demo_dir, encode, log_of, rows};
 
 /// A log with times that jump about, many of them equal.
-fn jumbled(seed: u64, n: i64) -> Log {
+pub(crate) fn jumbled(seed: u64, n: i64) -> Log {
     let mut x = seed;
     let mut random = |below: u64| {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
