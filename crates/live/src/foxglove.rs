@@ -12,7 +12,7 @@ use foxglove::{
     ChannelBuilder, ChannelId, Context, FoxgloveError, PartialMetadata, RawChannel, Schema, WebSocketServer,
     WebSocketServerHandle,
 };
-use logpose::bridges::mcap::{Messages, Role, Topic};
+use logpose::bridges::mcap::{Language, Messages, Role, Topic};
 use logpose::model::free_name;
 use logpose_core::Time;
 use tokio::runtime::{Builder, Runtime};
@@ -46,6 +46,8 @@ pub struct FoxgloveOptions {
     pub epoch_ns: Option<i64>,
     /// Whether poses and scenes are told once more in Foxglove's own messages, which its 3D panel shows.
     pub poses: bool,
+    /// How values are described: PlotJuggler takes only messages of ROS 2, in which names of fields have small letters.
+    pub language: Language,
     /// Whether clients are told what time it is. Without that, they take a message to be of the moment in which it
     /// arrives, which for a log that is played is not its time.
     pub time: bool,
@@ -55,7 +57,7 @@ pub struct FoxgloveOptions {
 
 impl Default for FoxgloveOptions {
     fn default() -> Self {
-        Self { epoch_ns: None, poses: true, time: true, backlog: 1 << 14 }
+        Self { epoch_ns: None, poses: true, language: Language::Ros1, time: true, backlog: 1 << 14 }
     }
 }
 
@@ -142,7 +144,8 @@ impl FoxgloveServer {
     pub fn start(address: SocketAddr, options: &FoxgloveOptions) -> Result<Self, ServerError> {
         let failed = |error| ServerError::Bind { address, error };
         let offset = options.epoch_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
-        let messages = Messages::new(offset, options.poses).map_err(|error| failed(io::Error::other(error)))?;
+        let messages =
+            Messages::new(offset, options.poses, options.language).map_err(|error| failed(io::Error::other(error)))?;
         let (context, shared) = (Context::new(), Arc::<Shared>::default());
         let host = match address.ip() {
             IpAddr::V4(ip) => ip.to_string(),

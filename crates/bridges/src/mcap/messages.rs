@@ -4,12 +4,14 @@ use logpose_core::{Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Tim
 use logpose_schema::Registry;
 use serde_json::json;
 
+use super::describe::Language;
 use super::piece::Buffer;
 use super::plan::{Plan, key, role};
 use super::scene::Scene;
 use crate::header::channel_to_json;
 
 /// A stream as messages for viewers: those that an MCAP file of it would have, made as its channels and samples come.
+/// Instead of the messages of ROS 1 there can be those of ROS 2.
 ///
 /// After each call of the [`Sink`], [`Messages::topics`] has what was declared so far and [`Messages::messages`] what was
 /// made of the samples, until [`Messages::clear`].
@@ -95,9 +97,9 @@ pub struct Message<'a> {
 impl Messages {
     /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are told
     /// once more in Foxglove's own messages.
-    pub fn new(offset_ns: u64, poses: bool) -> Result<Self, SinkError> {
+    pub fn new(offset_ns: u64, poses: bool, language: Language) -> Result<Self, SinkError> {
         Ok(Self {
-            plan: Plan::growing(offset_ns, poses)?,
+            plan: Plan::growing(offset_ns, poses, language)?,
             buffer: Buffer::default(),
             schemas: Schemas::default(),
             states: Vec::new(),

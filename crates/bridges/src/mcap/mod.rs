@@ -1,5 +1,6 @@
 //! MCAP, the log format of Foxglove and of ROS 2.
 
+mod cdr;
 mod describe;
 mod foxglove;
 mod lanes;
@@ -13,6 +14,7 @@ mod stream;
 mod unpack;
 mod writer;
 
+pub use describe::Language;
 pub use messages::{Message, Messages, Role, Schemas, Topic, TopicSchema};
 pub use piece::McapPiece;
 pub use reader::{read, sniff};

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkError, Time, Value};
 use serde_json::json;
 
-use super::plan::{Derived, FIRST, Form, Lane, Plan};
+use super::cdr::Writing;
+use super::plan::{Cdr, Derived, FIRST, Form, Lane, Plan};
 use super::scene::Moment;
 use crate::Piece;
 
@@ -155,7 +156,11 @@ impl Buffer {
             if let (Some(part), Value::Bytes(payload)) = (lane.part, &sample.value) {
                 self.moment.note(part, sample.time, time, payload);
             }
-            if let Err(message) = self.sample(lane, time, &sample.value) {
+            let made = match lane.cdr {
+                None => self.sample(lane, time, &sample.value),
+                Some(cdr) => self.sample_of_ros_2(plan, lane, cdr, time, &sample.value),
+            };
+            if let Err(message) = made {
                 return Err(refuse(plan, sample.channel, message.to_owned()));
             }
             self.last = time;
@@ -202,10 +207,9 @@ impl Buffer {
 
     fn payload(&mut self, lane: &Lane, time: u64, bytes: &[u8]) -> Result<(), &'static str> {
         match lane.form {
-            Form::Plain => self.message(lane.topic, time, bytes),
-            Form::Exact(size) if bytes.len() == size => self.message(lane.topic, time, bytes),
-            Form::Counted(size) if bytes.len().is_multiple_of(size) => self.counted(lane.topic, time, size, bytes)?,
-            _ => return self.counted(lane.rest, time, 1, bytes),
+            form if !form.fits(bytes.len()) => return self.counted(lane.rest, time, 1, bytes),
+            Form::Plain | Form::Exact(_) => self.message(lane.topic, time, bytes),
+            Form::Counted(size) => self.counted(lane.topic, time, size, bytes)?,
         }
         if let Some(derived) = lane.derived {
             self.derive(derived, time, bytes);
@@ -223,7 +227,7 @@ impl Buffer {
 
     fn sample(&mut self, lane: &Lane, time: u64, value: &Value<'_>) -> Result<(), &'static str> {
         if value.ty() != lane.ty {
-            return Err("a value of another type came than was declared");
+            return Err(ANOTHER_TYPE);
         }
         match *value {
             Value::Boolean(b) => self.message(lane.topic, time, &[b.into()]),
@@ -239,6 +243,42 @@ impl Buffer {
             Value::StringArray(_) => self.message_with(lane.topic, time, |out| value.emit(Layout::Little, out)),
         }
         Ok(())
+    }
+
+    fn sample_of_ros_2(
+        &mut self,
+        plan: &Plan,
+        lane: &Lane,
+        cdr: Cdr,
+        time: u64,
+        value: &Value<'_>,
+    ) -> Result<(), &'static str> {
+        if value.ty() != lane.ty {
+            return Err(ANOTHER_TYPE);
+        }
+        let fits = match *value {
+            Value::Bytes(bytes) => lane.form.fits(bytes.len()),
+            _ => true,
+        };
+        let topic = if fits { lane.topic } else { lane.rest };
+        let mut done = Some(());
+        self.message_with(topic, time, |out| {
+            let mut writing = Writing::new(out);
+            done = match (cdr, value) {
+                (Cdr::Structs(runs, size), Value::Bytes(bytes)) if fits => {
+                    let count =
+                        if matches!(lane.form, Form::Counted(_)) { Some(bytes.len() / size.max(1)) } else { None };
+                    let counted = count.map_or(Some(()), |count| writing.count(count));
+                    writing.structs(plan.catalog.runs.get(runs).map_or(&[], Vec::as_slice), size, bytes);
+                    counted
+                }
+                _ => writing.value(value),
+            };
+        });
+        if let (true, Some(derived), Value::Bytes(bytes)) = (fits, lane.derived, value) {
+            self.derive(derived, time, bytes);
+        }
+        done.ok_or(TOO_LONG)
     }
 
     fn array(&mut self, topic: u16, time: u64, count: usize, value: &Value<'_>) -> Result<(), &'static str> {
@@ -298,4 +338,5 @@ fn refuse(plan: &Plan, id: ChannelId, message: String) -> SinkError {
     EncodeError { dialect: "mcap", channel, message }.into()
 }
 
+const ANOTHER_TYPE: &str = "a value of another type came than was declared";
 const TOO_LONG: &str = "a value longer than 4 GiB, which no message can hold";

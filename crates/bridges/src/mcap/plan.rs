@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use logpose_core::{Channel, EncodeError, Time, Type};
 use logpose_schema::Registry;
+use logpose_schema::wpistruct::Layout;
 use mcap::Schema;
 use mcap::records::{Channel as Topic, Metadata};
 
-use super::describe;
+use super::cdr::{Run, runs};
+use super::describe::{self, Language};
 use super::foxglove::{Message, Pose};
 use super::scene::{Drawn, Part, Scene};
 use crate::Header;
@@ -51,6 +53,7 @@ pub(crate) struct Lane {
     pub(crate) topic: u16,
     pub(crate) ty: Type,
     pub(crate) form: Form,
+    pub(crate) cdr: Option<Cdr>,
     /// Where payloads go that do not fit the schema.
     pub(crate) rest: u16,
     pub(crate) derived: Option<Derived>,
@@ -69,7 +72,26 @@ pub(crate) enum Form {
     Counted(usize),
 }
 
+/// How a message of ROS 2 is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cdr {
+    /// From the value as it is.
+    Value,
+    /// From structs, of one size in bytes; their place among the runs of the catalog.
+    Structs(usize, usize),
+}
+
 impl Form {
+    /// Whether a payload of so many bytes is one.
+    #[inline]
+    pub(crate) fn fits(self, size: usize) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Exact(exactly) => size == exactly,
+            Self::Counted(element) => size.is_multiple_of(element),
+        }
+    }
+
     /// How it is named in a file.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -150,8 +172,9 @@ impl Plan {
     }
 
     /// A plan without channels, to be grown by [`Plan::declare`] and [`Plan::lay`].
-    pub(crate) fn growing(offset: u64, poses: bool) -> Result<Self, EncodeError> {
+    pub(crate) fn growing(offset: u64, poses: bool, language: Language) -> Result<Self, EncodeError> {
         let mut plan = Self::empty(offset, poses);
+        plan.catalog.language = language;
         plan.add_events()?;
         Ok(plan)
     }
@@ -221,7 +244,7 @@ impl Plan {
         let shape = self.catalog.shape(channel, registry);
         let metadata = about(place, channel, name, shape.form);
         let topic = self.catalog.topic(name, shape.schema, shape.encoding, metadata);
-        (lane.topic, lane.form) = (topic.ok_or_else(|| too_many(channel))?, shape.form);
+        (lane.topic, lane.form, lane.cdr) = (topic.ok_or_else(|| too_many(channel))?, shape.form, shape.cdr);
         Ok(())
     }
 
@@ -265,12 +288,20 @@ struct Shape {
     schema: u16,
     encoding: &'static str,
     form: Form,
+    cdr: Option<Cdr>,
+}
+
+impl Shape {
+    /// Payloads as they are.
+    fn plain(schema: u16, encoding: &'static str) -> Self {
+        Self { schema, encoding, form: Form::Plain, cdr: None }
+    }
 }
 
 impl Lane {
     /// A lane that leads nowhere yet.
     fn open(channel: &Channel) -> Self {
-        Self { topic: 0, ty: channel.ty(), form: Form::Plain, rest: 0, derived: None, part: None }
+        Self { topic: 0, ty: channel.ty(), form: Form::Plain, cdr: None, rest: 0, derived: None, part: None }
     }
 }
 
@@ -282,6 +313,9 @@ pub(crate) struct Catalog {
     /// In the order of their ids, which start at [`FIRST`].
     pub(crate) schemas: Vec<Schema<'static>>,
     known: HashMap<(String, Vec<u8>), u16>,
+    language: Language,
+    /// What structs are made of, for ROS 2.
+    pub(crate) runs: Vec<Vec<Run>>,
 }
 
 impl Catalog {
@@ -309,9 +343,26 @@ impl Catalog {
         Some(id)
     }
 
-    /// A message with this text in the language of ROS 1.
+    /// A message with this text in the language of ROS.
     fn ros(&mut self, name: &str, text: &str, form: Form) -> Option<Shape> {
-        Some(Shape { schema: self.schema(name, "ros1msg", text.as_bytes().to_vec())?, encoding: "ros1", form })
+        let text = text.as_bytes().to_vec();
+        Some(match self.language {
+            Language::Ros1 => Shape { schema: self.schema(name, "ros1msg", text)?, encoding: "ros1", form, cdr: None },
+            Language::Ros2 => {
+                let schema = self.schema(&name.replacen('/', "/msg/", 1), "ros2msg", text)?;
+                Shape { schema, encoding: "cdr", form, cdr: Some(Cdr::Value) }
+            }
+        })
+    }
+
+    /// A message that is made of structs.
+    fn structs(&mut self, name: &str, text: &str, form: Form, layout: &Layout) -> Option<Shape> {
+        let mut shape = self.ros(name, text, form)?;
+        if self.language == Language::Ros2 {
+            shape.cdr = Some(Cdr::Structs(self.runs.len(), layout.size));
+            self.runs.push(runs(layout));
+        }
+        Some(shape)
     }
 
     fn shape(&mut self, channel: &Channel, registry: &Registry) -> Shape {
@@ -320,9 +371,7 @@ impl Catalog {
             Type::Int64 => self.ros("std_msgs/Int64", "int64 data\n", Form::Exact(8)),
             Type::Float => self.ros("std_msgs/Float32", "float32 data\n", Form::Exact(4)),
             Type::Double => self.ros("std_msgs/Float64", "float64 data\n", Form::Exact(8)),
-            Type::String if channel.type_name == "json" => {
-                Some(Shape { schema: 0, encoding: "json", form: Form::Plain })
-            }
+            Type::String if channel.type_name == "json" => Some(Shape::plain(0, "json")),
             Type::String => self.ros("std_msgs/String", "string data\n", Form::Counted(1)),
             Type::BooleanArray => self.ros("logpose/BoolArray", "bool[] data\n", Form::Counted(1)),
             Type::Int64Array => self.ros("logpose/Int64Array", "int64[] data\n", Form::Counted(8)),
@@ -337,24 +386,28 @@ impl Catalog {
     /// What a schema explains, if there is one.
     fn explained(&mut self, type_name: &str, registry: &Registry) -> Option<Shape> {
         if type_name == "msgpack" {
-            return Some(Shape { schema: 0, encoding: "msgpack", form: Form::Plain });
+            return Some(Shape::plain(0, "msgpack"));
         }
         if let Some(message) = type_name.strip_prefix("proto:") {
             let descriptors = registry.descriptor_set(message).ok()?;
             let schema = self.schema(message, "protobuf", descriptors)?;
-            return Some(Shape { schema, encoding: "protobuf", form: Form::Plain });
+            return Some(Shape::plain(schema, "protobuf"));
         }
         let inner = type_name.strip_prefix("struct:")?;
         let decoder = registry.decoder(type_name).ok()?;
         let layout = decoder.layout().filter(|layout| layout.size > 0)?;
-        let name = describe::name(&layout.name);
+        let (name, language) = (describe::name(&layout.name), self.language);
         match inner.strip_prefix(layout.name.as_str())? {
-            "" => self.ros(&name, &describe::one(layout), Form::Exact(layout.size)),
-            "[]" => self.ros(&format!("{name}Array"), &describe::many(layout, None), Form::Counted(layout.size)),
+            "" => self.structs(&name, &describe::one(layout, language), Form::Exact(layout.size), layout),
+            "[]" => {
+                let text = describe::many(layout, None, language);
+                self.structs(&format!("{name}Array"), &text, Form::Counted(layout.size), layout)
+            }
             exactly => {
                 let count: usize = exactly.strip_prefix('[')?.strip_suffix(']')?.parse().ok().filter(|n| *n > 0)?;
                 let form = Form::Exact(layout.size.checked_mul(count)?);
-                self.ros(&format!("{name}Array{count}"), &describe::many(layout, Some(count)), form)
+                let text = describe::many(layout, Some(count), language);
+                self.structs(&format!("{name}Array{count}"), &text, form, layout)
             }
         }
     }
@@ -365,12 +418,12 @@ impl Catalog {
         let name = photon.map(|name| format!("photonstruct/{}", describe::identifier(name)));
         let name = name.as_deref().unwrap_or("logpose/Bytes");
         let shape = self.ros(name, "uint8[] data\n", Form::Counted(1));
-        shape.unwrap_or(Shape { schema: 0, encoding: "", form: Form::Counted(1) })
+        shape.unwrap_or(Shape { schema: 0, encoding: "", form: Form::Counted(1), cdr: None })
     }
 
     fn opaque(&mut self, lane: &mut Lane) {
         let shape = self.bytes("");
-        lane.form = shape.form;
+        (lane.form, lane.cdr) = (shape.form, shape.cdr);
         if let Some(topic) = self.topics.get_mut(usize::from(lane.topic - FIRST)) {
             (topic.schema_id, topic.message_encoding) = (shape.schema, shape.encoding.to_owned());
             topic.metadata.insert(key::FORM.to_owned(), shape.form.name().to_owned());

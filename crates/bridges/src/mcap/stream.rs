@@ -2,6 +2,7 @@ use std::io::Write;
 
 use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
 
+use super::describe::Language;
 use super::messages::{Messages, Schemas};
 use super::plan;
 use super::writer::{File, McapOptions, early_samples};
@@ -28,7 +29,7 @@ impl<W: Write> McapStream<W> {
 
     /// The same, with what else is known of the log. The channels of the header are not looked at.
     pub fn with_header(out: W, header: &Header, options: &McapOptions) -> Result<Self, SinkError> {
-        let messages = Messages::new(plan::offset(options.earliest), options.poses)?;
+        let messages = Messages::new(plan::offset(options.earliest), options.poses, Language::Ros1)?;
         let mut file = File::create(out, &messages.plan().metadata(header), options.compression)?;
         // From the first moment on it can be told what it is.
         file.flush()?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::rc::Rc;
 
 use logpose_bridges::Header;
-use logpose_bridges::mcap::{Compression, McapOptions, McapStream, Messages, Role};
+use logpose_bridges::mcap::{Compression, Language, McapOptions, McapStream, Messages, Role};
 use logpose_core::{Channel, Dialect, Lookup, Read, Sample, Severity, Sink, Time, Type, Value};
 
 use super::{Call, Recording, bridge, log_of_everything, long_log, open, replay, tell};
@@ -165,7 +165,7 @@ fn a_struct_is_understood_if_its_schema_comes_in_time() {
     ];
     let bytes = [("/RealOutputs/Odometry/Robot", "logpose/Bytes")];
     let check = |calls: &[Call], learn: bool, expected: &[(&str, &str)]| {
-        let mut messages = Messages::new(0, true).unwrap();
+        let mut messages = Messages::new(0, true, Language::Ros1).unwrap();
         if learn {
             tell(calls, messages.schemas()).unwrap();
         }
@@ -214,7 +214,7 @@ fn structs_come_back_whether_they_were_understood_or_not() {
 
 #[test]
 fn topics_are_there_when_channels_are_declared_and_stay() {
-    let mut messages = Messages::new(1_000, true).unwrap();
+    let mut messages = Messages::new(1_000, true, Language::Ros1).unwrap();
     messages.channel(0, &Channel::new("/a", "double")).unwrap();
     messages.channel(1, &Channel::new("/pose", "struct:Pose2d")).unwrap();
     let names = |messages: &Messages| -> Vec<String> { messages.topics().map(|topic| topic.name.to_owned()).collect() };
@@ -268,4 +268,62 @@ fn an_empty_stream_is_a_file() {
     stream.finish().unwrap();
     assert_eq!(replay("mcap", &file.0.take()), (Header::default(), Vec::new()));
     assert!(bridge("mcap").unpack(b"", &Read::default(), &mut Vec::new(), &mut Default::default()).is_err());
+}
+
+#[test]
+fn messages_of_ros_2_have_gaps_and_small_letters() {
+    let mut messages = Messages::new(0, true, Language::Ros2).unwrap();
+    let schema = |name: &str| Channel::new(format!("/.schema/struct:{name}"), "structschema");
+    let inner = "uint8 a:3;uint8 b:5;double motorSpeed;";
+    let outer = "enum{off=0,fullSpeed=1} uint8 State;Inner both[2];int16 last;";
+    let types = ["struct:Outer", "struct:Outer[]", "string", "double[]", "struct:Unknown", "json"];
+    let channels = [schema("Inner"), schema("Outer")].into_iter();
+    let channels = channels.chain(types.map(|ty| Channel::new(format!("/{ty}"), ty)));
+    for (id, channel) in (0..).zip(channels) {
+        messages.channel(id, &channel).unwrap();
+    }
+    let mut payload = vec![1];
+    for speed in [0.5_f64, 0.25] {
+        payload.push(0xfe);
+        payload.extend(speed.to_le_bytes());
+    }
+    payload.extend((-2_i16).to_le_bytes());
+    let at = |channel, value| Sample { channel, time: Time::from_nanos(1), value };
+    let doubles = Value::parse(Type::DoubleArray, &[1; 8], logpose_core::Layout::Little).unwrap();
+    let samples = [
+        at(0, Value::String(inner.as_bytes())),
+        at(1, Value::String(outer.as_bytes())),
+        at(2, Value::Bytes(&payload)),
+        at(2, Value::Bytes(b"no struct")),
+        at(3, Value::Bytes(&payload)),
+        at(4, Value::String(b"text")),
+        at(5, doubles),
+        at(6, Value::Bytes(b"??")),
+        at(7, Value::String(b"{}")),
+    ];
+    messages.samples(&samples).unwrap();
+    let topic = |name: &str| messages.topics().find(|topic| topic.name == name).unwrap();
+    let data = |name: &str| -> Vec<u8> {
+        let id = topic(name).id;
+        messages.messages().find(|message| message.topic == id).unwrap().data.to_vec()
+    };
+    let about = topic("/struct:Outer");
+    let schema = about.schema.unwrap();
+    assert_eq!((about.encoding, schema.name, schema.encoding), ("cdr", "wpilib/msg/Outer", "ros2msg"));
+    let line = "=".repeat(80);
+    let text = format!(
+        "uint8 OFF=0\nuint8 FULL_SPEED=1\nuint8 state\nwpilib/Inner[2] both\nint16 last\n{line}\nMSG: wpilib/Inner\n\
+         uint8 bits0 # a:3 b:5\nfloat64 motor_speed\n"
+    );
+    assert_eq!(str::from_utf8(schema.data).unwrap(), text);
+    let (head, half, quarter) = ([0, 1, 0, 0], 0.5_f64.to_le_bytes(), 0.25_f64.to_le_bytes());
+    let body = [&[1, 0xfe, 0, 0, 0, 0, 0, 0][..], &half, &[0xfe], &[0; 7], &quarter, &[0xfe, 0xff]].concat();
+    assert_eq!(data("/struct:Outer"), [&head[..], &body].concat());
+    let many = [&[1, 0, 0, 0][..], &[1, 0xfe, 0, 0], &half, &[0xfe], &[0; 7], &quarter, &[0xfe, 0xff]].concat();
+    assert_eq!(data("/struct:Outer[]"), [&head[..], &many].concat());
+    assert_eq!(data("/struct:Outer (bytes)"), [&head[..], b"\x09\0\0\0no struct"].concat());
+    assert_eq!(data("/string"), [&head[..], b"\x05\0\0\0text\0"].concat());
+    assert_eq!(data("/double[]"), [&head[..], &[1, 0, 0, 0, 0, 0, 0, 0], &[1; 8]].concat());
+    assert_eq!(data("/struct:Unknown"), [&head[..], b"\x02\0\0\0??"].concat());
+    assert_eq!((topic("/json").encoding, data("/json")), ("json", b"{}".to_vec()));
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
+use logpose::bridges::mcap::Language;
 use logpose::core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::{Batch, FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats, Output};
 use serde_json::{Value as Json, json};
@@ -299,6 +300,19 @@ async fn only_clients_of_the_new_name_of_the_protocol_get_in() {
         }
     }
     until("two came and went", || (stats.figures().connected, stats.figures().clients) == (2, 0)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_can_be_messages_of_ros_2() {
+    let (mut server, address, _) = start(&FoxgloveOptions { language: Language::Ros2, ..FoxgloveOptions::default() });
+    server.take(&first(20)).unwrap();
+    let mut client = Client::new(address).await;
+    let channels = client.channels(2).await;
+    let speed = &channels["/Drive/Speed"];
+    let about = ["encoding", "schemaName", "schemaEncoding"].map(|key| speed[key].as_str().unwrap());
+    assert_eq!(about, ["cdr", "std_msgs/msg/Float64", "ros2msg"]);
+    client.subscribe(1, speed).await;
+    assert_eq!(client.message().await.2, [&[0, 1, 0, 0][..], &1.5_f64.to_le_bytes()].concat());
 }
 
 #[test]
