@@ -32,18 +32,22 @@ impl Dialects {
         if self.form.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
-            writeln!(screen.out, "| name | what | files | read | write |\n| --- | --- | --- | --- | --- |")?;
+            writeln!(
+                screen.out,
+                "| name | what | files | read | write | live |\n| --- | --- | --- | --- | --- | --- |"
+            )?;
             // The README says in a sentence what may be around them.
             for row in rows.iter().filter(|row| row.kind != "wrapper") {
                 let files =
                     row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
                 writeln!(
                     screen.out,
-                    "| `{}` | {} | {files} | {} | {} |",
+                    "| `{}` | {} | {files} | {} | {} | {} |",
                     row.name,
                     row.title,
                     yes(row.files.read),
-                    yes(row.files.write)
+                    yes(row.files.write),
+                    row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"))
                 )?;
             }
         } else {
@@ -62,7 +66,7 @@ impl Dialects {
                     row.name.into(),
                     row.kind.into(),
                     can(&row.files).into(),
-                    can(&row.live).into(),
+                    live(row),
                     extensions,
                     row.title.into(),
                 ]);
@@ -87,11 +91,19 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title: info.title,
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
-            // Some dialects know their live side already; no command of this program uses it yet.
-            live: none(),
-            scheme: None,
+            live: support(info.live),
+            scheme: info.scheme,
         })
         .collect();
+    rows.push(render::Dialect {
+        name: "foxglove",
+        kind: "viewer",
+        title: "Foxglove, Lichtblick, PlotJuggler, over WebSocket",
+        extensions: Vec::new(),
+        files: none(),
+        live: render::Support { read: false, write: true },
+        scheme: Some("foxglove"),
+    });
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
             Wrapper::Gz => "gzip around any of these",
@@ -114,6 +126,17 @@ fn rows() -> Vec<render::Dialect<'static>> {
         });
     }
     rows
+}
+
+/// What can be done live, and how it is written.
+fn live(row: &render::Dialect<'_>) -> String {
+    let can = match (row.live.read, row.live.write) {
+        (true, true) => "client, server",
+        (true, false) => "client",
+        (false, true) => "server",
+        (false, false) => return String::new(),
+    };
+    row.scheme.map_or_else(|| can.to_owned(), |scheme| format!("{scheme}:// {can}"))
 }
 
 fn can(support: &render::Support) -> &'static str {
