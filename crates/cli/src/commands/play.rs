@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -215,10 +215,11 @@ impl Play {
         screen: &mut Screen,
         is_done: &dyn Fn() -> bool,
     ) {
-        let keys = Keys::new(ticker.is_drawn());
-        if keys.are_read() {
+        let at_keyboard = ticker.is_drawn() && io::stdin().is_terminal();
+        if at_keyboard {
             ticker.tell("keys", KEYS);
         }
+        let keys = Keys::new(at_keyboard);
         let mut due = Instant::now();
         while !is_done() {
             if interrupt::is_raised() {

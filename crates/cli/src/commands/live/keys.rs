@@ -1,13 +1,12 @@
 //! The keyboard, while something plays.
 
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use logpose_live::player::Control;
 
-/// Reads keys one by one while it lives, if somebody sits at a terminal.
+/// Reads keys one by one while it lives, if that is wanted.
 pub(in crate::commands) struct Keys {
     raw: bool,
 }
@@ -25,13 +24,7 @@ pub(in crate::commands) enum Key {
 
 impl Keys {
     pub(in crate::commands) fn new(wanted: bool) -> Self {
-        let raw = wanted && io::stdin().is_terminal() && enable_raw_mode().is_ok();
-        Self { raw }
-    }
-
-    /// Whether anyone can press a key.
-    pub(in crate::commands) fn are_read(&self) -> bool {
-        self.raw
+        Self { raw: wanted && enable_raw_mode().is_ok() }
     }
 
     /// The next key that means something, if one is pressed within that time.
