@@ -32,18 +32,23 @@ impl Dialects {
         if self.form.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
-            writeln!(screen.out, "| name | what | files | read | write |\n| --- | --- | --- | --- | --- |")?;
+            writeln!(screen.out, "| name | what | files | read | write | live |")?;
+            writeln!(screen.out, "| --- | --- | --- | --- | --- | --- |")?;
             // The README says in a sentence what may be around them.
             for row in rows.iter().filter(|row| row.kind != "wrapper") {
-                let files =
-                    row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
+                let mut files: Vec<_> = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect();
+                if files.is_empty() {
+                    files.push("–".to_owned());
+                }
                 writeln!(
                     screen.out,
-                    "| `{}` | {} | {files} | {} | {} |",
+                    "| `{}` | {} | {} | {} | {} | {} |",
                     row.name,
                     row.title,
+                    files.join(" "),
                     yes(row.files.read),
-                    yes(row.files.write)
+                    yes(row.files.write),
+                    row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"))
                 )?;
             }
         } else {
@@ -53,6 +58,7 @@ impl Dialects {
                 ("files", Align::Left),
                 ("live", Align::Left),
                 ("extensions", Align::Left),
+                ("address", Align::Left),
                 ("what", Align::Left),
             ]);
             for row in &rows {
@@ -64,6 +70,7 @@ impl Dialects {
                     can(&row.files).into(),
                     can(&row.live).into(),
                     extensions,
+                    row.scheme.map(|scheme| format!("{scheme}://HOST")).unwrap_or_default(),
                     row.title.into(),
                 ]);
             }
@@ -76,7 +83,6 @@ impl Dialects {
 /// Dialects, then the formats of other fields, then what may be around any of them.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
-    let none = || render::Support { read: false, write: false };
     let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
     let bridges = BRIDGES.iter().map(|bridge| ("bridge", bridge.info()));
     let mut rows: Vec<_> = dialects
@@ -87,9 +93,8 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title: info.title,
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
-            // Some dialects know their live side already; no command of this program uses it yet.
-            live: none(),
-            scheme: None,
+            live: support(info.live),
+            scheme: info.scheme,
         })
         .collect();
     for wrapper in Wrapper::ALL {
@@ -109,7 +114,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title,
             extensions,
             files: render::Support { read: true, write: true },
-            live: none(),
+            live: render::Support { read: false, write: false },
             scheme: None,
         });
     }
