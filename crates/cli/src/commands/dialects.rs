@@ -32,19 +32,20 @@ impl Dialects {
         if self.form.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
-            writeln!(
-                screen.out,
-                "| name | what | files | read | write | live |\n| --- | --- | --- | --- | --- | --- |"
-            )?;
+            writeln!(screen.out, "| name | what | files | read | write | live |")?;
+            writeln!(screen.out, "| --- | --- | --- | --- | --- | --- |")?;
             // The README says in a sentence what may be around them.
             for row in rows.iter().filter(|row| row.kind != "wrapper") {
-                let files =
-                    row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
+                let mut files: Vec<_> = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect();
+                if files.is_empty() {
+                    files.push("–".to_owned());
+                }
                 writeln!(
                     screen.out,
-                    "| `{}` | {} | {files} | {} | {} | {} |",
+                    "| `{}` | {} | {} | {} | {} | {} |",
                     row.name,
                     row.title,
+                    files.join(" "),
                     yes(row.files.read),
                     yes(row.files.write),
                     row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"))
@@ -80,7 +81,6 @@ impl Dialects {
 /// Dialects, then the formats of other fields, then what may be around any of them.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
-    let none = || render::Support { read: false, write: false };
     let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
     let bridges = BRIDGES.iter().map(|bridge| ("bridge", bridge.info()));
     let mut rows: Vec<_> = dialects
@@ -121,7 +121,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title,
             extensions,
             files: render::Support { read: true, write: true },
-            live: none(),
+            live: render::Support { read: false, write: false },
             scheme: None,
         });
     }
