@@ -6,11 +6,11 @@ import struct
 import time
 
 import ntcore
-import pytest
-import wpiutil.log as wpilog
 from wpimath.geometry import Pose2d, Rotation2d
 
+from conftest import DataLogWriter
 from live import Running, free_port, read_wpilog, wait_until
+from logs import Writing
 
 TYPES = {
     "boolean": ("getBooleanTopic", [True, False, True]),
@@ -27,25 +27,21 @@ TYPES = {
 }
 
 
-@pytest.fixture
-def server(tmp_path):
-    """A NetworkTables server of WPILib on a port of its own, and what it logs of itself."""
-    port = free_port()
-    inst = ntcore.NetworkTableInstance.create()
-    own = tmp_path / "own.wpilog"
-    log = wpilog.DataLogBackgroundWriter(str(tmp_path), "own.wpilog", 0.05)
-    logger = inst.startEntryDataLog(log, "", "NT:")
-    inst.startServer(str(tmp_path / "nt.json"), "127.0.0.1", free_port(), port)
-    inst.port, inst.own = port, own
+class Robot:
+    """A NetworkTables server of WPILib on a port of its own, which logs itself."""
 
-    def stop():
-        inst.stopEntryDataLog(logger)
-        log.stop()
-        inst.stopServer()
+    def __init__(self, folder):
+        self.port, self.own = free_port(), folder / "own.wpilog"
+        self.inst = ntcore.NetworkTableInstance.create()
+        self.log = DataLogWriter(str(self.own), "")
+        self.logger = self.inst.startEntryDataLog(self.log, "", "NT:")
+        self.inst.startServer(str(folder / "nt.json"), "127.0.0.1", free_port(), self.port)
 
-    inst.stop_all = stop
-    yield inst
-    ntcore.NetworkTableInstance.destroy(inst)
+    def stop(self):
+        self.inst.stopEntryDataLog(self.logger)
+        self.log.flush()
+        self.log.stop()
+        ntcore.NetworkTableInstance.destroy(self.inst)
 
 
 def publishers(inst):
@@ -56,11 +52,13 @@ def publishers(inst):
     return out
 
 
-def test_a_recording_is_the_log_that_wpilib_writes(server, tmp_path):
+def test_a_recording_is_the_log_that_wpilib_writes(tmp_path):
+    robot = Robot(tmp_path)
+    server = robot.inst
     pubs = publishers(server)
     pose = server.getStructTopic("/all/pose", Pose2d).publish()
     out = tmp_path / "recorded.wpilog"
-    with Running("record", f"nt4://127.0.0.1:{server.port}", "-o", out, "--json") as recording:
+    with Running("record", f"nt4://127.0.0.1:{robot.port}", "-o", out, "--json") as recording:
         wait_until(lambda: server.getConnections(), "logpose connects")
         time.sleep(0.3)
         for step in range(3):
@@ -74,8 +72,8 @@ def test_a_recording_is_the_log_that_wpilib_writes(server, tmp_path):
         time.sleep(0.5)
         done = recording.stop()
     assert done["samples"] > 0 and done["dropped"] == 0
-    server.stop_all()
-    ours, theirs = read_wpilog(out), read_wpilog(server.own)
+    robot.stop()
+    ours, theirs = read_wpilog(out), read_wpilog(robot.own)
     names = [name for name in theirs if "/all/" in name or ".schema" in name]
     assert len(names) >= len(TYPES) + 1
     for name in names:
@@ -88,27 +86,22 @@ def test_a_recording_is_the_log_that_wpilib_writes(server, tmp_path):
 def test_a_log_that_is_played_is_what_a_client_of_wpilib_sees(tmp_path):
     port = free_port()
     source = tmp_path / "source.wpilog"
-    log = wpilog.DataLogWriter(str(source))
-    number = wpilog.DoubleLogEntry(log, "NT:/drive/speed")
-    texts = wpilog.StringArrayLogEntry(log, "NT:/names")
-    ints = wpilog.IntegerLogEntry(log, "/count")
-    poses = wpilog.StructLogEntry(log, "NT:/pose", Pose2d) if hasattr(wpilog, "StructLogEntry") else None
+    log = Writing(source)
     for n in range(1, 101):
-        number.append(n / 4, n * 20_000)
-        ints.append(n, n * 20_000)
+        time_us = n * 20_000
+        log.append(time_us, "NT:/drive/speed", "double", n / 4)
+        log.append(time_us, "/count", "int64", n)
+        log.struct(time_us, "NT:/pose", Pose2d(n, 1, Rotation2d(0)))
         if n % 50 == 0:
-            texts.append([str(n), "ü"], n * 20_000)
-        if poses:
-            poses.append(Pose2d(n, 1, Rotation2d(0)), n * 20_000)
-    log.stop()
-    del log
+            log.append(time_us, "NT:/names", "string[]", [str(n), "ü"])
+    log.close()
     inst = ntcore.NetworkTableInstance.create()
     seen, counts = [], []
     options = ntcore.PubSubOptions(sendAll=True, periodic=0.01, keepDuplicates=True, pollStorage=1000)
     speed = inst.getDoubleTopic("/drive/speed").subscribe(0.0, options)
     count = inst.getIntegerTopic("/count").subscribe(0, options)
     names = inst.getStringArrayTopic("/names").subscribe([], options)
-    pose = inst.getStructTopic("/pose", Pose2d).subscribe(Pose2d(), options) if poses else None
+    pose = inst.getStructTopic("/pose", Pose2d).subscribe(Pose2d(), options)
     try:
         with Running("play", source, "--to", f"nt4://127.0.0.1:{port}", "--wait", "--stay", "--json") as playing:
             inst.setServer("127.0.0.1", port)
@@ -118,8 +111,7 @@ def test_a_log_that_is_played_is_what_a_client_of_wpilib_sees(tmp_path):
             assert [value.value for value in seen][-100:] == [n / 4 for n in range(1, 101)]
             assert [value.value for value in counts][-100:] == list(range(1, 101))
             assert names.get() == ["100", "ü"]
-            if pose:
-                assert pose.get().X() == 100
+            assert pose.get().X() == 100
             # The moments at which they come are those of the log: 20 ms apart.
             times = [value.serverTime for value in seen][-100:]
             assert abs((times[-1] - times[0]) / 1e6 - 99 * 0.02) < 0.5
@@ -162,10 +154,9 @@ def test_where_nobody_listens_nothing_is_recorded_and_it_says_why(tmp_path):
 def test_a_stranger_is_told_what_is_spoken(tmp_path):
     port = free_port()
     source = tmp_path / "source.wpilog"
-    log = wpilog.DataLogWriter(str(source))
-    wpilog.DoubleLogEntry(log, "/x").append(1.0, 1)
-    log.stop()
-    del log
+    log = Writing(source)
+    log.append(1, "/x", "double", 1.0)
+    log.close()
     with Running("play", source, "--to", f"nt4://127.0.0.1:{port}", "--stay", "--json") as playing:
         playing.line("serving")
         with socket.create_connection(("127.0.0.1", port), 5) as stranger:

@@ -100,7 +100,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
         kind: "viewer",
         title: "Foxglove, Lichtblick, PlotJuggler, over WebSocket",
         extensions: Vec::new(),
-        files: none(),
+        files: render::Support { read: false, write: false },
         live: render::Support { read: false, write: true },
         scheme: Some("foxglove"),
     });

@@ -346,6 +346,8 @@ fn wait_for_client(served: &[Served], ticker: &Ticker) {
     while !interrupt::is_raised() && served.iter().all(|one| one.figures().clients == 0) {
         std::thread::sleep(Duration::from_millis(20));
     }
+    // It still has to say what it wants to see.
+    std::thread::sleep(Duration::from_millis(500));
 }
 
 /// How playing goes, in one line.
