@@ -55,6 +55,15 @@ impl Held {
         Ok(())
     }
 
+    /// Forgets all values: they are of a robot that was switched off, and that tells everything anew.
+    pub(super) fn forget(&mut self) {
+        self.latest = None;
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.ty = None;
+            lane.missing = false;
+        }
+    }
+
     fn lane(&mut self, id: ChannelId) -> Option<&mut Lane> {
         self.lanes.get_mut(id as usize)?.as_mut()
     }

@@ -17,6 +17,7 @@ mod kit;
 mod names;
 mod plain;
 mod queue;
+mod restart;
 mod ring;
 mod segment;
 mod stats;
@@ -77,7 +78,7 @@ pub struct RecordOptions {
     pub mcap: McapOptions,
 }
 
-/// When another file is begun. It begins with all channels and the last value of each, so that it stands alone.
+/// When another file is begun, besides when the robot was switched off and on. It begins with all channels and the last value of each, so that it stands alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SplitBy {
     /// When the file has about so many bytes: `match_002.wpilog`.

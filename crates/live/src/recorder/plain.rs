@@ -4,6 +4,7 @@ use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time};
 use super::SplitBy;
 use super::held::Held;
 use super::kit::{Kit, Track};
+use super::restart::Restarts;
 use super::segment::Segment;
 use crate::{Batch, OutputError};
 
@@ -11,8 +12,8 @@ use crate::{Batch, OutputError};
 pub(super) struct Plain {
     segment: Segment,
     split: Option<SplitBy>,
-    /// Kept only where there may be further files.
     held: Held,
+    restarts: Restarts,
     matches: Matches,
     /// What came since a match may have begun: it belongs to that match, if there is one.
     waiting: Vec<Batch>,
@@ -27,6 +28,7 @@ impl Plain {
             segment,
             split,
             held: Held::default(),
+            restarts: Restarts::default(),
             matches: Matches::default(),
             waiting: Vec::new(),
             begun: None,
@@ -79,16 +81,19 @@ impl Plain {
 
     fn write(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
         self.segment.take(batch, kit, now)?;
-        if self.split.is_some() {
-            // It refuses nothing.
-            let _ = batch.play(&mut self.held);
-        }
+        // It refuses nothing.
+        let _ = batch.play(&mut self.held);
         Ok(())
     }
 }
 
 impl Track for Plain {
     fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
+        if self.restarts.take(batch) {
+            self.release(kit)?;
+            self.held.forget();
+            self.split(kit, now, None)?;
+        }
         // Only when something comes: silence makes no files.
         if let (Some(SplitBy::Time(ns)), Some(begun)) = (self.split, self.begun)
             && now.since(begun) >= ns

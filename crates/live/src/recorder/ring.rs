@@ -5,6 +5,7 @@ use logpose_core::{Problem, Severity, Time};
 
 use super::held::Held;
 use super::kit::{Kit, Track};
+use super::restart::Restarts;
 use super::segment::Segment;
 use crate::{Batch, OutputError};
 
@@ -12,6 +13,7 @@ use crate::{Batch, OutputError};
 pub(super) struct Ring {
     segment: Segment,
     held: Held,
+    restarts: Restarts,
     /// Finished segments, the oldest first.
     done: VecDeque<Done>,
     begun: Option<Time>,
@@ -39,7 +41,15 @@ impl Ring {
             kit.watch.problem(Problem::general(Severity::Note, "earlier-segments", message));
         }
         let segment = create(kit, &mut number)?;
-        Ok(Self { segment, held: Held::default(), done: VecDeque::new(), begun: None, number, ring_ns })
+        Ok(Self {
+            segment,
+            held: Held::default(),
+            restarts: Restarts::default(),
+            done: VecDeque::new(),
+            begun: None,
+            number,
+            ring_ns,
+        })
     }
 
     pub(super) fn segment(&mut self) -> &mut Segment {
@@ -82,7 +92,11 @@ impl Track for Ring {
     fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
         // Only when something comes: in silence the last minutes are those before it.
         let begun = *self.begun.get_or_insert(now);
-        if now.since(begun) >= self.ring_ns / SEGMENTS && self.segment.samples() > 0 {
+        let restarted = self.restarts.take(batch);
+        if restarted {
+            self.held.forget();
+        }
+        if (restarted || now.since(begun) >= self.ring_ns / SEGMENTS) && self.segment.samples() > 0 {
             self.turn(kit, begun, now)?;
         }
         self.segment.take(batch, kit, now)?;

@@ -184,7 +184,7 @@ fn rlog_puts_a_flush_in_order_and_counts_what_comes_later() {
     let mut said = batch(0);
     said.channel(0, &Channel::new("/A", "int64")).unwrap();
     said.channel(1, &Channel::new("/B", "int64")).unwrap();
-    // Two robots, of which the second one is 30 ms behind; then a step back of ten seconds.
+    // Two robots, of which the second one is 30 ms behind; then a step back of a second.
     let mut batches = vec![said];
     for ms in (1000..2000).step_by(20) {
         let mut said = batch(ms);
@@ -193,7 +193,7 @@ fn rlog_puts_a_flush_in_order_and_counts_what_comes_later() {
         batches.push(said);
     }
     let mut back = batch(2500);
-    put(&mut back, 0, -8000, Value::Int64(-1));
+    put(&mut back, 0, 900, Value::Int64(-1));
     batches.push(back);
     let stats = record(&path, no_limit(), &batches);
     let log = open(&path);
@@ -292,6 +292,36 @@ fn files_split_by_time_begin_when_something_comes() {
     let parts: Vec<Contents> = stats.files.iter().map(|path| read(path)).collect();
     let all = parts[1..].iter().fold(parts[0].clone(), |all, part| joined(all, without_first(part.clone())));
     assert_eq!(all, said(&batches));
+}
+
+#[test]
+fn a_robot_that_was_switched_off_and_on_goes_on_in_another_file() {
+    for name in LOGS {
+        let folder = tempfile::tempdir().unwrap();
+        // The second life is received later, at times that begin anew.
+        let mut first = cycles(60_000, 62_000);
+        first.insert(0, hello(60_000));
+        let mut second = cycles(1_000, 3_000);
+        second.insert(0, hello(1_000));
+        second.iter_mut().for_each(|batch| batch.received = batch.received.plus(90_000_000_000));
+        let all: Vec<Batch> = first.iter().chain(&second).cloned().collect();
+        let stats = record(&folder.path().join(name), no_limit(), &all);
+        assert_eq!((stats.files.len(), stats.late), (2, 0), "{name}: {:?}", stats.files);
+        assert_eq!(read(&stats.files[0]), said(&first), "{name}");
+        assert_eq!(read(&stats.files[1]), said(&second), "{name}");
+    }
+}
+
+#[test]
+fn old_values_of_a_robot_whose_clock_is_known_are_no_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut batches = cycles(60_000, 60_200);
+    batches.insert(0, hello(60_000));
+    batches.extend(cycles(1_000, 1_020));
+    batches.extend(cycles(60_200, 60_400));
+    batches.iter_mut().for_each(|batch| batch.clock_offset = Some(5_000_000_000));
+    let stats = record(&folder.path().join("match.wpilog"), no_limit(), &batches);
+    assert_eq!(stats.files.len(), 1);
 }
 
 #[test]
