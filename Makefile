@@ -7,7 +7,7 @@ DIALECTS := $(patsubst dialects/%/Cargo.toml,%,$(wildcard dialects/*/Cargo.toml)
 RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run --no-fail-fast" || echo "test --no-fail-fast")
 VENV := .venv/bin
 
-.PHONY: help demo install test quick format-check clippy layers rust-tests doc-tests peers bless fuzz fuzz-all bench ci clean
+.PHONY: help demo install test quick format-check clippy layers rust-tests doc-tests peers bless fuzz fuzz-all bench bench-live ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -40,7 +40,7 @@ doc-tests:
 	$(CARGO) test --workspace --locked --doc --quiet
 
 # The whole workspace, because one package alone has other features and would build DataFusion again.
-peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB and the MCAP package
+peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB, the MCAP package and Foxglove's client (Node)
 	$(CARGO) build --locked --workspace --bins --examples
 	LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(VENV)/python -m pytest -q tests/peers
 
@@ -60,6 +60,10 @@ fuzz-all: ## ten seconds of each fuzz target
 
 bench: ## speed as ratios to peers and to the machine's limits; QUICK=1 leaves the large inputs out
 	$(PYTHON) bench/run.py $(if $(QUICK),--quick)
+
+bench-live: ## one server and 500 clients on loopback: cycles, latency, processor, memory; stops by itself
+	$(CARGO) build --release -p logpose-bench --bin live
+	target/release/live
 
 ci: ## what .ci/run calls: tests with warnings as errors, ten seconds of each fuzz target, the demo
 	$(MAKE) test CI=1

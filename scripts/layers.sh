@@ -27,7 +27,11 @@ fenced arrow-ipc logpose-bridges
 fenced mcap logpose-bridges
 fenced prost-reflect logpose-schema logpose-bridges
 fenced plotters logpose-plot
-for heavy in datafusion tokio axum; do
+fenced tokio logpose-live logpose-query
+fenced tokio-tungstenite logpose-live
+fenced tokio-serial logpose-live
+fenced foxglove logpose-live
+for heavy in datafusion axum; do
   if cargo tree --locked -e normal --prefix none --format '{p}' | grep -q "^$heavy "; then
     echo "layers: a default member reaches $heavy, which belongs into a crate of its own"; status=1
   fi

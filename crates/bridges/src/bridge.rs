@@ -42,7 +42,7 @@ static NDJSON: Bridge =
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
     let files = Support { read: true, write: true };
-    Info { name, title, extensions, files, live: Support { read: false, write: false }, scheme: None }
+    Info { name, title, extensions, files, live: Support { read: false, write: false }, scheme: None, transport: None }
 }
 
 /// Why a file could not be unpacked.

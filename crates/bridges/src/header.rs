@@ -120,7 +120,7 @@ impl Event {
     }
 }
 
-fn channel_to_json(channel: &Channel) -> Json {
+pub(crate) fn channel_to_json(channel: &Channel) -> Json {
     let mut object = Map::new();
     object.insert("name".into(), channel.name.as_str().into());
     object.insert("type".into(), channel.type_name.as_str().into());
@@ -136,7 +136,7 @@ fn channel_to_json(channel: &Channel) -> Json {
     Json::Object(object)
 }
 
-fn channel_from_json(json: &Json) -> Option<Channel> {
+pub(crate) fn channel_from_json(json: &Json) -> Option<Channel> {
     let text = |key: &str| json.get(key).and_then(Json::as_str).map(str::to_owned);
     Some(Channel {
         name: text("name")?,

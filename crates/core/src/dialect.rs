@@ -249,6 +249,32 @@ pub struct Info {
     pub live: Support,
     /// The scheme of its live addresses, if it has any.
     pub scheme: Option<&'static str>,
+    /// What carries it live.
+    pub transport: Option<Transport>,
+}
+
+/// What carries a live dialect, and at which port it is found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Transport {
+    /// A TCP stream.
+    Tcp {
+        /// The usual port.
+        port: u16,
+    },
+    /// UDP datagrams.
+    Udp {
+        /// The usual port.
+        port: u16,
+    },
+    /// Messages of a WebSocket.
+    WebSocket {
+        /// The usual port.
+        port: u16,
+        /// The path that a client asks for; its own name is put behind it.
+        path: &'static str,
+        /// The subprotocols, the best first.
+        protocols: &'static [&'static str],
+    },
 }
 
 /// What can be done.

@@ -22,7 +22,7 @@ pub use channel::{Channel, ChannelId, Type};
 pub use column_builder::ColumnBuilder;
 pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
-pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, Mend, RecordLine, Sum, Support, TakeSamples};
+pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, Mend, RecordLine, Sum, Support, TakeSamples, Transport};
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use memory::give_back;
 pub use problem::{Problem, Problems, Severity};

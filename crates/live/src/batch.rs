@@ -36,7 +36,7 @@ impl Batch {
 
     /// How many samples it has.
     #[must_use]
-    pub fn samples(&self) -> usize {
+    pub fn sample_count(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, Event::Sample { .. })).count()
     }
 
@@ -80,6 +80,14 @@ impl Batch {
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, &Channel)> {
         self.events.iter().filter_map(|event| match event {
             Event::Channel(id, channel) => Some((*id, &**channel)),
+            _ => None,
+        })
+    }
+
+    /// What was lost or doubtful.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Problem(problem) => Some(&**problem),
             _ => None,
         })
     }

@@ -1,10 +1,30 @@
 #![doc = include_str!("../README.md")]
 
+mod address;
 mod batch;
 mod clock;
+mod driver;
+mod foxglove;
+mod join;
+mod links;
+mod live;
+mod output;
 pub mod player;
+pub mod recorder;
+mod server;
+mod source;
+mod stats;
 mod trigger;
 
+pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
+pub use address::{Address, AddressError, Host, Speech};
 pub use batch::Batch;
 pub use clock::Clock;
-pub use trigger::{ExpressionTrigger, Trigger};
+pub use join::Join;
+pub use links::SerialPort;
+pub use live::{Live, Progress, SourceProgress};
+pub use output::{Output, OutputError, OutputThread};
+pub use server::{Server, ServerError, ServerOptions};
+pub use source::{Source, SourceError};
+pub use stats::{LinkFigures, LinkStats};
+pub use trigger::ExpressionTrigger;

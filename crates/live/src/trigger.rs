@@ -2,12 +2,7 @@ use logpose::find::{Query, QueryError, Watcher};
 use logpose_core::Time;
 
 use crate::Batch;
-
-/// Something that says when it is worth while to look.
-pub trait Trigger: Send {
-    /// Takes what happened; the answer is the moment at which it struck, on the clock of the samples.
-    fn take(&mut self, batch: &Batch) -> Option<Time>;
-}
+use crate::recorder::Trigger;
 
 /// Strikes when an expression over channels begins to hold, such as `BatteryVoltage < 8 and enabled`.
 ///

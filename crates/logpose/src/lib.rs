@@ -51,6 +51,7 @@ pub use select::Filter;
 pub use show::{Schemas, Shown};
 pub use sidecar::{Cache, default_cache_folder};
 pub use size::parse_bytes;
+pub use table::RowEncoder;
 pub use timeline::{Align, Names, Timeline};
 pub use unit::unit;
 pub use wide::Wide;

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose_core::{Channel, ChannelId, Problem, Severity, Value};
 use logpose_schema::wpistruct::{Field, Kind, Layout, Scalar};
@@ -14,9 +14,12 @@ use crate::Log;
 #[derive(Default)]
 pub struct Schemas {
     registry: Registry,
-    /// By type string and kind of defect: each is told once.
-    problems: Mutex<BTreeMap<(String, &'static str), Problem>>,
+    notes: Notes,
 }
+
+/// What was found to be wrong, by type string and kind of defect: each is told once.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<BTreeMap<(String, &'static str), Problem>>>);
 
 /// One value of one channel, as [`fmt::Display`]: one line for people.
 #[derive(Clone, Copy)]
@@ -49,7 +52,7 @@ impl Schemas {
     /// Takes one more schema: a value of a schema channel.
     pub fn add(&mut self, channel: &Channel, payload: &[u8]) {
         if let Err(error) = self.registry.add(&channel.name, &channel.type_name, payload) {
-            self.note(&channel.name, &error);
+            self.notes.note(&channel.name, &error);
         }
     }
 
@@ -79,7 +82,7 @@ impl Schemas {
                 let tree = match decoded {
                     Some(Ok(decoded)) => decoded.tree,
                     Some(Err(error)) => {
-                        self.note(&channel.type_name, &error);
+                        self.notes.note(&channel.type_name, &error);
                         logpose_schema::Tree::Bytes(bytes.to_vec())
                     }
                     None => logpose_schema::Tree::Bytes(bytes.to_vec()),
@@ -107,13 +110,13 @@ impl Schemas {
     /// What is wrong with the schemas, and with values met so far: each kind once for each type.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.notes.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
     /// What shows the values of one channel; with `raw`, structs and the like stay bytes.
-    pub(crate) fn painter(&self, channel: &Channel, raw: bool) -> Painter<'_> {
-        let mut painter =
-            Painter { schemas: self, type_name: channel.type_name.clone(), nested: Nested::None, told: false };
+    pub(crate) fn painter(&self, channel: &Channel, raw: bool) -> Painter {
+        let (notes, type_name) = (self.notes.clone(), channel.type_name.clone());
+        let mut painter = Painter { notes, type_name, nested: Nested::None, told: false };
         if raw || !Registry::decodes(&channel.type_name) {
             return painter;
         }
@@ -128,13 +131,15 @@ impl Schemas {
                 Nested::Decoder(decoder, shape)
             }
             Err(error) => {
-                self.note(&channel.type_name, &error);
+                self.notes.note(&channel.type_name, &error);
                 Nested::None
             }
         };
         painter
     }
+}
 
+impl Notes {
     fn note(&self, subject: &str, error: &SchemaError) {
         let code = match error {
             SchemaError::Missing { .. } => "missing-schema",
@@ -151,7 +156,7 @@ impl Schemas {
     }
 
     fn tell(&self, subject: &str, code: &'static str, message: &str) {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if problems.len() < MOST_PROBLEMS {
             let key = (subject.to_owned(), code);
             problems.entry(key).or_insert_with(|| Problem::general(Severity::Warning, code, message));
@@ -174,8 +179,8 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// Shows the values of one channel, with everything looked up beforehand.
-pub(crate) struct Painter<'a> {
-    schemas: &'a Schemas,
+pub(crate) struct Painter {
+    notes: Notes,
     type_name: String,
     nested: Nested,
     /// Whether a defect of a value was told already.
@@ -195,7 +200,7 @@ enum Shape {
     Other,
 }
 
-impl Painter<'_> {
+impl Painter {
     /// Appends the value as JSON.
     pub(crate) fn json(&mut self, value: &Value<'_>, out: &mut Vec<u8>) {
         match (value, &self.nested) {
@@ -262,7 +267,7 @@ impl Painter<'_> {
             && !std::mem::replace(&mut self.told, true)
         {
             let message = format!("{}: text that is not UTF-8; its odd bytes are shown as \u{fffd}", self.type_name);
-            self.schemas.tell(&self.type_name, "not-utf8", &message);
+            self.notes.tell(&self.type_name, "not-utf8", &message);
         }
         text
     }
@@ -270,7 +275,7 @@ impl Painter<'_> {
     #[cold]
     fn defect(&mut self, error: &SchemaError) {
         if !std::mem::replace(&mut self.told, true) {
-            self.schemas.note(&self.type_name, error);
+            self.notes.note(&self.type_name, error);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Sink, SinkError, Time};
-use logpose_schema::json;
+use logpose_core::{Channel, ChannelId, Encode, EncodeError, Problem, Problems, Sample, Sink, SinkError, Time, Value};
+use logpose_schema::{Registry, json};
 
-use crate::Schemas;
 use crate::show::Painter;
+use crate::{Format, Schemas};
 
 /// How a row is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) struct Rows<'a, W> {
     shape: Shape,
     schemas: &'a Schemas,
     raw: bool,
-    lanes: Vec<Option<Lane<'a>>>,
+    lanes: Vec<Option<Lane>>,
     buffer: Vec<u8>,
     cell: Vec<u8>,
     out: W,
@@ -30,18 +30,68 @@ pub(crate) struct Rows<'a, W> {
     pub(crate) samples: u64,
 }
 
-struct Lane<'a> {
+struct Lane {
     /// What stands between the time and the value.
     middle: Vec<u8>,
-    painter: Painter<'a>,
+    painter: Painter,
+}
+
+impl Shape {
+    /// What stands before all rows.
+    fn head(self) -> &'static [u8] {
+        match self {
+            Self::Csv => b"time,channel,value\r\n",
+            Self::Ndjson => b"",
+        }
+    }
+
+    /// What stands between the time and the value.
+    fn middle(self, name: &str) -> Vec<u8> {
+        let mut middle = Vec::new();
+        match self {
+            Self::Csv => {
+                middle.push(b',');
+                quote(name.as_bytes(), &mut middle);
+                middle.push(b',');
+            }
+            Self::Ndjson => {
+                middle.extend_from_slice(b",\"channel\":");
+                json::string(&mut middle, name);
+                middle.extend_from_slice(b",\"value\":");
+            }
+        }
+        middle
+    }
+
+    /// Appends a row; `cell` is memory that is used on the way.
+    fn row(self, middle: &[u8], painter: &mut Painter, sample: &Sample<'_>, cell: &mut Vec<u8>, out: &mut Vec<u8>) {
+        match self {
+            Self::Csv => {
+                seconds(sample.time, out);
+                out.extend_from_slice(middle);
+                let start = out.len();
+                if !painter.cell(&sample.value, out) && needs_quotes(out.get(start..).unwrap_or_default()) {
+                    cell.clear();
+                    cell.extend(out.drain(start..));
+                    quote(cell, out);
+                }
+                out.extend_from_slice(b"\r\n");
+            }
+            Self::Ndjson => {
+                out.extend_from_slice(b"{\"time_ns\":");
+                json::i64(out, sample.time.nanos());
+                out.extend_from_slice(middle);
+                painter.json(&sample.value, out);
+                out.extend_from_slice(b"}\n");
+            }
+        }
+    }
 }
 
 impl<'a, W: Write> Rows<'a, W> {
     pub(crate) fn new(shape: Shape, schemas: &'a Schemas, raw: bool, out: W) -> Self {
         let mut buffer = Vec::with_capacity(FLUSH + (FLUSH >> 2));
-        if shape == Shape::Csv {
-            buffer.extend_from_slice(b"time,channel,value\r\n");
-        }
+        buffer.extend_from_slice(shape.head());
         Self {
             shape,
             schemas,
@@ -65,19 +115,7 @@ impl<'a, W: Write> Rows<'a, W> {
 
 impl<W: Write> Sink for Rows<'_, W> {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        let mut middle = Vec::new();
-        match self.shape {
-            Shape::Csv => {
-                middle.push(b',');
-                quote(channel.name.as_bytes(), &mut middle);
-                middle.push(b',');
-            }
-            Shape::Ndjson => {
-                middle.extend_from_slice(b",\"channel\":");
-                json::string(&mut middle, &channel.name);
-                middle.extend_from_slice(b",\"value\":");
-            }
-        }
+        let middle = self.shape.middle(&channel.name);
         if self.lanes.len() <= id as usize {
             self.lanes.resize_with(id as usize + 1, || None);
         }
@@ -91,26 +129,7 @@ impl<W: Write> Sink for Rows<'_, W> {
         let out = &mut self.buffer;
         for sample in samples {
             let Some(Some(lane)) = self.lanes.get_mut(sample.channel as usize) else { continue };
-            match self.shape {
-                Shape::Csv => {
-                    seconds(sample.time, out);
-                    out.extend_from_slice(&lane.middle);
-                    let start = out.len();
-                    if !lane.painter.cell(&sample.value, out) && needs_quotes(out.get(start..).unwrap_or_default()) {
-                        self.cell.clear();
-                        self.cell.extend(out.drain(start..));
-                        quote(&self.cell, out);
-                    }
-                    out.extend_from_slice(b"\r\n");
-                }
-                Shape::Ndjson => {
-                    out.extend_from_slice(b"{\"time_ns\":");
-                    json::i64(out, sample.time.nanos());
-                    out.extend_from_slice(&lane.middle);
-                    lane.painter.json(&sample.value, out);
-                    out.extend_from_slice(b"}\n");
-                }
-            }
+            self.shape.row(&lane.middle, &mut lane.painter, sample, &mut self.cell, out);
         }
         self.samples += samples.len() as u64;
         if self.buffer.len() >= FLUSH {
@@ -122,6 +141,81 @@ impl<W: Write> Sink for Rows<'_, W> {
 
     fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
+    }
+}
+
+/// Samples to rows of CSV or NDJSON while they still come: unlike a finished log, a stream brings its schemas on the
+/// way.
+///
+/// Values that come before their schema are bytes.
+pub struct RowEncoder {
+    shape: Shape,
+    schemas: Schemas,
+    lanes: Vec<Option<StreamLane>>,
+    cell: Vec<u8>,
+}
+
+struct StreamLane {
+    channel: Channel,
+    is_schema: bool,
+    middle: Vec<u8>,
+    /// Made with the first sample, and again when a schema has come.
+    painter: Option<Painter>,
+}
+
+impl RowEncoder {
+    /// An encoder of the format, if that is text.
+    #[must_use]
+    pub fn new(format: &Format) -> Option<Self> {
+        let shape = match format {
+            Format::Csv => Shape::Csv,
+            Format::Ndjson => Shape::Ndjson,
+            _ => return None,
+        };
+        Some(Self { shape, schemas: Schemas::default(), lanes: Vec::new(), cell: Vec::new() })
+    }
+}
+
+impl Encode for RowEncoder {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.shape.head());
+    }
+
+    fn channel(&mut self, id: ChannelId, channel: &Channel, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.lanes.len() <= id as usize {
+            self.lanes.resize_with(id as usize + 1, || None);
+        }
+        if let Some(lane) = self.lanes.get_mut(id as usize) {
+            let is_schema = Registry::is_schema(&channel.name, &channel.type_name);
+            let middle = self.shape.middle(&channel.name);
+            *lane = Some(StreamLane { channel: channel.clone(), is_schema, middle, painter: None });
+        }
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        for sample in samples {
+            let Some(Some(lane)) = self.lanes.get_mut(sample.channel as usize) else { continue };
+            let painter = lane.painter.get_or_insert_with(|| self.schemas.painter(&lane.channel, false));
+            self.shape.row(&lane.middle, painter, sample, &mut self.cell, out);
+            if let (true, Value::String(payload) | Value::Bytes(payload)) = (lane.is_schema, sample.value) {
+                self.schemas.add(&lane.channel, payload);
+                self.lanes.iter_mut().flatten().for_each(|lane| lane.painter = None);
+            }
+        }
+        Ok(())
+    }
+
+    fn metadata(&mut self, _: ChannelId, _: Time, _: &str, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: ChannelId, _: Time, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Vec<Problem> {
+        self.schemas.problems()
     }
 }
 

@@ -135,7 +135,7 @@ fn gather<'a>(sources: &[(&Log, ChannelId, &'a Lookup)]) -> Result<Vec<Part<'a>>
 /// A source of rows that were written.
 trait WrittenRows {
     /// Checks the next row; an error says how it differs.
-    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()>;
+    fn check(&mut self, name: &str, painter: &mut Painter, sample: &Sample<'_>) -> io::Result<()>;
     /// Whether there are more.
     fn more(&mut self) -> io::Result<bool>;
 }
@@ -153,7 +153,7 @@ fn rows(feed: &Feed<'_>, order: Order, rows: impl WrittenRows, options: &Convert
 struct CheckRows<'a, R> {
     schemas: &'a Schemas,
     raw: bool,
-    lanes: Vec<Option<(String, Painter<'a>)>>,
+    lanes: Vec<Option<(String, Painter)>>,
     rows: R,
 }
 
@@ -192,7 +192,7 @@ impl CsvRows {
 }
 
 impl WrittenRows for CsvRows {
-    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()> {
+    fn check(&mut self, name: &str, painter: &mut Painter, sample: &Sample<'_>) -> io::Result<()> {
         let at = |what: &str| format!("{name:?} at {} s: {what}", sample.time);
         if !self.reader.read_byte_record(&mut self.record).map_err(io::Error::other)? {
             return Err(io::Error::other(at("there is no row for it")));
@@ -231,7 +231,7 @@ impl NdjsonRows {
 }
 
 impl WrittenRows for NdjsonRows {
-    fn check(&mut self, name: &str, painter: &mut Painter<'_>, sample: &Sample<'_>) -> io::Result<()> {
+    fn check(&mut self, name: &str, painter: &mut Painter, sample: &Sample<'_>) -> io::Result<()> {
         let at = |what: &str| io::Error::other(format!("{name:?} at {} s: {what}", sample.time));
         self.line.clear();
         if self.reader.read_until(b'\n', &mut self.line)? == 0 {

@@ -17,9 +17,9 @@ pub struct Wide {
 }
 
 /// Writes the table. Samples must come in the order of time.
-pub(crate) struct WideRows<'a, W> {
+pub(crate) struct WideRows<W> {
     wide: Wide,
-    painters: Vec<Painter<'a>>,
+    painters: Vec<Painter>,
     /// The cells of the next row, quoted.
     cells: Vec<Vec<u8>>,
     scratch: Vec<u8>,
@@ -32,8 +32,8 @@ pub(crate) struct WideRows<'a, W> {
     pub(crate) samples: u64,
 }
 
-impl<'a, W: Write> WideRows<'a, W> {
-    pub(crate) fn new(wide: Wide, feed: &'a Feed<'_>, raw: bool, out: W) -> Result<Self, Error> {
+impl<W: Write> WideRows<W> {
+    pub(crate) fn new(wide: Wide, feed: &Feed<'_>, raw: bool, out: W) -> Result<Self, Error> {
         check(wide, feed)?;
         let painters: Vec<_> = feed.channels().iter().map(|channel| feed.schemas().painter(channel, raw)).collect();
         let mut buffer = b"time".to_vec();
@@ -122,7 +122,7 @@ impl<'a, W: Write> WideRows<'a, W> {
     }
 }
 
-impl<W: Write> Sink for WideRows<'_, W> {
+impl<W: Write> Sink for WideRows<W> {
     fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
         Ok(())
     }

@@ -80,7 +80,7 @@ pub fn names(channels: &[Channel]) -> Vec<String> {
 }
 
 /// The name, or one like it that is not taken, which is then taken.
-pub(crate) fn free_name(taken: &mut HashSet<String>, name: String) -> String {
+pub fn free_name(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 2;
     while !taken.insert(free.clone()) {

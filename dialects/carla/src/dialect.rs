@@ -28,6 +28,7 @@ static INFO: Info = Info {
     files: Support { read: true, write: true },
     live: Support { read: false, write: false },
     scheme: None,
+    transport: None,
 };
 
 impl Dialect for Carla {

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
     EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Read,
-    RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time, Type,
+    RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
+    Transport, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -30,6 +31,7 @@ static INFO: Info = Info {
     files: Support { read: true, write: true },
     live: Support { read: true, write: true },
     scheme: Some("rlog"),
+    transport: Some(Transport::Tcp { port: 5800 }),
 };
 
 impl Dialect for Rlog {

@@ -25,6 +25,8 @@ pub(crate) struct Lanes {
     /// By the number of the channel in the log that was written.
     numbers: HashMap<u64, ChannelId>,
     by_name: HashMap<(String, String), ChannelId>,
+    /// Channels of a stream: their metadata are those they started with, until events tell others.
+    growing: HashSet<ChannelId>,
     /// Schemas that were given out.
     given: HashSet<(ChannelId, Vec<u8>)>,
 }
@@ -100,6 +102,23 @@ impl Lanes {
 
     pub(crate) fn number(&self, number: u64) -> Option<ChannelId> {
         self.numbers.get(&number).copied()
+    }
+
+    /// Takes a channel that was told of before it has messages, as streams do.
+    pub(crate) fn announce(&mut self, number: u64, channel: Channel) -> Option<ChannelId> {
+        let id = self.channel(channel)?;
+        self.numbers.insert(number, id);
+        self.growing.insert(id);
+        Some(id)
+    }
+
+    /// Takes the new metadata of a channel of a stream. The channels of whole logs have their last ones from the front.
+    pub(crate) fn metadata(&mut self, id: ChannelId, metadata: &str) {
+        if self.growing.contains(&id)
+            && let Some(channel) = self.channels.get_mut(id as usize)
+        {
+            metadata.clone_into(&mut channel.metadata);
+        }
     }
 
     /// Whether this schema comes for the first time.

@@ -10,16 +10,91 @@ use crate::Piece;
 /// Messages of an MCAP file, ready to be written.
 pub struct McapPiece {
     plan: Arc<Plan>,
+    buffer: Buffer,
+    rows: usize,
+}
+
+impl McapPiece {
+    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+        Self { plan, buffer: Buffer::default(), rows: 0 }
+    }
+
+    /// The MCAP channels that have messages, by id.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = u16> {
+        let mut used = vec![false; self.plan.catalog.topics.len()];
+        for message in &self.buffer.messages {
+            if let Some(used) = used.get_mut(usize::from(message.topic - FIRST)) {
+                *used = true;
+            }
+        }
+        used.into_iter().zip(FIRST..).filter(|(used, _)| *used).map(|(_, id)| id)
+    }
+
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+}
+
+impl Sink for McapPiece {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let Some(known) = self.plan.channels.get(id as usize) else {
+            return Err(refuse(&self.plan, id, format!("{:?} was not among the channels of the header", channel.name)));
+        };
+        let mut event = json!({"event": "start", "channel": id, "name": channel.name});
+        if known.metadata != channel.metadata
+            && let Some(object) = event.as_object_mut()
+        {
+            object.insert("metadata".into(), channel.metadata.as_str().into());
+        }
+        self.buffer.start(&event);
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.rows += samples.len();
+        self.buffer.samples(&self.plan, samples)
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.buffer.metadata(&self.plan, id, time, metadata);
+        Ok(())
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.buffer.end(&self.plan, id, time);
+        Ok(())
+    }
+}
+
+impl Piece for McapPiece {
+    fn size(&self) -> usize {
+        self.buffer.size()
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn seal(&mut self) -> Result<(), SinkError> {
+        self.buffer.seal(&self.plan);
+        Ok(())
+    }
+}
+
+/// Messages that were made of samples by a plan.
+#[derive(Default)]
+pub(crate) struct Buffer {
     messages: Vec<Message>,
     /// What the messages hold, one after the other.
     data: Vec<u8>,
-    rows: usize,
     /// Starts that wait for a time: they have none, and a message needs one.
     starts: Vec<String>,
     /// The time of the last message.
     last: u64,
     /// The scene of the last time.
-    moment: Moment,
+    pub(crate) moment: Moment,
+    /// Samples at times that MCAP does not have.
+    pub(crate) early: u64,
 }
 
 struct Message {
@@ -29,30 +104,7 @@ struct Message {
     end: usize,
 }
 
-impl McapPiece {
-    pub(crate) fn new(plan: Arc<Plan>) -> Self {
-        Self {
-            plan,
-            messages: Vec::new(),
-            data: Vec::new(),
-            rows: 0,
-            starts: Vec::new(),
-            last: 0,
-            moment: Moment::default(),
-        }
-    }
-
-    /// The MCAP channels that have messages, by id.
-    pub(crate) fn topics(&self) -> impl Iterator<Item = u16> {
-        let mut used = vec![false; self.plan.topics.len()];
-        for message in &self.messages {
-            if let Some(used) = used.get_mut(usize::from(message.topic - FIRST)) {
-                *used = true;
-            }
-        }
-        used.into_iter().zip(FIRST..).filter(|(used, _)| *used).map(|(_, id)| id)
-    }
-
+impl Buffer {
     /// The MCAP channel, the time and the data of all messages.
     pub(crate) fn messages(&self) -> impl Iterator<Item = (u16, u64, &[u8])> {
         let mut start = 0;
@@ -61,6 +113,69 @@ impl McapPiece {
             start = message.end;
             (message.topic, message.time, data)
         })
+    }
+
+    /// The time of the last message, on the clock of the log.
+    pub(crate) fn last(&self, plan: &Plan) -> Time {
+        let ns = i128::from(self.last) - i128::from(plan.offset);
+        i64::try_from(ns).map_or(Time::MAX, Time::from_nanos)
+    }
+
+    /// Forgets the messages and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.messages.clear();
+        self.data.clear();
+    }
+
+    fn size(&self) -> usize {
+        self.data.len() + self.messages.len() * size_of::<Message>()
+    }
+
+    /// Takes the start of a channel.
+    pub(crate) fn start(&mut self, event: &serde_json::Value) {
+        self.starts.push(event.to_string());
+    }
+
+    pub(crate) fn samples(&mut self, plan: &Plan, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            let Some(lane) = plan.lanes.get(sample.channel as usize).filter(|lane| lane.topic >= FIRST) else {
+                let message = "a sample of a channel that was not declared".to_owned();
+                return Err(refuse(plan, sample.channel, message));
+            };
+            let Some(time) = plan.log_time(sample.time) else {
+                self.early(plan, sample);
+                continue;
+            };
+            if self.moment.is_before(time) {
+                self.finish_moment(plan);
+            }
+            if !self.starts.is_empty() {
+                self.flush_starts(plan, time);
+            }
+            if let (Some(part), Value::Bytes(payload)) = (lane.part, &sample.value) {
+                self.moment.note(part, sample.time, time, payload);
+            }
+            if let Err(message) = self.sample(lane, time, &sample.value) {
+                return Err(refuse(plan, sample.channel, message.to_owned()));
+            }
+            self.last = time;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn metadata(&mut self, plan: &Plan, id: ChannelId, time: Time, metadata: &str) {
+        let event = json!({"event": "metadata", "channel": id, "time_ns": time.nanos(), "metadata": metadata});
+        self.event(plan, time, &event);
+    }
+
+    pub(crate) fn end(&mut self, plan: &Plan, id: ChannelId, time: Time) {
+        self.event(plan, time, &json!({"event": "end", "channel": id, "time_ns": time.nanos()}));
+    }
+
+    /// Writes what waits for more: starts, and the scene of the last time.
+    pub(crate) fn seal(&mut self, plan: &Plan) {
+        self.finish_moment(plan);
+        self.flush_starts(plan, self.last);
     }
 
     #[inline]
@@ -136,15 +251,14 @@ impl McapPiece {
     }
 
     /// Writes the starts that wait, at the time of what follows them.
-    fn flush_starts(&mut self, time: u64) {
+    fn flush_starts(&mut self, plan: &Plan, time: u64) {
         for start in std::mem::take(&mut self.starts) {
-            self.message(self.plan.events, time, start.as_bytes());
+            self.message(plan.events, time, start.as_bytes());
         }
     }
 
     /// Writes the scene of the time whose samples have all come.
-    fn finish_moment(&mut self) {
-        let plan = Arc::clone(&self.plan);
+    fn finish_moment(&mut self, plan: &Plan) {
         let Some(stage) = &plan.stage else { return };
         let mut moment = std::mem::take(&mut self.moment);
         moment.finish(&stage.drawn, |time, transforms, scene| {
@@ -154,89 +268,34 @@ impl McapPiece {
         self.moment = moment;
     }
 
-    fn event(&mut self, time: Time, event: &serde_json::Value) {
+    /// Keeps a sample whose time MCAP cannot say among the events, where the time is text. Viewers do not see it.
+    #[cold]
+    fn early(&mut self, plan: &Plan, sample: &Sample<'_>) {
+        let mut payload = Vec::new();
+        sample.value.emit(Layout::Little, &mut payload);
+        let event = json!({
+            "event": "sample",
+            "channel": sample.channel,
+            "time_ns": sample.time.nanos(),
+            "payload": payload,
+        });
+        self.flush_starts(plan, self.last);
+        self.message(plan.events, self.last, event.to_string().as_bytes());
+        self.early += 1;
+    }
+
+    fn event(&mut self, plan: &Plan, time: Time, event: &serde_json::Value) {
         // Events are not among the times that were promised; theirs is in the text.
-        let at = self.plan.log_time(time).unwrap_or(0);
-        self.flush_starts(at);
-        self.message(self.plan.events, at, event.to_string().as_bytes());
+        let at = plan.log_time(time).unwrap_or(0);
+        self.flush_starts(plan, at);
+        self.message(plan.events, at, event.to_string().as_bytes());
         self.last = at;
     }
-
-    fn refuse(&self, id: ChannelId, message: String) -> SinkError {
-        let channel = self.plan.channels.get(id as usize).map_or(String::new(), |channel| channel.name.clone());
-        EncodeError { dialect: "mcap", channel, message }.into()
-    }
 }
 
-impl Sink for McapPiece {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        let Some(known) = self.plan.channels.get(id as usize) else {
-            return Err(self.refuse(id, format!("{:?} was not among the channels of the header", channel.name)));
-        };
-        let mut event = json!({"event": "start", "channel": id, "name": channel.name});
-        if known.metadata != channel.metadata
-            && let Some(object) = event.as_object_mut()
-        {
-            object.insert("metadata".into(), channel.metadata.as_str().into());
-        }
-        self.starts.push(event.to_string());
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        let plan = Arc::clone(&self.plan);
-        for sample in samples {
-            let Some(lane) = plan.lanes.get(sample.channel as usize) else {
-                return Err(self.refuse(sample.channel, "a sample of a channel that was not declared".to_owned()));
-            };
-            let Some(time) = plan.log_time(sample.time) else {
-                let message = format!("a sample at {} s, before the earliest that was promised", sample.time);
-                return Err(self.refuse(sample.channel, message));
-            };
-            if self.moment.is_before(time) {
-                self.finish_moment();
-            }
-            if !self.starts.is_empty() {
-                self.flush_starts(time);
-            }
-            if let (Some(part), Value::Bytes(payload)) = (lane.part, &sample.value) {
-                self.moment.note(part, sample.time, time, payload);
-            }
-            if let Err(message) = self.sample(lane, time, &sample.value) {
-                return Err(self.refuse(sample.channel, message.to_owned()));
-            }
-            self.last = time;
-        }
-        self.rows += samples.len();
-        Ok(())
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        let event = json!({"event": "metadata", "channel": id, "time_ns": time.nanos(), "metadata": metadata});
-        self.event(time, &event);
-        Ok(())
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.event(time, &json!({"event": "end", "channel": id, "time_ns": time.nanos()}));
-        Ok(())
-    }
-}
-
-impl Piece for McapPiece {
-    fn size(&self) -> usize {
-        self.data.len() + self.messages.len() * size_of::<Message>()
-    }
-
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn seal(&mut self) -> Result<(), SinkError> {
-        self.finish_moment();
-        self.flush_starts(self.last);
-        Ok(())
-    }
+fn refuse(plan: &Plan, id: ChannelId, message: String) -> SinkError {
+    let channel = plan.channels.get(id as usize).map_or(String::new(), |channel| channel.name.clone());
+    EncodeError { dialect: "mcap", channel, message }.into()
 }
 
 const TOO_LONG: &str = "a value longer than 4 GiB, which no message can hold";

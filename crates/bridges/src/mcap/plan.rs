@@ -1,7 +1,7 @@
 //! Which MCAP channel takes the values of which channel, and how they look there.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use logpose_core::{Channel, EncodeError, Time, Type};
 use logpose_schema::Registry;
@@ -13,23 +13,26 @@ use super::foxglove::{Message, Pose};
 use super::scene::{Drawn, Part, Scene};
 use crate::Header;
 
-/// Everything that pieces need to know, made once.
+/// Everything that pieces need to know: made once for a whole log, or grown with a stream.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// One for each channel.
     pub(crate) lanes: Vec<Lane>,
-    /// The MCAP channels, in the order of their ids, which start at [`FIRST`].
-    pub(crate) topics: Vec<Topic>,
-    /// How many of them are declared at the front; the others when they are first used.
+    pub(crate) catalog: Catalog,
+    /// How many MCAP channels are declared at the front; the others when they are first used.
     pub(crate) at_front: usize,
-    /// The schemas, in the order of their ids, which start at [`FIRST`].
-    pub(crate) schemas: Vec<Schema<'static>>,
     /// The MCAP channel of starts, metadata and ends.
     pub(crate) events: u16,
     /// What is added to times, which MCAP has no sign for.
     pub(crate) offset: u64,
     pub(crate) channels: Vec<Channel>,
     pub(crate) stage: Option<Stage>,
+    /// Whether poses are written once more for viewers.
+    pub(crate) poses: bool,
+    /// The channel that says where the robot is.
+    robot: Option<usize>,
+    /// The names that MCAP channels have, while the plan grows.
+    taken: HashSet<String>,
 }
 
 /// Where a scene goes.
@@ -44,6 +47,7 @@ pub(crate) struct Stage {
 /// Where the values of one channel go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
+    /// The MCAP channel of its values; 0 while none was chosen.
     pub(crate) topic: u16,
     pub(crate) ty: Type,
     pub(crate) form: Form,
@@ -115,6 +119,7 @@ pub(crate) const NAME: &str = "logpose";
 pub(crate) const VERSION: &str = "1";
 
 impl Plan {
+    /// A plan for a log whose channels and schemas are all known.
     pub(crate) fn new(
         header: &Header,
         registry: &Registry,
@@ -122,44 +127,120 @@ impl Plan {
         poses: bool,
         scene: Option<Scene>,
     ) -> Result<Self, EncodeError> {
-        let mut making = Making { topics: Vec::new(), schemas: Vec::new(), known: HashMap::new() };
+        let mut plan = Self::empty(offset(earliest), poses);
         let names = logpose_model::names(&header.channels);
-        let mut lanes = Vec::with_capacity(header.channels.len());
         for (place, (channel, name)) in header.channels.iter().zip(&names).enumerate() {
-            let shape = making.shape(channel, registry);
-            let metadata = about(place, channel, name, shape.form);
-            let topic = making.topic(name, shape.schema, shape.encoding, metadata).ok_or_else(|| too_many(channel))?;
-            lanes.push(Lane { topic, ty: channel.ty(), form: shape.form, rest: 0, derived: None, part: None });
+            plan.channels.push(channel.clone());
+            plan.lanes.push(Lane::open(channel));
+            plan.values(place, name, registry)?;
         }
-        let last = || too_many(header.channels.last().unwrap_or(&Channel::default()));
-        let event_roles = pairs([(key::ROLE, role::EVENTS)]);
-        let events = making.topic("logpose/events", 0, "json", event_roles).ok_or_else(last)?;
-        let at_front = making.topics.len();
-        let robot = if poses { robot(&header.channels) } else { None };
-        for (place, ((lane, channel), name)) in lanes.iter_mut().zip(&header.channels).zip(&names).enumerate() {
-            if channel.type_name.starts_with("struct:") && lane.form != Form::Counted(1) {
-                // Without room for the rest, payloads that do not fit have no place: nothing is promised then.
-                match making.rest(place, name) {
-                    Some(rest) => lane.rest = rest,
-                    None => making.opaque(lane),
-                }
-            }
-            if poses {
-                lane.derived = making.derived(channel, name, registry, robot == Some(place));
-            }
+        plan.add_events()?;
+        plan.at_front = plan.catalog.topics.len();
+        plan.robot = if poses { robot(&header.channels) } else { None };
+        for (place, name) in names.iter().enumerate() {
+            plan.extras(place, name, registry);
         }
-        let stage = scene.filter(|_| poses).and_then(|scene| making.stage(scene));
-        if stage.is_some() {
-            for (lane, channel) in lanes.iter_mut().zip(&header.channels) {
+        plan.stage = scene.filter(|_| poses).and_then(|scene| plan.catalog.stage(scene));
+        if plan.stage.is_some() {
+            for (lane, channel) in plan.lanes.iter_mut().zip(&header.channels) {
                 lane.part = Part::of(channel);
             }
         }
-        let offset = if earliest < Time::ZERO { earliest.nanos().unsigned_abs() } else { 0 };
-        let Making { topics, schemas, .. } = making;
-        Ok(Self { lanes, topics, at_front, schemas, events, offset, channels: header.channels.clone(), stage })
+        Ok(plan)
     }
 
-    /// A time as MCAP has it, if it is not before the earliest that was promised.
+    /// A plan without channels, to be grown by [`Plan::declare`] and [`Plan::lay`].
+    pub(crate) fn growing(offset: u64, poses: bool) -> Result<Self, EncodeError> {
+        let mut plan = Self::empty(offset, poses);
+        plan.add_events()?;
+        Ok(plan)
+    }
+
+    fn empty(offset: u64, poses: bool) -> Self {
+        let (lanes, channels, taken, catalog) = (Vec::new(), Vec::new(), HashSet::new(), Catalog::default());
+        Self { lanes, catalog, at_front: 0, events: 0, offset, channels, stage: None, poses, robot: None, taken }
+    }
+
+    fn add_events(&mut self) -> Result<(), EncodeError> {
+        let roles = pairs([(key::ROLE, role::EVENTS)]);
+        let events = self.catalog.topic("logpose/events", 0, "json", roles);
+        self.events = events.ok_or_else(|| too_many(self.channels.last().unwrap_or(&Channel::default())))?;
+        Ok(())
+    }
+
+    /// Takes a channel into a growing plan. Where its values go is left open.
+    pub(crate) fn declare(&mut self, place: usize, channel: &Channel) -> Result<(), EncodeError> {
+        if place >= usize::from(u16::MAX) {
+            return Err(too_many(channel));
+        }
+        while self.channels.len() <= place {
+            self.channels.push(Channel::default());
+            self.lanes.push(Lane::open(&Channel::default()));
+        }
+        if let (Some(known), Some(lane)) = (self.channels.get_mut(place), self.lanes.get_mut(place)) {
+            (*known, *lane) = (channel.clone(), Lane::open(channel));
+        }
+        Ok(())
+    }
+
+    /// Chooses where the values of a declared channel go, by the schemas that are known now; it stays so.
+    pub(crate) fn lay(&mut self, place: usize, registry: &Registry) -> Result<(), EncodeError> {
+        let Some(channel) = self.channels.get(place) else { return Ok(()) };
+        let free = if self.taken.insert(channel.name.clone()) {
+            channel.name.clone()
+        } else {
+            logpose_model::free_name(&mut self.taken, format!("{} ({})", channel.name, channel.type_name))
+        };
+        self.values(place, &free, registry)?;
+        if self.poses && self.robot.is_none() {
+            self.robot = robot(&self.channels).filter(|robot| *robot == place);
+        }
+        self.extras(place, &free, registry);
+        self.act(place);
+        Ok(())
+    }
+
+    /// Lets the values of a channel take part in the scene, for which there is a stage from the first such channel on.
+    fn act(&mut self, place: usize) {
+        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return };
+        let part = Part::of(channel).filter(|_| self.poses);
+        if part.is_some() && self.stage.is_none() {
+            self.stage = self.catalog.stage(Scene::default());
+        }
+        lane.part = part.filter(|_| self.stage.is_some());
+    }
+
+    /// Whether only a schema tells how the values of a type look.
+    pub(crate) fn needs_schema(type_name: &str) -> bool {
+        type_name.starts_with("struct:") || type_name.starts_with("proto:")
+    }
+
+    /// Makes the MCAP channel for the values of a channel.
+    fn values(&mut self, place: usize, name: &str, registry: &Registry) -> Result<(), EncodeError> {
+        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return Ok(()) };
+        let shape = self.catalog.shape(channel, registry);
+        let metadata = about(place, channel, name, shape.form);
+        let topic = self.catalog.topic(name, shape.schema, shape.encoding, metadata);
+        (lane.topic, lane.form) = (topic.ok_or_else(|| too_many(channel))?, shape.form);
+        Ok(())
+    }
+
+    /// Makes the MCAP channels for payloads that do not fit, and for viewers.
+    fn extras(&mut self, place: usize, name: &str, registry: &Registry) {
+        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return };
+        if channel.type_name.starts_with("struct:") && lane.form != Form::Counted(1) {
+            // Without room for the rest, payloads that do not fit have no place: nothing is promised then.
+            match self.catalog.rest(place, name) {
+                Some(rest) => lane.rest = rest,
+                None => self.catalog.opaque(lane),
+            }
+        }
+        if self.poses {
+            lane.derived = self.catalog.derived(channel, name, registry, self.robot == Some(place));
+        }
+    }
+
+    /// A time as MCAP has it, if it has it.
     pub(crate) fn log_time(&self, time: Time) -> Option<u64> {
         self.offset.checked_add_signed(time.nanos())
     }
@@ -186,13 +267,29 @@ struct Shape {
     form: Form,
 }
 
-struct Making {
-    topics: Vec<Topic>,
-    schemas: Vec<Schema<'static>>,
+impl Lane {
+    /// A lane that leads nowhere yet.
+    fn open(channel: &Channel) -> Self {
+        Self { topic: 0, ty: channel.ty(), form: Form::Plain, rest: 0, derived: None, part: None }
+    }
+}
+
+/// The MCAP channels and schemas that there are.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    /// In the order of their ids, which start at [`FIRST`].
+    pub(crate) topics: Vec<Topic>,
+    /// In the order of their ids, which start at [`FIRST`].
+    pub(crate) schemas: Vec<Schema<'static>>,
     known: HashMap<(String, Vec<u8>), u16>,
 }
 
-impl Making {
+impl Catalog {
+    /// The schema of an MCAP channel, if it has one.
+    pub(crate) fn schema_of(&self, topic: &Topic) -> Option<&Schema<'static>> {
+        self.schemas.get(usize::from(topic.schema_id.checked_sub(FIRST)?))
+    }
+
     fn topic(&mut self, name: &str, schema_id: u16, encoding: &str, metadata: Pairs) -> Option<u16> {
         let id = next(self.topics.len())?;
         let (topic, message_encoding) = (name.to_owned(), encoding.to_owned());
@@ -359,6 +456,11 @@ fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Pairs {
 /// The id of a channel or schema that comes behind `count` others.
 fn next(count: usize) -> Option<u16> {
     u16::try_from(count).ok()?.checked_add(FIRST)
+}
+
+/// What to add to times so that none of them is below zero.
+pub(crate) fn offset(earliest: Time) -> u64 {
+    if earliest < Time::ZERO { earliest.nanos().unsigned_abs() } else { 0 }
 }
 
 fn too_many(channel: &Channel) -> EncodeError {

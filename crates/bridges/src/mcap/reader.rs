@@ -10,6 +10,7 @@ use super::plan::{NAME, VERSION, key};
 use super::ros;
 use super::unpack::{Frame, Frames, Item, Part, Unpacked, check_data};
 use crate::Header;
+use crate::header::channel_from_json;
 
 /// Whether bytes from the front of a file look like MCAP.
 #[must_use]
@@ -110,8 +111,17 @@ impl<'a> Outline<'a> {
         let rest = file.get(end..).unwrap_or_default();
         let (at, lost) = (end as u64, rest.len() as u64);
         if !data_end {
-            let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
-            problems.push(Problem::new(Severity::Damage, "truncated", at, lost, message));
+            let (severity, message) = match lost {
+                0 => {
+                    let message = "the file has no end: it was cut, or is still being written; all in it is whole";
+                    (Severity::Warning, message.to_owned())
+                }
+                lost => {
+                    let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
+                    (Severity::Damage, message)
+                }
+            };
+            problems.push(Problem::new(severity, "truncated", at, lost, message));
         } else if !footer || !rest.starts_with(MAGIC) {
             let message = "the end of the file is not whole; all messages are there";
             problems.push(Problem::new(Severity::Warning, "truncated-end", at, lost, message));
@@ -250,10 +260,28 @@ impl<'a> Reader<'a> {
         header
     }
 
-    fn topic(&mut self, topic: Topic, at: u64) {
-        if self.lanes.channels.len() as u64 >= u64::from(self.most_channels) {
+    /// Whether there may be another channel.
+    fn has_room(&mut self, at: u64) -> bool {
+        let has_room = (self.lanes.channels.len() as u64) < u64::from(self.most_channels);
+        if !has_room {
             let message = format!("more than {} channels; the others are left out", self.most_channels);
             self.problems.push(Problem::new(Severity::Damage, "too-many-channels", at, 0, message));
+        }
+        has_room
+    }
+
+    /// Takes a channel of a stream, whose topic may still be to come.
+    fn announce(&mut self, number: u64, channel: Channel, at: u64) {
+        if self.lanes.number(number).is_some() || self.has_room(at) {
+            self.lanes.announce(number, channel);
+            self.declared.resize(self.lanes.channels.len(), false);
+        }
+    }
+
+    fn topic(&mut self, topic: Topic, at: u64) {
+        let number = topic.metadata.get(key::ID).and_then(|number| number.parse().ok());
+        let known = self.lanes.ours && number.is_some_and(|number| self.lanes.number(number).is_some());
+        if !known && !self.has_room(at) {
             return;
         }
         let id = topic.id;
@@ -426,6 +454,9 @@ impl<'a> Reader<'a> {
         let event: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
         let text = |key: &str| event.get(key).and_then(serde_json::Value::as_str);
         let number = event.get("channel").and_then(serde_json::Value::as_u64);
+        if let (Some("start"), Some(number), Some(channel)) = (text("event"), number, channel_from_json(&event)) {
+            self.announce(number, channel, at);
+        }
         let Some(id) = number.and_then(|number| self.lanes.number(number)) else {
             return self.lost(at, &[], "an event of no channel");
         };
@@ -433,14 +464,28 @@ impl<'a> Reader<'a> {
         match text("event") {
             Some("start") => self.declare(id, text("metadata"))?,
             Some("metadata") => {
+                let metadata = text("metadata").unwrap_or_default();
                 self.declare(id, None)?;
-                self.sink.metadata(id, time, text("metadata").unwrap_or_default())?;
+                self.lanes.metadata(id, metadata);
+                self.sink.metadata(id, time, metadata)?;
             }
             Some("end") => {
                 self.declare(id, None)?;
                 self.sink.end(id, time)?;
             }
-            _ => self.lost(at, &[], "an event of another kind than start, metadata and end")?,
+            Some("sample") => {
+                self.declare(id, None)?;
+                let bytes = event.get("payload").and_then(serde_json::Value::as_array);
+                let byte = |byte: &serde_json::Value| u8::try_from(byte.as_u64()?).ok();
+                let payload: Option<Vec<u8>> = bytes.and_then(|bytes| bytes.iter().map(byte).collect());
+                let ty = self.lanes.channels.get(id as usize).map(Channel::ty);
+                let value = payload.as_deref().zip(ty).map(|(payload, ty)| Value::parse(ty, payload, Layout::Little));
+                match value {
+                    Some(Ok(value)) => self.sink.samples(&[Sample { channel: id, time, value }])?,
+                    _ => self.lost(at, &[], "a sample among the events that is no value of its channel")?,
+                }
+            }
+            _ => self.lost(at, &[], "an event of another kind than start, metadata, end and sample")?,
         }
         Ok(())
     }

@@ -64,6 +64,19 @@ impl Scene {
         }
     }
 
+    /// What is to be drawn as far as it was noted. A log that is played again tells the same again.
+    pub(crate) fn drawn_so_far(&mut self) -> Drawn {
+        self.adds.sort_by_key(|add| (add.time, add.actor));
+        self.adds.dedup_by_key(|add| (add.time, add.actor));
+        self.deletes.sort_unstable();
+        self.deletes.dedup();
+        for boxes in self.boxes.values_mut() {
+            boxes.sort_by_key(|(time, _)| *time);
+            boxes.dedup_by_key(|(time, _)| *time);
+        }
+        self.clone().drawn()
+    }
+
     /// What is to be drawn, once everything was noted.
     pub(crate) fn drawn(mut self) -> Drawn {
         self.adds.sort_by_key(|add| add.time);
@@ -225,6 +238,11 @@ impl Moment {
     #[inline]
     pub(crate) fn is_before(&self, log_time: u64) -> bool {
         self.time.is_some_and(|(_, time)| time != log_time)
+    }
+
+    /// Another scene is to be drawn from here on.
+    pub(crate) fn redraw(&mut self) {
+        self.changed = true;
     }
 
     /// Takes a sample.

@@ -13,6 +13,7 @@ mod mcap;
 mod parquet;
 mod roundtrip;
 mod store;
+mod stream;
 mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};

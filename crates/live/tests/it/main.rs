@@ -1,11 +1,20 @@
-//! What the live crate promises, over real clocks and loopback sockets where they matter.
+//! The live crate from outside: over real links on loopback, to real files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::print_stdout,
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 
+mod faults;
+mod foxglove;
+mod join;
+mod kill;
+mod kit;
 mod player;
+mod recorder;
+mod rlog;
+mod source;
 mod trigger;

@@ -73,7 +73,7 @@ fn by_the_clock_a_player_that_waits_for_hours_can_be_told_to_go_on_or_quit() {
     thread::spawn(move || {
         let mut player = Player::new(logs, Vec::new(), PlayOptions::default()).unwrap();
         let report = player.run(controls, &mut |batch| {
-            events.send(batch.samples()).unwrap();
+            events.send(batch.sample_count()).unwrap();
             ControlFlow::Continue(())
         });
         assert_eq!(report.end, End::Quit);

@@ -1,4 +1,8 @@
-use super::series::Known;
+use std::collections::HashMap;
+
+use logpose_core::{Channel, ChannelId, Sample, Value};
+
+use super::series::{Known, integer};
 use crate::Log;
 
 /// Which match it was.
@@ -39,6 +43,17 @@ impl MatchKind {
         }
     }
 
+    /// The letter that stands for it in the names of files, such as the `Q` of `Q12`.
+    #[must_use]
+    pub fn letter(self) -> Option<char> {
+        match self {
+            Self::Practice => Some('P'),
+            Self::Qualification => Some('Q'),
+            Self::Elimination => Some('E'),
+            Self::Unknown => None,
+        }
+    }
+
     fn from_letter(letter: char) -> Option<Self> {
         match letter.to_ascii_lowercase() {
             'p' => Some(Self::Practice),
@@ -58,12 +73,103 @@ impl MatchKind {
     }
 }
 
+/// Which match it is, told by samples as they come: what [`Match`] is for a log that is finished.
+///
+/// The channels are those that a finished log is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct MatchWatch {
+    lanes: HashMap<ChannelId, (usize, Field)>,
+    told: [Told; SOURCES.len()],
+}
+
+/// What one source says at the moment.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    event: Option<String>,
+    kind: Option<MatchKind>,
+    number: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Event,
+    Kind,
+    Number,
+}
+
+impl MatchWatch {
+    /// A channel exists from here on. Most are of no interest.
+    pub fn channel(&mut self, id: ChannelId, channel: &Channel) {
+        let source = |(place, prefix): (usize, &&str)| {
+            let field = match channel.name.strip_prefix(prefix)? {
+                EVENT => Field::Event,
+                KIND => Field::Kind,
+                NUMBER => Field::Number,
+                _ => return None,
+            };
+            Some((place, field))
+        };
+        if let Some(found) = SOURCES.iter().enumerate().find_map(source) {
+            self.lanes.insert(id, found);
+        }
+    }
+
+    /// Takes one sample in.
+    #[inline]
+    pub fn sample(&mut self, sample: &Sample<'_>) {
+        let Some((source, field)) = self.lanes.get(&sample.channel) else { return };
+        let Some(told) = self.told.get_mut(*source) else { return };
+        let number = || integer(&sample.value);
+        match field {
+            Field::Event => {
+                if let Value::String(text) = &sample.value {
+                    told.event = Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty());
+                }
+            }
+            Field::Kind => told.kind = number().and_then(MatchKind::from_number),
+            Field::Number => {
+                told.number = number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
+            }
+        }
+    }
+
+    /// The match that is on, if a source tells both its kind and its number.
+    #[must_use]
+    pub fn current(&self) -> Option<Match> {
+        self.told.iter().find_map(|told| {
+            let (kind, number) = (told.kind?, told.number?);
+            Some(Match { event: told.event.clone(), kind, number: Some(number), station: None })
+        })
+    }
+}
+
+impl Match {
+    /// Whether this is another match than that one. What one of them does not tell makes no difference.
+    #[must_use]
+    pub fn differs(&self, other: &Self) -> bool {
+        let other_event = matches!((&self.event, &other.event), (Some(a), Some(b)) if a != b);
+        self.kind != other.kind || self.number != other.number || other_event
+    }
+}
+
+/// What stands in front of the names of channels that tell the match: AdvantageKit's with and without a slash, those of
+/// NetworkTables as DataLogManager captures them, and as they are.
+const SOURCES: [&str; 6] = [
+    "/DriverStation/",
+    "DriverStation/",
+    "NT:/FMSInfo/",
+    "NT:/AdvantageKit/DriverStation/",
+    "/FMSInfo/",
+    "/AdvantageKit/DriverStation/",
+];
+const EVENT: &str = "EventName";
+const KIND: &str = "MatchType";
+const NUMBER: &str = "MatchNumber";
+
 /// The match by the channels, and what they do not tell by the name of the file.
 pub(super) fn find(log: &Log, known: &Known<'_>) -> Option<Match> {
     let by_name = log.path.file_name().and_then(|name| from_file_name(&name.to_string_lossy()));
-    let by_channels = ["/DriverStation/", "DriverStation/", "NT:/FMSInfo/", "NT:/AdvantageKit/DriverStation/"]
-        .iter()
-        .find_map(|prefix| from_channels(known, prefix));
+    let by_channels = SOURCES.iter().find_map(|prefix| from_channels(known, prefix));
     match (by_channels, by_name) {
         (Some(told), Some(named)) => Some(Match {
             event: told.event.or(named.event),
@@ -77,12 +183,12 @@ pub(super) fn find(log: &Log, known: &Known<'_>) -> Option<Match> {
 
 fn from_channels(known: &Known<'_>, prefix: &str) -> Option<Match> {
     let name = |last: &str| format!("{prefix}{last}");
-    let kind = known.last_integer(&name("MatchType")).and_then(MatchKind::from_number);
-    let event = known.last_text(&name("EventName"));
+    let kind = known.last_integer(&name(KIND)).and_then(MatchKind::from_number);
+    let event = known.last_text(&name(EVENT));
     if kind.is_none() && event.is_none() {
         return None;
     }
-    let number = known.last_integer(&name("MatchNumber")).and_then(|number| u32::try_from(number).ok());
+    let number = known.last_integer(&name(NUMBER)).and_then(|number| u32::try_from(number).ok());
     Some(Match { event, kind: kind.unwrap_or(MatchKind::Unknown), number, station: station(known, prefix) })
 }
 
@@ -114,7 +220,28 @@ fn from_file_name(name: &str) -> Option<Match> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MatchKind, from_file_name};
+    use logpose_core::{Channel, Sample, Time, Value};
+
+    use super::{MatchKind, MatchWatch, from_file_name};
+
+    #[test]
+    fn a_match_is_on_when_its_kind_and_number_are_told() {
+        let mut watch = MatchWatch::default();
+        for (id, name) in (0..).zip(["/Drive/MatchNumber", "NT:/FMSInfo/MatchNumber", "NT:/FMSInfo/MatchType"]) {
+            watch.channel(id, &Channel::new(name, "double"));
+        }
+        watch.channel(3, &Channel::new("NT:/FMSInfo/EventName", "string"));
+        let mut on = |channel: u32, value: Value<'_>| {
+            watch.sample(&Sample { channel, time: Time::ZERO, value });
+            watch.current().map(|found| (found.event, found.kind, found.number))
+        };
+        assert_eq!(on(0, Value::Double(99.0)), None);
+        assert_eq!(on(1, Value::Double(12.0)), None);
+        assert_eq!(on(2, Value::Double(2.0)), Some((None, MatchKind::Qualification, Some(12))));
+        let event = Some("DEMO".to_owned());
+        assert_eq!(on(3, Value::String(b"DEMO")), Some((event, MatchKind::Qualification, Some(12))));
+        assert_eq!(on(1, Value::Double(0.0)), None);
+    }
 
     #[test]
     fn file_names_tell_the_match() {

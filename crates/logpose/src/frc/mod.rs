@@ -13,9 +13,9 @@ use crate::Log;
 use series::{Known, median};
 
 pub use battery::Battery;
-pub use matches::{Match, MatchKind};
+pub use matches::{Match, MatchKind, MatchWatch};
 pub use modes::{Mode, ModeSpan};
-pub(crate) use modes::{ModeStream, Role};
+pub(crate) use modes::{ModeWatch, Role};
 
 /// What a log tells about a match.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +69,7 @@ fn epoch(log: &Log, known: &Known<'_>) -> Option<i64> {
         return Some(epoch);
     }
     for name in [
-        "systemTime",
+        SYSTEM_TIME,
         "/SystemStats/EpochTimeMicros",
         "SystemStats/EpochTimeMicros",
         "NT:/AdvantageKit/SystemStats/EpochTimeMicros",
@@ -96,7 +96,11 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
         }
         Some(text) => return Some(text.to_owned()),
     }
-    if known.names().any(|name| name == "systemTime" || name.starts_with("DS:")) {
+    // Recordings of ours have the wall-clock time under the same name, and say so in its metadata.
+    if known.channels().any(|channel| channel.name == SYSTEM_TIME && channel.metadata == SYSTEM_TIME_METADATA) {
+        return Some("logpose".to_owned());
+    }
+    if known.names().any(|name| name == SYSTEM_TIME || name.starts_with("DS:")) {
         return Some("WPILib DataLogManager".to_owned());
     }
     let rlog = log.dialect().info().name == "rlog";
@@ -135,5 +139,10 @@ fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
     }
     found
 }
+
+/// The channel of WPILOG that tells the wall-clock time: an `int64` with the microseconds since 1970 at its own time.
+pub const SYSTEM_TIME: &str = "systemTime";
+/// The metadata of [`SYSTEM_TIME`] where logpose has written it.
+pub const SYSTEM_TIME_METADATA: &str = r#"{"source":"logpose","format":"time_t_us"}"#;
 
 const YEAR_2000_US: i64 = 946_684_800_000_000;

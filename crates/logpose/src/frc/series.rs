@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 
-use logpose_core::{ChannelId, Columns, Time, Value};
+use logpose_core::{Channel, ChannelId, Columns, Time, Value};
 
+use super::SYSTEM_TIME;
 use crate::Log;
 use crate::parts::in_time_order;
 
@@ -32,9 +33,14 @@ impl<'a> Known<'a> {
         self.log
     }
 
-    /// The names of all channels that have samples.
+    /// All channels that have samples.
+    pub(super) fn channels(&self) -> impl Iterator<Item = &'a Channel> {
+        self.log.index.channels.iter().filter(|c| c.samples > 0).map(|c| &c.channel)
+    }
+
+    /// Their names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
-        self.log.index.channels.iter().filter(|c| c.samples > 0).map(|c| &*c.channel.name)
+        self.channels().map(|channel| &*channel.name)
     }
 
     /// Reads a channel in the order of time; nothing if there is none.
@@ -105,19 +111,20 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Words in the names of channels that tell about a match.
-const LIKELY: [&str; 9] =
-    ["DS:", "DriverStation", "FMSInfo", "systemTime", "Epoch", "attery", "Voltage", "rown", "Metadata"];
-
-/// A whole number. NetworkTables before 2023 knew only doubles; control words and match numbers are small.
+/// A whole number, also one that was sent as a double.
 pub(super) fn integer(value: &Value<'_>) -> Option<i64> {
     match value {
         Value::Int64(x) => Some(*x),
+        // NetworkTables before 2023 knew only doubles; control words and match numbers are small.
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked in the same line")]
         Value::Double(x) if x.abs() < 9e15 => Some(*x as i64),
         _ => None,
     }
 }
+
+/// Words in the names of channels that tell about a match.
+const LIKELY: [&str; 9] =
+    ["DS:", "DriverStation", "FMSInfo", SYSTEM_TIME, "Epoch", "attery", "Voltage", "rown", "Metadata"];
 
 /// The stretches in which a series is true; the last one ends with the series.
 pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {

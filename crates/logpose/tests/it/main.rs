@@ -24,6 +24,7 @@ mod select;
 mod show;
 mod sidecar;
 mod stats;
+mod stream;
 mod support;
 mod timeline;
 mod verify;

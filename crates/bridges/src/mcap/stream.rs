@@ -1,0 +1,94 @@
+use std::io::Write;
+
+use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
+
+use super::messages::{Messages, Schemas};
+use super::plan;
+use super::writer::{File, McapOptions, early_samples};
+use crate::Header;
+
+/// Writes an MCAP file of a stream, whose channels and schemas come as it goes on.
+///
+/// The file is what [`McapWriter`](super::McapWriter) makes of a whole log. What was given up to a
+/// [`McapStream::flush`] is in it, and every reader that takes files without an end finds it, whatever happens to the
+/// program afterwards; [`McapStream::finish`] adds the summary, with which viewers jump.
+///
+/// The summary has ten bytes for each channel in each chunk, and they are kept in memory up to then: 300 channels that
+/// are flushed four times a second cost 43 MB an hour.
+pub struct McapStream<W: Write> {
+    file: File<W>,
+    messages: Messages,
+}
+
+impl<W: Write> McapStream<W> {
+    /// Starts a file. `epoch_ns` is what to add to a time to get Unix nanoseconds, if it is known.
+    pub fn new(out: W, epoch_ns: Option<i64>, options: &McapOptions) -> Result<Self, SinkError> {
+        Self::with_header(out, &Header { epoch_ns, ..Header::default() }, options)
+    }
+
+    /// The same, with what else is known of the log. The channels of the header are not looked at.
+    pub fn with_header(out: W, header: &Header, options: &McapOptions) -> Result<Self, SinkError> {
+        let messages = Messages::new(plan::offset(options.earliest), options.poses)?;
+        let mut file = File::create(out, &messages.plan().metadata(header), options.compression)?;
+        // From the first moment on it can be told what it is.
+        file.flush()?;
+        Ok(Self { file, messages })
+    }
+
+    /// See [`Messages::schemas`].
+    pub fn schemas(&mut self) -> &mut Schemas {
+        self.messages.schemas()
+    }
+
+    /// Ends the chunk and flushes the writer: all that was given so far is in the file.
+    pub fn flush(&mut self) -> Result<(), SinkError> {
+        self.messages.seal();
+        self.write()?;
+        self.file.flush()
+    }
+
+    /// Writes the summary and the end. What the file cannot say is reported.
+    pub fn finish(mut self) -> Result<Vec<Problem>, SinkError> {
+        self.messages.finish()?;
+        self.write()?;
+        // Channels without samples are channels all the same.
+        let plan = self.messages.plan();
+        for topic in plan.lanes.iter().map(|lane| lane.topic).filter(|topic| *topic != 0) {
+            self.file.declare(&plan.catalog, topic)?;
+        }
+        self.file.finish()?;
+        Ok(early_samples(self.messages.early()).into_iter().collect())
+    }
+
+    fn write(&mut self) -> Result<(), SinkError> {
+        let catalog = &self.messages.plan().catalog;
+        for message in self.messages.messages() {
+            // A topic comes behind the start of its channel, which numbers it in a file without a summary.
+            self.file.declare(catalog, message.topic)?;
+            self.file.message(message.topic, message.time, message.data)?;
+        }
+        self.messages.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Sink for McapStream<W> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.messages.channel(id, channel)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.messages.samples(samples)?;
+        self.write()
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.messages.metadata(id, time, metadata)?;
+        self.write()
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.messages.end(id, time)?;
+        self.write()
+    }
+}

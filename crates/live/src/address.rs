@@ -1,0 +1,285 @@
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use logpose::DIALECTS;
+use logpose_core::{Dialect, Transport};
+
+/// Something live, such as `rlog://10.2.54.2`, `nt4://254`, `foxglove://127.0.0.1:8765`.
+#[derive(Clone)]
+pub struct Address {
+    /// What is spoken there.
+    pub speech: Speech,
+    /// Where.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+}
+
+/// What is spoken at an address.
+#[derive(Clone, Copy)]
+pub enum Speech {
+    /// A dialect.
+    Dialect(&'static dyn Dialect),
+    /// The WebSocket protocol of Foxglove, which only goes out.
+    Foxglove,
+}
+
+/// Where something live is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Host {
+    /// A team's robot, by the team's number.
+    Team(u16),
+    /// An address.
+    Ip(IpAddr),
+    /// A name that the system resolves.
+    Name(String),
+    /// None was given.
+    Unsaid,
+}
+
+/// Why a text is no address of something live.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum AddressError {
+    /// Nothing stands before `://`.
+    #[error("{text:?} is no live address; one looks like rlog://10.2.54.2 or nt4://254 (a team's number)")]
+    NoScheme {
+        /// What was given.
+        text: String,
+    },
+    /// No dialect has this scheme.
+    #[error("nothing live is called {scheme}; there are {known}")]
+    UnknownScheme {
+        /// What was given.
+        scheme: String,
+        /// What there is.
+        known: String,
+    },
+    /// What follows the scheme makes no sense.
+    #[error("{text:?}: {reason}")]
+    Bad {
+        /// What was given.
+        text: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Address {
+    /// Whether a text looks like something live rather than like a file.
+    #[must_use]
+    pub fn is_live(text: &str) -> bool {
+        text.split_once("://").is_some_and(|(scheme, _)| {
+            !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+        })
+    }
+
+    /// Reads an address.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let no_scheme = || AddressError::NoScheme { text: text.to_owned() };
+        let (scheme, rest) = text.split_once("://").ok_or_else(no_scheme)?;
+        let speech = Speech::of(scheme).ok_or_else(|| AddressError::UnknownScheme {
+            scheme: scheme.to_owned(),
+            known: schemes().map(|known| format!("{known}://")).collect::<Vec<_>>().join(", "),
+        })?;
+        let bad = |reason: &str| AddressError::Bad { text: text.to_owned(), reason: reason.to_owned() };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        if rest.contains(['/', '?', '#', '@']) {
+            return Err(bad("an address is a host and perhaps a port, as in rlog://10.2.54.2:5800"));
+        }
+        let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((inner, behind)) => {
+                let ip: Ipv6Addr = inner.parse().map_err(|_| bad("what stands in brackets is no IPv6 address"))?;
+                let port = match behind.strip_prefix(':') {
+                    Some(port) => Some(port),
+                    None if behind.is_empty() => None,
+                    None => return Err(bad("a port is written behind a colon")),
+                };
+                (Host::Ip(ip.into()), port)
+            }
+            None => {
+                let (host, port) = rest.rsplit_once(':').map_or((rest, None), |(host, port)| (host, Some(port)));
+                if host.contains(':') {
+                    return Err(bad("an IPv6 address stands in brackets, as in rlog://[::1]:5800"));
+                }
+                (Host::parse(host).map_err(|reason| bad(&reason))?, port)
+            }
+        };
+        let port = match port {
+            None => speech.port(),
+            Some(port) => port.parse().map_err(|_| bad(&format!("{port:?} is no port; ports are 0 to 65535")))?,
+        };
+        Ok(Self { speech, host, port })
+    }
+
+    /// Where to bind a server: what was said, and loopback if nothing was. A name or a team is nothing to bind to.
+    pub fn bind(&self) -> Result<SocketAddr, AddressError> {
+        let ip = match &self.host {
+            Host::Ip(ip) => *ip,
+            Host::Unsaid => Ipv4Addr::LOCALHOST.into(),
+            Host::Name(name) if name == "localhost" => Ipv4Addr::LOCALHOST.into(),
+            Host::Team(_) | Host::Name(_) => {
+                let reason = "a server is bound to an address of this machine: 127.0.0.1 for programs on it, \
+                              0.0.0.0 for every network";
+                return Err(AddressError::Bad { text: self.to_string(), reason: reason.to_owned() });
+            }
+        };
+        Ok(SocketAddr::new(ip, self.port))
+    }
+}
+
+impl Host {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Ok(Self::Unsaid);
+        }
+        if let Ok(ip) = text.parse() {
+            return Ok(Self::Ip(ip));
+        }
+        if text.bytes().all(|b| b.is_ascii_digit()) {
+            let team = text.parse().ok().filter(|team| (1..=MAX_TEAM).contains(team));
+            return team
+                .map(Self::Team)
+                .ok_or_else(|| format!("{text} is no team number; they go from 1 to {MAX_TEAM}"));
+        }
+        let fits = |c: char| c.is_alphanumeric() || "-._".contains(c);
+        if text.chars().all(fits) { Ok(Self::Name(text.to_owned())) } else { Err(format!("{text:?} is no host")) }
+    }
+
+    /// What to try, in this order of preference: for a team the robot's radio address, its name, and its USB address.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<String> {
+        match self {
+            Self::Team(team) => {
+                vec![
+                    format!("10.{}.{}.2", team / 100, team % 100),
+                    format!("roborio-{team}-FRC.local"),
+                    "172.22.11.2".to_owned(),
+                ]
+            }
+            Self::Ip(ip) => vec![ip.to_string()],
+            Self::Name(name) => vec![name.clone()],
+            Self::Unsaid => vec![Ipv4Addr::LOCALHOST.to_string()],
+        }
+    }
+}
+
+impl Speech {
+    fn of(scheme: &str) -> Option<Self> {
+        if scheme.eq_ignore_ascii_case(FOXGLOVE) {
+            return Some(Self::Foxglove);
+        }
+        let speaks = |dialect: &&&dyn Dialect| dialect.info().scheme.is_some_and(|s| s.eq_ignore_ascii_case(scheme));
+        DIALECTS.iter().find(speaks).map(|dialect| Self::Dialect(*dialect))
+    }
+
+    /// The word before `://`.
+    #[must_use]
+    pub fn scheme(self) -> &'static str {
+        match self {
+            Self::Dialect(dialect) => dialect.info().scheme.unwrap_or(dialect.info().name),
+            Self::Foxglove => FOXGLOVE,
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Self::Dialect(dialect) => dialect.info().transport.map_or(0, |transport| match transport {
+                Transport::Tcp { port } | Transport::Udp { port } | Transport::WebSocket { port, .. } => port,
+            }),
+            Self::Foxglove => FOXGLOVE_PORT,
+        }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Team(team) => write!(f, "{team}"),
+            Self::Ip(IpAddr::V6(ip)) => write!(f, "[{ip}]"),
+            Self::Ip(ip) => write!(f, "{ip}"),
+            Self::Name(name) => f.write_str(name),
+            Self::Unsaid => f.write_str("127.0.0.1"),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}:{}", self.speech.scheme(), self.host, self.port)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+/// The schemes of everything live.
+fn schemes() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().filter_map(|dialect| dialect.info().scheme).chain([FOXGLOVE])
+}
+
+const FOXGLOVE: &str = "foxglove";
+const FOXGLOVE_PORT: u16 = 8765;
+/// 10.TE.AM.2 has room for no more: `TE` is at most 255.
+const MAX_TEAM: u16 = 25_599;
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Host};
+
+    #[test]
+    fn every_form_of_an_address_is_read() {
+        let cases = [
+            ("rlog://10.2.54.2", "rlog://10.2.54.2:5800"),
+            ("rlog://10.2.54.2:1735/", "rlog://10.2.54.2:1735"),
+            ("RLOG://localhost", "rlog://localhost:5800"),
+            ("rlog://[::1]:99", "rlog://[::1]:99"),
+            ("rlog://", "rlog://127.0.0.1:5800"),
+            ("rlog://:0", "rlog://127.0.0.1:0"),
+            ("rlog://254", "rlog://254:5800"),
+            ("foxglove://0.0.0.0", "foxglove://0.0.0.0:8765"),
+        ];
+        for (text, meant) in cases {
+            assert_eq!(Address::parse(text).unwrap().to_string(), meant);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_says_why() {
+        let cases = [
+            ("match.wpilog", "is no live address"),
+            ("ftp://a", "nothing live is called ftp; there are rlog://"),
+            ("rlog://a:70000", "\"70000\" is no port"),
+            ("rlog://30000", "30000 is no team number"),
+            ("rlog://0", "0 is no team number"),
+            ("rlog://::1", "stands in brackets"),
+            ("rlog://[zz]", "no IPv6 address"),
+            ("rlog://a/b", "a host and perhaps a port"),
+            ("rlog://a b", "is no host"),
+        ];
+        for (text, reason) in cases {
+            let error = Address::parse(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_team_is_sought_where_its_robot_can_be() {
+        let candidates = |team| Host::Team(team).candidates();
+        assert_eq!(candidates(254), ["10.2.54.2", "roborio-254-FRC.local", "172.22.11.2"]);
+        assert_eq!(candidates(9)[0], "10.0.9.2");
+        assert_eq!(candidates(25_599)[0], "10.255.99.2");
+        assert_eq!(candidates(10_107)[0], "10.101.7.2");
+    }
+
+    #[test]
+    fn a_server_is_on_loopback_unless_told_otherwise() {
+        let bind = |text| Address::parse(text).unwrap().bind();
+        assert_eq!(bind("rlog://").unwrap().to_string(), "127.0.0.1:5800");
+        assert_eq!(bind("rlog://localhost:7").unwrap().to_string(), "127.0.0.1:7");
+        assert_eq!(bind("rlog://0.0.0.0").unwrap().to_string(), "0.0.0.0:5800");
+        assert!(bind("rlog://254").unwrap_err().to_string().contains("address of this machine"));
+    }
+}

@@ -1,0 +1,143 @@
+//! The loop that runs a session over links: it carries events in, and what the session wants out.
+
+use std::collections::HashMap;
+use std::future::pending;
+
+use logpose_core::{Link, Session, Sink, SinkError, Time, To, Transmit};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::Clock;
+use crate::links::{Event, OpenLink, Outgoing, Wire};
+use crate::stats::LinkStats;
+
+/// A session with its open links.
+pub(crate) struct Driver<'s, S: Session + ?Sized> {
+    pub(crate) session: &'s mut S,
+    pub(crate) clock: Clock,
+    links: HashMap<Link, OpenLink>,
+    next: u32,
+    events: mpsc::Receiver<Event>,
+    sender: mpsc::Sender<Event>,
+    queue_bytes: usize,
+    stats: &'s LinkStats,
+}
+
+impl<'s, S: Session + ?Sized> Driver<'s, S> {
+    pub(crate) fn new(session: &'s mut S, clock: Clock, queue_bytes: usize, stats: &'s LinkStats) -> Self {
+        let (sender, events) = mpsc::channel(EVENTS);
+        Self { session, clock, links: HashMap::new(), next: 0, events, sender, queue_bytes, stats }
+    }
+
+    /// Takes a link that is open.
+    pub(crate) fn open(&mut self, wire: Wire) -> Link {
+        self.next = self.next.wrapping_add(1);
+        let link = Link(self.next);
+        self.links.insert(link, OpenLink::start(link, wire, self.sender.clone(), self.queue_bytes));
+        self.stats.opened();
+        self.session.handle_open(self.clock.now(), link);
+        self.carry();
+        link
+    }
+
+    /// How many links are open.
+    pub(crate) fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The next thing that happens on a link, or the session's next time-out.
+    pub(crate) async fn wait(&mut self) -> Option<Event> {
+        let due = self.session.poll_timeout().map(|at| Instant::from_std(self.clock.instant(at)));
+        let timer = async {
+            match due {
+                Some(due) => sleep_until(due).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            event = self.events.recv() => event,
+            () = timer => None,
+        }
+    }
+
+    /// Gives what happened to the session, and what that held to the sink. `None` is a time-out.
+    pub(crate) fn handle(&mut self, event: Option<Event>, sink: &mut dyn Sink) -> Result<Time, SinkError> {
+        let now = self.clock.now();
+        let mut result = Ok(());
+        match event {
+            Some(Event::Input(link, bytes)) if self.links.contains_key(&link) => {
+                self.stats.received(bytes.len());
+                result = self.session.handle_input(now, link, &bytes, sink);
+            }
+            Some(Event::Closed(link, reason)) => self.closed(link, reason),
+            Some(Event::Input(..)) | None => {}
+        }
+        // Whatever happened, its time-out may have come meanwhile.
+        self.session.handle_timeout(now);
+        self.carry();
+        result.map(|()| now)
+    }
+
+    /// Carries out what the session wants.
+    pub(crate) fn carry(&mut self) {
+        loop {
+            while let Some(transmit) = self.session.poll_transmit() {
+                self.transmit(transmit);
+            }
+            let Some(link) = self.session.poll_close() else { return };
+            // It is the session that closed it, so it need not be told.
+            if self.links.remove(&link).is_some() {
+                self.stats.closed("given up: it was silent, or what it sent made no sense".to_owned());
+            }
+        }
+    }
+
+    fn transmit(&mut self, Transmit { to, bytes, text }: Transmit) {
+        let outgoing = Outgoing { bytes, text };
+        let size = outgoing.bytes.len();
+        let mut full = Vec::new();
+        match to {
+            To::One(link) => {
+                if let Some(open) = self.links.get_mut(&link)
+                    && open.queue.push(outgoing).is_err()
+                {
+                    full.push(link);
+                }
+                self.stats.sent(size);
+            }
+            To::All => {
+                for (link, open) in &mut self.links {
+                    if open.queue.push(outgoing.clone()).is_err() {
+                        full.push(*link);
+                    }
+                }
+                self.stats.sent(size * self.links.len());
+            }
+        }
+        for link in full {
+            self.stats.cut_off();
+            self.closed(link, "it does not read what is sent to it".to_owned());
+        }
+    }
+
+    /// A link was closed from outside of the session.
+    fn closed(&mut self, link: Link, reason: String) {
+        if self.links.remove(&link).is_some() {
+            self.stats.closed(reason);
+            self.session.handle_close(self.clock.now(), link);
+        }
+    }
+
+    /// Sends what is left and closes all links.
+    pub(crate) async fn finish(mut self) {
+        self.carry();
+        let (links, stats) = (&mut self.links, self.stats);
+        futures::future::join_all(links.drain().map(|(_, open)| open.finish()))
+            .await
+            .iter()
+            .for_each(|()| stats.ended());
+    }
+}
+
+/// Events that may wait. A reader that finds no place waits itself, and so does the one who sends to it.
+const EVENTS: usize = 256;

@@ -1,0 +1,437 @@
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use foxglove::websocket::{Capability, ChannelView, Client, ServerListener};
+use foxglove::{
+    ChannelBuilder, ChannelId, Context, FoxgloveError, PartialMetadata, RawChannel, Schema, WebSocketServer,
+    WebSocketServerHandle,
+};
+use logpose::bridges::mcap::{Messages, Role, Topic};
+use logpose::model::free_name;
+use logpose_core::Time;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Batch, Output, OutputError, ServerError};
+
+/// A server for Foxglove and whatever else speaks its WebSocket protocol.
+///
+/// Clients see the topics that an MCAP file of the stream would have: every channel with its schema, poses and scenes
+/// once more in Foxglove's own messages, `/tf`. Who subscribes gets the last message of a topic at once.
+///
+/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many it
+/// loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown, it
+/// is cut off, and comes back.
+pub struct FoxgloveServer {
+    address: SocketAddr,
+    options: FoxgloveOptions,
+    messages: Messages,
+    context: Arc<Context>,
+    shared: Arc<Shared>,
+    /// The names of topics that clients were told of.
+    names: HashSet<String>,
+    clock: ClientClock,
+    runtime: Option<Runtime>,
+}
+
+/// How a server for Foxglove behaves.
+#[derive(Clone, Debug)]
+pub struct FoxgloveOptions {
+    /// What to add to a time to get Unix nanoseconds, if it is known. Else clients see the times as they are.
+    pub epoch_ns: Option<i64>,
+    /// Whether poses and scenes are told once more in Foxglove's own messages, which its 3D panel shows.
+    pub poses: bool,
+    /// Whether clients are told what time it is. Without that, they take a message to be of the moment in which it
+    /// arrives, which for a log that is played is not its time.
+    pub time: bool,
+    /// How many messages may wait for one client before it loses the oldest.
+    pub backlog: usize,
+}
+
+impl Default for FoxgloveOptions {
+    fn default() -> Self {
+        Self { epoch_ns: None, poses: true, time: true, backlog: 1 << 14 }
+    }
+}
+
+/// What goes on at a server for Foxglove, for whoever wants to look.
+#[derive(Clone)]
+pub struct FoxgloveStats(Arc<Shared>);
+
+/// [`FoxgloveStats`] at one moment.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FoxgloveFigures {
+    /// Clients that are connected.
+    pub clients: u64,
+    /// Clients that were.
+    pub connected: u64,
+    /// Topics that clients are told of.
+    pub topics: u64,
+    /// Subscriptions of all clients.
+    pub subscriptions: u64,
+    /// Messages that were made.
+    pub messages: u64,
+    /// Messages that were handed over to be sent, counted for each client.
+    pub sent: u64,
+    /// Samples that no client is shown, because they are before 1970.
+    pub early: u64,
+}
+
+impl FoxgloveStats {
+    /// What they are now.
+    #[must_use]
+    pub fn figures(&self) -> FoxgloveFigures {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Counts { clients, connected, topics, subscriptions, messages, sent, early } = &self.0.counts;
+        FoxgloveFigures {
+            clients: count(clients),
+            connected: count(connected),
+            topics: count(topics),
+            subscriptions: count(subscriptions),
+            messages: count(messages),
+            sent: count(sent),
+            early: count(early),
+        }
+    }
+}
+
+/// What the server's own thread and the tasks of its clients both need.
+#[derive(Default)]
+struct Shared {
+    counts: Counts,
+    topics: Mutex<Topics>,
+    server: Mutex<Option<WebSocketServerHandle>>,
+    /// The time that clients were told last; 0 before the first.
+    now: AtomicU64,
+}
+
+#[derive(Default)]
+struct Counts {
+    clients: AtomicU64,
+    connected: AtomicU64,
+    topics: AtomicU64,
+    subscriptions: AtomicU64,
+    messages: AtomicU64,
+    sent: AtomicU64,
+    early: AtomicU64,
+}
+
+/// The topics that clients were told of.
+#[derive(Default)]
+struct Topics {
+    /// By the number of the topic less one.
+    told: Vec<Option<Told>>,
+    /// Which of them a channel of Foxglove's library is.
+    places: HashMap<ChannelId, usize>,
+}
+
+struct Told {
+    channel: Arc<RawChannel>,
+    /// The last message and its time.
+    last: Option<(u64, Vec<u8>)>,
+    subscriptions: u64,
+}
+
+impl FoxgloveServer {
+    /// Binds to an address and serves from then on. Who may connect is decided by the address alone.
+    pub fn start(address: SocketAddr, options: &FoxgloveOptions) -> Result<Self, ServerError> {
+        let failed = |error| ServerError::Bind { address, error };
+        let offset = options.epoch_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
+        let messages = Messages::new(offset, options.poses).map_err(|error| failed(io::Error::other(error)))?;
+        let (context, shared) = (Context::new(), Arc::<Shared>::default());
+        let host = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let server = WebSocketServer::new()
+            .name("logpose")
+            .bind(host, address.port())
+            .context(&context)
+            .capabilities(options.time.then_some(Capability::Time))
+            .message_backlog_size(options.backlog.clamp(1, u32::MAX as usize))
+            .listener(Arc::new(Listener(Arc::clone(&shared))));
+        // Threads of its own: whoever calls may be on a thread of another runtime, or on none.
+        let threads =
+            Builder::new_multi_thread().worker_threads(2).thread_name("logpose-foxglove").enable_all().build();
+        let runtime = threads.map_err(failed)?;
+        let (done, started) = channel();
+        runtime.spawn(async move { done.send(server.start().await) });
+        let gone = |_| failed(io::Error::other("its task has failed"));
+        let server = started.recv().map_err(gone)?.map_err(|error| match error {
+            FoxgloveError::Bind(error) => failed(error),
+            other => failed(io::Error::other(other)),
+        })?;
+        let address = SocketAddr::new(address.ip(), server.port());
+        *lock(&shared.server) = Some(server);
+        let (options, clock) = (options.clone(), ClientClock::default());
+        let (names, runtime) = (HashSet::new(), Some(runtime));
+        Ok(Self { address, options, messages, context, shared, names, clock, runtime })
+    }
+
+    /// Where it listens: the port is known here also if 0 was asked for.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What goes on.
+    #[must_use]
+    pub fn stats(&self) -> FoxgloveStats {
+        FoxgloveStats(Arc::clone(&self.shared))
+    }
+
+    /// Tells clients the time if there is a new one, and not too often.
+    fn tell_time(&mut self) {
+        if let Some(now) = self.clock.next(Instant::now()) {
+            self.shared.tell_time(now);
+        }
+    }
+
+    /// Hands the messages over that were made.
+    fn send(&mut self) -> Result<(), OutputError> {
+        let mut topics = lock(&self.shared.topics);
+        for topic in self.messages.topics().skip(topics.told.len()) {
+            // A topic for viewers is told of when it has something, and most topics for what does not fit never have.
+            let told = match topic.role {
+                Role::Values => Some(tell(&topic, &self.context, &mut self.names)?),
+                Role::Rest | Role::Derived | Role::Events => None,
+            };
+            topics.add(told);
+        }
+        let (mut messages, mut sent) = (0, 0);
+        for message in self.messages.messages() {
+            let place = usize::from(message.topic).saturating_sub(1);
+            if matches!(topics.told.get(place), Some(None))
+                && let Some(topic) = self.messages.topics().nth(place).filter(|topic| topic.role != Role::Events)
+            {
+                let told = tell(&topic, &self.context, &mut self.names)?;
+                topics.set(place, told);
+            }
+            let Some(Some(told)) = topics.told.get_mut(place) else { continue };
+            told.channel.log_with_meta(message.data, PartialMetadata::with_log_time(message.time));
+            let (time, data) = told.last.get_or_insert_default();
+            *time = message.time;
+            data.clear();
+            data.extend_from_slice(message.data);
+            messages += 1;
+            sent += told.subscriptions;
+        }
+        let counts = &self.shared.counts;
+        counts.messages.fetch_add(messages, Ordering::Relaxed);
+        counts.sent.fetch_add(sent, Ordering::Relaxed);
+        counts.topics.store(topics.places.len() as u64, Ordering::Relaxed);
+        counts.early.store(self.messages.early(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Closes all connections and waits for it, but not long.
+    fn stop(&mut self) {
+        let (server, runtime) = (lock(&self.shared.server).take(), self.runtime.take());
+        if let (Some(server), Some(runtime)) = (server, runtime) {
+            let stopping = server.stop();
+            let (done, stopped) = channel();
+            runtime.spawn(async move {
+                stopping.wait().await;
+                done.send(())
+            });
+            let _ = stopped.recv_timeout(STOP);
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Output for FoxgloveServer {
+    fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
+        // A struct may stand before its schema, and its topic cannot change afterwards.
+        if self.messages.waits() || batch.channels().next().is_some() {
+            batch.play(self.messages.schemas())?;
+        }
+        batch.play(&mut self.messages)?;
+        self.messages.seal();
+        if self.options.time {
+            // First, so that clients know the time when the messages come.
+            self.clock.set(self.messages.messages().map(|message| message.time).max());
+            self.tell_time();
+        }
+        self.send()?;
+        self.messages.clear();
+        Ok(())
+    }
+
+    fn tick(&mut self, _: Time) -> Result<(), OutputError> {
+        self.tell_time();
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), OutputError> {
+        // Stopping throws away what waits for clients, and nothing tells how much that is.
+        if self.stats().figures().clients > 0 {
+            thread::sleep(LINGER);
+        }
+        self.stop();
+        Ok(())
+    }
+}
+
+impl Drop for FoxgloveServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Tells clients of a topic.
+fn tell(topic: &Topic<'_>, context: &Arc<Context>, names: &mut HashSet<String>) -> Result<Told, OutputError> {
+    // Viewers take no two topics of one name, and a channel may be called like one that is made for viewers.
+    let name = free_name(names, topic.name.to_owned());
+    let schema = topic.schema.map(|schema| Schema::new(schema.name, schema.encoding, schema.data.to_vec()));
+    let channel = ChannelBuilder::new(name)
+        .context(context)
+        .message_encoding(topic.encoding)
+        .schema(schema)
+        .metadata(topic.metadata.clone())
+        .build_raw()
+        .map_err(|error| OutputError::Failed(error.to_string()))?;
+    Ok(Told { channel, last: None, subscriptions: 0 })
+}
+
+impl Topics {
+    fn add(&mut self, told: Option<Told>) {
+        let place = self.told.len();
+        self.told.push(None);
+        if let Some(told) = told {
+            self.set(place, told);
+        }
+    }
+
+    fn set(&mut self, place: usize, told: Told) {
+        self.places.insert(told.channel.id(), place);
+        if let Some(slot) = self.told.get_mut(place) {
+            *slot = Some(told);
+        }
+    }
+
+    fn find(&mut self, channel: ChannelId) -> Option<&mut Told> {
+        self.told.get_mut(*self.places.get(&channel)?)?.as_mut()
+    }
+}
+
+impl Shared {
+    fn tell_time(&self, now: u64) {
+        self.now.store(now, Ordering::Relaxed);
+        if let Some(server) = &*lock(&self.server) {
+            server.broadcast_time(now);
+        }
+    }
+}
+
+/// Hears what clients do, on their tasks.
+struct Listener(Arc<Shared>);
+
+impl ServerListener for Listener {
+    fn on_client_connect(&self) {
+        self.0.counts.clients.fetch_add(1, Ordering::Relaxed);
+        self.0.counts.connected.fetch_add(1, Ordering::Relaxed);
+        // While a log is paused, nothing else would tell it.
+        let now = self.0.now.load(Ordering::Relaxed);
+        if now > 0 {
+            self.0.tell_time(now);
+        }
+    }
+
+    fn on_client_disconnect(&self) {
+        self.0.counts.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn on_subscribe(&self, client: Client, channel: ChannelView<'_>) {
+        self.0.counts.subscriptions.fetch_add(1, Ordering::Relaxed);
+        // Nobody sends as long as this is held, so that what is sent here is the newest there is.
+        let mut topics = lock(&self.0.topics);
+        let Some(told) = topics.find(channel.id()) else { return };
+        told.subscriptions += 1;
+        if let Some((time, data)) = &told.last {
+            told.channel.log_with_meta_to_sink(data, PartialMetadata::with_log_time(*time), client.sink_id());
+            self.0.counts.sent.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn on_unsubscribe(&self, _: Client, channel: ChannelView<'_>) {
+        self.0.counts.subscriptions.fetch_sub(1, Ordering::Relaxed);
+        if let Some(told) = lock(&self.0.topics).find(channel.id()) {
+            told.subscriptions = told.subscriptions.saturating_sub(1);
+        }
+    }
+}
+
+/// What clients are told of the time.
+///
+/// To a client, a step back means that someone jumped, and it forgets what it has drawn. So small ones, which come from
+/// sources whose clocks are set anew, are left out.
+#[derive(Default)]
+struct ClientClock {
+    /// What it is, and what was told.
+    now: Option<u64>,
+    told: Option<u64>,
+    told_at: Option<Instant>,
+}
+
+impl ClientClock {
+    fn set(&mut self, time: Option<u64>) {
+        let Some(time) = time else { return };
+        let back = self.now.and_then(|now| now.checked_sub(time)).map_or(Duration::ZERO, Duration::from_nanos);
+        if back == Duration::ZERO || back > JUMP {
+            self.now = Some(time);
+        }
+    }
+
+    /// What to tell at this moment, if there is something.
+    fn next(&mut self, at: Instant) -> Option<u64> {
+        let now = self.now.filter(|now| self.told != Some(*now))?;
+        if self.told_at.is_some_and(|told| at.saturating_duration_since(told) < EVERY) {
+            return None;
+        }
+        (self.told, self.told_at) = (Some(now), Some(at));
+        Some(now)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How far back a jump goes at least.
+const JUMP: Duration = Duration::from_millis(500);
+/// How often clients are told the time at most: what is told waits in the queue whose overflow cuts a client off.
+const EVERY: Duration = Duration::from_millis(8);
+/// How long clients may take for what waits for them at the end.
+const LINGER: Duration = Duration::from_millis(200);
+/// How long closing may take.
+const STOP: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::{ClientClock, EVERY};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn clients_are_told_of_time_that_goes_on_and_of_jumps() {
+        let (mut clock, start) = (ClientClock::default(), Instant::now());
+        let mut tell = |ms: u64, after: Duration| {
+            clock.set(Some(ms * 1_000_000));
+            clock.next(start + after).map(|ns| ns / 1_000_000)
+        };
+        assert_eq!(tell(100, EVERY), Some(100));
+        assert_eq!(tell(100, EVERY * 2), None, "nothing new");
+        assert_eq!(tell(120, EVERY * 3), Some(120));
+        assert_eq!(tell(119, EVERY * 4), None, "a clock that was set");
+        assert_eq!(tell(140, EVERY * 4 - Duration::from_nanos(1)), None, "too soon");
+        assert_eq!(tell(140, EVERY * 5), Some(140), "but it is not forgotten");
+        assert_eq!(tell(1_000, EVERY * 6), Some(1_000));
+        assert_eq!(tell(20, EVERY * 7), Some(20), "a jump back");
+        assert_eq!(ClientClock::default().next(start), None);
+    }
+}

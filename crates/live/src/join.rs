@@ -1,0 +1,266 @@
+use std::collections::HashMap;
+
+use logpose::schema::Registry;
+use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time, Value};
+
+use crate::Batch;
+
+/// Puts what several sources tell into one: one numbering of channels and, if there is more than one source, one clock.
+///
+/// A single source keeps its names and its clock. Several have a prefix each, and their times become those of this
+/// machine since the start: a source's clock is set by the message that took the shortest way of those of the last
+/// seconds. The source's own time and the moment of receipt are kept in two channels of each source.
+pub struct Join {
+    sources: Vec<Joined>,
+    channels: HashMap<(String, String), ChannelId>,
+    next: ChannelId,
+    /// The zero of the common clock, if there is one.
+    start: Option<Time>,
+}
+
+struct Joined {
+    /// What stands before its names: empty or `/name`.
+    prefix: String,
+    /// By its own numbers.
+    map: Vec<ChannelId>,
+    clock: Option<SourceClock>,
+    /// The channels of its own time and of the moment of receipt, once they are declared.
+    times: Option<(ChannelId, ChannelId)>,
+    told: Option<Time>,
+}
+
+impl Join {
+    /// One source, as it is.
+    #[must_use]
+    pub fn single() -> Self {
+        let source = Joined { prefix: String::new(), map: Vec::new(), clock: None, times: None, told: None };
+        Self { sources: vec![source], channels: HashMap::new(), next: 0, start: None }
+    }
+
+    /// Sources with these names on one clock, which is zero at `start`.
+    #[must_use]
+    pub fn several(names: &[String], start: Time) -> Self {
+        let source = |name: &String| Joined {
+            prefix: format!("/{name}"),
+            map: Vec::new(),
+            clock: Some(SourceClock::default()),
+            times: None,
+            told: None,
+        };
+        Self { sources: names.iter().map(source).collect(), channels: HashMap::new(), next: 0, start: Some(start) }
+    }
+
+    /// How many channels there are.
+    #[must_use]
+    pub fn channels(&self) -> usize {
+        self.next as usize
+    }
+
+    /// What a batch of that source is among all.
+    #[must_use]
+    pub fn join(&mut self, source: usize, batch: &Batch) -> Batch {
+        let mut out = Batch::new(batch.received);
+        if let Some(joined) = self.sources.get_mut(source) {
+            let (channels, next, start) = (&mut self.channels, &mut self.next, self.start);
+            let mut joining = Joining { joined, channels, next, start, received: batch.received, out: &mut out };
+            // A batch takes everything.
+            let _ = batch.play(&mut joining);
+        }
+        out
+    }
+}
+
+struct Joining<'j> {
+    joined: &'j mut Joined,
+    channels: &'j mut HashMap<(String, String), ChannelId>,
+    next: &'j mut ChannelId,
+    start: Option<Time>,
+    received: Time,
+    out: &'j mut Batch,
+}
+
+impl Joining<'_> {
+    /// The number of a channel among all. It is declared if it is new.
+    fn declare(&mut self, channel: &Channel) -> ChannelId {
+        let key = (channel.name.clone(), channel.type_name.clone());
+        if let Some(id) = self.channels.get(&key) {
+            return *id;
+        }
+        let id = *self.next;
+        *self.next += 1;
+        self.channels.insert(key, id);
+        let _ = self.out.channel(id, channel);
+        id
+    }
+
+    fn id(&self, own: ChannelId) -> Option<ChannelId> {
+        self.joined.map.get(own as usize).copied().filter(|id| *id != NONE)
+    }
+
+    /// A time of the source on the common clock.
+    fn time(&mut self, time: Time) -> Time {
+        let (Some(clock), Some(start)) = (&mut self.joined.clock, self.start) else { return time };
+        clock.common(time, self.received).plus(-start.nanos())
+    }
+
+    /// Tells the source's own time and the moment of receipt, whenever the former is another.
+    fn tell(&mut self, own: Time, common: Time) {
+        if self.joined.clock.is_none() || self.joined.told == Some(own) {
+            return;
+        }
+        self.joined.told = Some(own);
+        let (source, receive) = match self.joined.times {
+            Some(times) => times,
+            None => {
+                let prefix = self.joined.prefix.clone();
+                let channel = |what: &str, about: &str| Channel {
+                    unit: Some("ns".to_owned()),
+                    metadata: format!("{{\"source\":\"logpose\",\"about\":\"{about}\",\"unit\":\"ns\"}}"),
+                    ..Channel::new(format!("/logpose{prefix}/{what}"), "int64")
+                };
+                let source = self.declare(&channel("source_time", "time on the clock of the source"));
+                let receive = self.declare(&channel("receive_time", "time of receipt, since 1970"));
+                self.joined.times = Some((source, receive));
+                (source, receive)
+            }
+        };
+        let sample = |channel, value: Time| Sample { channel, time: common, value: Value::Int64(value.nanos()) };
+        let _ = self.out.samples(&[sample(source, own), sample(receive, self.received)]);
+    }
+}
+
+impl Sink for Joining<'_> {
+    fn channel(&mut self, own: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        let mut channel = channel.clone();
+        // Schemas are looked up by their names, and are the same for all.
+        if !Registry::is_schema(&channel.name, &channel.type_name) {
+            let slash = if self.joined.prefix.is_empty() || channel.name.starts_with('/') { "" } else { "/" };
+            channel.name = format!("{}{slash}{}", self.joined.prefix, channel.name);
+        }
+        let id = self.declare(&channel);
+        let place = own as usize;
+        if place >= MOST_CHANNELS {
+            return Ok(());
+        }
+        if self.joined.map.len() <= place {
+            self.joined.map.resize(place + 1, NONE);
+        }
+        if let Some(known) = self.joined.map.get_mut(place) {
+            *known = id;
+        }
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for cycle in samples.chunk_by(|a, b| a.time == b.time) {
+            let Some(own) = cycle.first().map(|sample| sample.time) else { continue };
+            let time = self.time(own);
+            self.tell(own, time);
+            for sample in cycle {
+                if let Some(channel) = self.id(sample.channel) {
+                    self.out.samples(&[Sample { channel, time, ..*sample }])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn metadata(&mut self, own: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        let time = self.time(time);
+        self.id(own).map_or(Ok(()), |id| self.out.metadata(id, time, metadata))
+    }
+
+    fn end(&mut self, own: ChannelId, time: Time) -> Result<(), SinkError> {
+        let time = self.time(time);
+        self.id(own).map_or(Ok(()), |id| self.out.end(id, time))
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.out.problem(problem);
+    }
+}
+
+/// How far a source's clock is from ours.
+///
+/// Messages only come late, never early, so the smallest difference of receipt and source time is the best one. It is
+/// that of the last two windows, so that clocks which drift are followed; a source whose clock steps starts anew.
+#[derive(Debug, Default)]
+struct SourceClock {
+    /// When the window at hand began, its smallest difference, and that of the window before.
+    window: Option<(Time, i64, i64)>,
+}
+
+impl SourceClock {
+    /// A time of the source, on our clock.
+    fn common(&mut self, own: Time, received: Time) -> Time {
+        let late = received.since(own);
+        let (since, best, before) = match self.window {
+            Some((since, best, before)) if late.abs_diff(best.min(before)) < STEP => {
+                if received.since(since) > WINDOW {
+                    (received, late, best)
+                } else {
+                    (since, best.min(late), before)
+                }
+            }
+            _ => (received, late, late),
+        };
+        self.window = Some((since, best, before));
+        own.plus(best.min(before))
+    }
+}
+
+const NONE: ChannelId = ChannelId::MAX;
+/// No source has more.
+const MOST_CHANNELS: usize = 1 << 20;
+/// The time after which a difference is forgotten, in nanoseconds: clocks drift by some 50 µs in it.
+const WINDOW: i64 = 5_000_000_000;
+/// A difference that changes by more than this is a clock that was set, in nanoseconds.
+const STEP: u64 = 2_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use logpose_core::Time;
+
+    use super::SourceClock;
+
+    const S: i64 = 1_000_000_000;
+
+    fn at(ns: i64) -> Time {
+        Time::from_nanos(ns)
+    }
+
+    #[test]
+    fn the_shortest_way_sets_the_clock() {
+        let mut clock = SourceClock::default();
+        // The source is 100 s behind us; messages take from 1 to 30 ms.
+        let ways = [30, 5, 1, 20, 7];
+        let mut common = Vec::new();
+        for (n, way) in (0..).zip(ways) {
+            common.push(clock.common(at(n * S), at((100 + n) * S + way * 1_000_000)).nanos() - (100 + n) * S);
+        }
+        assert_eq!(common, [30_000_000, 5_000_000, 1_000_000, 1_000_000, 1_000_000]);
+    }
+
+    #[test]
+    fn a_clock_that_drifts_is_followed() {
+        let mut clock = SourceClock::default();
+        let mut off = 0;
+        for n in 0..600 {
+            // Slower by 100 µs in each second, or faster.
+            off = clock.common(at(n * (S - 100_000)), at(n * S)).nanos() - n * S;
+        }
+        assert!(off.abs() <= 1_200_000, "{off}");
+        for n in 0..600 {
+            off = clock.common(at(n * (S + 100_000)), at(n * S)).nanos() - n * S;
+        }
+        assert!(off.abs() <= 1_200_000, "{off}");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_starts_anew() {
+        let mut clock = SourceClock::default();
+        clock.common(at(500 * S), at(1000 * S));
+        assert_eq!(clock.common(at(2 * S), at(1001 * S)), at(1001 * S), "the robot was switched off and on");
+        assert_eq!(clock.common(at(3 * S), at(1002 * S)), at(1002 * S));
+    }
+}

@@ -1,0 +1,73 @@
+//! Making a connection.
+
+use std::io;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use logpose_core::Transport;
+use tokio::net::{TcpStream, UdpSocket, lookup_host};
+use tokio::time::timeout;
+
+use super::{SerialPort, Wire, websocket};
+use crate::Host;
+
+/// Where to connect to.
+#[derive(Clone, Debug)]
+pub(crate) enum Candidate {
+    /// A host on the network.
+    Network { host: Host, port: u16, transport: Transport, name: String },
+    /// A serial port.
+    Serial(SerialPort),
+}
+
+/// Connects to whichever candidate answers first. Gives the link and what it is connected to.
+pub(crate) async fn connect(candidate: &Candidate) -> io::Result<(Wire, String)> {
+    match candidate {
+        Candidate::Serial(port) => Ok((Wire::Serial(port.open()?), port.to_string())),
+        Candidate::Network { host, port, transport, name } => {
+            let hosts = host.candidates();
+            let mut tries: FuturesUnordered<_> =
+                hosts.iter().map(|host| async move { (host, one(host, *port, *transport, name).await) }).collect();
+            let mut failures = Vec::new();
+            while let Some((host, result)) = tries.next().await {
+                match result {
+                    Ok(wire) => return Ok((wire, format!("{host}:{port}"))),
+                    Err(error) => failures.push(format!("{host}:{port}: {error}")),
+                }
+            }
+            Err(io::Error::other(failures.join("; ")))
+        }
+    }
+}
+
+async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Result<Wire> {
+    let open = async {
+        match transport {
+            Transport::Tcp { .. } => tcp(host, port).await.map(Wire::Tcp),
+            Transport::Udp { .. } => {
+                let address = lookup_host((host, port)).await?.next();
+                let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
+                let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+                let socket = UdpSocket::bind(any).await?;
+                socket.connect(address).await?;
+                Ok(Wire::Udp(socket))
+            }
+            Transport::WebSocket { path, protocols, .. } => {
+                let socket = tcp(host, port).await?;
+                let socket = websocket::connect(socket, &format!("{host}:{port}"), path, name, protocols).await?;
+                Ok(Wire::WebSocket(Box::new(socket)))
+            }
+        }
+    };
+    timeout(PATIENCE, open).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)))
+}
+
+async fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let socket = TcpStream::connect((host, port)).await?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+/// A robot that does not answer in this time is not there, as AdvantageScope has it.
+const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,58 @@
+use std::sync::Arc;
+
+use logpose_core::Link;
+use tokio::net::UdpSocket;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::Event;
+use super::queue::Pending;
+
+/// Reads and writes datagrams of a socket that is connected to one peer. A datagram is one input.
+pub(super) fn start(
+    link: Link,
+    socket: Arc<UdpSocket>,
+    events: mpsc::Sender<Event>,
+    mut pending: Pending,
+) -> [JoinHandle<()>; 2] {
+    let (reader, closed) = (Arc::clone(&socket), events.clone());
+    let reading = tokio::spawn(async move {
+        let mut buffer = vec![0; LARGEST];
+        loop {
+            match reader.recv(&mut buffer).await {
+                Ok(n) => {
+                    let bytes = buffer.get(..n).unwrap_or_default().to_vec();
+                    if events.send(Event::Input(link, bytes)).await.is_err() {
+                        return;
+                    }
+                }
+                // Nobody listens there yet: a datagram that was not wanted says nothing about the next.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                Err(error) => {
+                    let _ = events.send(Event::Closed(link, error.to_string())).await;
+                    return;
+                }
+            }
+        }
+    });
+    let writing = tokio::spawn(async move {
+        let mut pieces = Vec::new();
+        while pending.next(&mut pieces).await {
+            for piece in pieces.drain(..) {
+                let sent = socket.send(&piece.bytes).await;
+                pending.sent(piece.bytes.len());
+                match sent {
+                    Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
+                        let _ = closed.send(Event::Closed(link, error.to_string())).await;
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    });
+    [reading, writing]
+}
+
+/// No datagram is larger.
+const LARGEST: usize = 65_536;

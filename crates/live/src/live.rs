@@ -1,0 +1,143 @@
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use logpose_core::Problem;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use crate::stats::LinkStats;
+use crate::{Address, Batch, Clock, Join, LinkFigures, OutputThread, Server, ServerError, ServerOptions, Source};
+
+/// Everything live runs in here, on one clock.
+pub struct Live {
+    runtime: Runtime,
+    clock: Clock,
+}
+
+/// How it goes with sources that are listened to.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Since the start.
+    pub elapsed: Duration,
+    /// One for each source.
+    pub sources: Vec<SourceProgress>,
+    /// Channels of all sources together.
+    pub channels: usize,
+    /// What was lost or doubtful since the last time.
+    pub problems: Vec<Problem>,
+}
+
+/// How it goes with one source.
+#[derive(Clone, Debug, Default)]
+pub struct SourceProgress {
+    /// Its link.
+    pub link: LinkFigures,
+    /// Samples that came.
+    pub samples: u64,
+    /// Whether it will tell nothing more.
+    pub ended: bool,
+}
+
+impl Live {
+    /// Starts the threads that all of this needs.
+    pub fn new() -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread().thread_name("logpose-live").enable_all().build()?;
+        Ok(Self { runtime, clock: Clock::new() })
+    }
+
+    /// The clock of everything in here.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Starts a server. It is an output.
+    pub fn serve(&self, address: &Address, options: &ServerOptions) -> Result<Server, ServerError> {
+        self.runtime.block_on(Server::start(address, self.clock, options))
+    }
+
+    /// Listens to sources and hands what they tell to the outputs, until `watch` has enough, all sources have ended or
+    /// all outputs have. `watch` is asked every 50 ms or so.
+    pub fn listen(
+        &self,
+        sources: Vec<Source>,
+        mut join: Join,
+        outputs: &[OutputThread],
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) {
+        let start = Instant::now();
+        let (sender, mut batches) = mpsc::channel(BATCHES);
+        let (stop, stopped) = watch::channel(false);
+        let mut state = Listening { start, stats: Vec::new(), samples: vec![0; sources.len()], problems: Vec::new() };
+        let mut tasks = Vec::new();
+        for (number, source) in sources.into_iter().enumerate() {
+            state.stats.push(source.stats());
+            tasks.push(self.runtime.spawn(source.run(self.clock, number, sender.clone(), stopped.clone())));
+        }
+        drop((sender, stopped));
+        let mut next_look = start;
+        loop {
+            let now = Instant::now();
+            if now >= next_look {
+                next_look = now + LOOK;
+                let progress = state.progress(&tasks.iter().map(|task| task.is_finished()).collect::<Vec<_>>(), &join);
+                if watch(progress).is_break() || outputs.iter().all(OutputThread::is_done) {
+                    break;
+                }
+            }
+            let wait = next_look.saturating_duration_since(Instant::now());
+            match self.runtime.block_on(timeout(wait, batches.recv())) {
+                Ok(Some(heard)) => state.pass_on(heard, &mut join, outputs),
+                Ok(None) => break,
+                Err(_) => {}
+            }
+        }
+        // Sources are told to stop; what they had to tell until then still counts.
+        let _ = stop.send(true);
+        while let Some(heard) = self.runtime.block_on(batches.recv()) {
+            state.pass_on(heard, &mut join, outputs);
+        }
+        let ended = vec![true; state.stats.len()];
+        let _ = watch(state.progress(&ended, &join));
+    }
+}
+
+struct Listening {
+    start: Instant,
+    stats: Vec<Arc<LinkStats>>,
+    samples: Vec<u64>,
+    problems: Vec<Problem>,
+}
+
+impl Listening {
+    fn pass_on(&mut self, (source, batch): (usize, Batch), join: &mut Join, outputs: &[OutputThread]) {
+        if let Some(samples) = self.samples.get_mut(source) {
+            *samples += batch.sample_count() as u64;
+        }
+        let joined = Arc::new(join.join(source, &batch));
+        self.problems.extend(joined.problems().cloned());
+        outputs.iter().for_each(|output| output.offer(&joined));
+    }
+
+    fn progress(&mut self, ended: &[bool], join: &Join) -> Progress {
+        let sources = self.stats.iter().zip(&self.samples).zip(ended);
+        let sources = sources.map(|((stats, samples), ended)| SourceProgress {
+            link: stats.figures(),
+            samples: *samples,
+            ended: *ended,
+        });
+        Progress {
+            elapsed: self.start.elapsed(),
+            sources: sources.collect(),
+            channels: join.channels(),
+            problems: std::mem::take(&mut self.problems),
+        }
+    }
+}
+
+/// Batches of sources that may wait: after that, a source waits itself.
+const BATCHES: usize = 4096;
+const LOOK: Duration = Duration::from_millis(50);

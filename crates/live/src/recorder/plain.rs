@@ -1,0 +1,185 @@
+use logpose::frc::{Match, MatchWatch};
+use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time};
+
+use super::SplitBy;
+use super::held::Held;
+use super::kit::{Kit, Track};
+use super::segment::Segment;
+use crate::{Batch, OutputError};
+
+/// One file, or one after the other.
+pub(super) struct Plain {
+    segment: Segment,
+    split: Option<SplitBy>,
+    /// Kept only where there may be further files.
+    held: Held,
+    matches: Matches,
+    /// What came since a match may have begun: it belongs to that match, if there is one.
+    waiting: Vec<Batch>,
+    /// When the file got its first batch.
+    begun: Option<Time>,
+    number: u32,
+}
+
+impl Plain {
+    pub(super) fn new(segment: Segment, split: Option<SplitBy>) -> Self {
+        Self {
+            segment,
+            split,
+            held: Held::default(),
+            matches: Matches::default(),
+            waiting: Vec::new(),
+            begun: None,
+            number: 2,
+        }
+    }
+
+    /// Goes on in another file.
+    fn split(&mut self, kit: &Kit, now: Time, tail: Option<String>) -> Result<(), OutputError> {
+        self.segment.finish(kit, now)?;
+        let mut segment = match tail {
+            None => kit.create_free(&mut self.number, |number| kit.names.with(&format!("_{number:03}")))?,
+            // The same match can come twice: it is played again, or its number was set wrong before.
+            Some(tail) => kit.create_free(&mut 1, |number| match number {
+                1 => kit.names.with(&tail),
+                _ => kit.names.with(&format!("{tail}_{number:03}")),
+            })?,
+        };
+        segment.begin_with(&self.held, kit)?;
+        segment.flush(kit, now)?;
+        self.segment = segment;
+        self.begun = Some(now);
+        Ok(())
+    }
+
+    /// Flushes, and splits where it is time for it after what was taken.
+    fn look(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+        self.segment.tick(kit, now)?;
+        match self.split {
+            Some(SplitBy::Size(bytes)) if self.segment.size() >= bytes && self.segment.samples() > 0 => {
+                self.split(kit, now, None)
+            }
+            Some(SplitBy::Match) => {
+                if let Some(tail) = self.matches.begun(now, kit.flush_ns) {
+                    self.split(kit, now, Some(tail))?;
+                }
+                if self.matches.next.is_none() { self.release(kit) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what waited.
+    fn release(&mut self, kit: &Kit) -> Result<(), OutputError> {
+        for batch in std::mem::take(&mut self.waiting) {
+            self.write(kit, &batch, batch.received)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
+        self.segment.take(batch, kit, now)?;
+        if self.split.is_some() {
+            // It refuses nothing.
+            let _ = batch.play(&mut self.held);
+        }
+        Ok(())
+    }
+}
+
+impl Track for Plain {
+    fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
+        // Only when something comes: silence makes no files.
+        if let (Some(SplitBy::Time(ns)), Some(begun)) = (self.split, self.begun)
+            && now.since(begun) >= ns
+            && self.segment.samples() > 0
+        {
+            self.split(kit, now, None)?;
+        }
+        self.begun.get_or_insert(now);
+        if self.split == Some(SplitBy::Match) {
+            // It refuses nothing.
+            let _ = batch.play(&mut self.matches);
+            self.matches.look(now);
+        }
+        if self.matches.next.is_some() {
+            self.waiting.push(batch.clone());
+        } else {
+            self.release(kit)?;
+            self.write(kit, batch, now)?;
+        }
+        self.look(kit, now)
+    }
+
+    fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+        self.look(kit, now)
+    }
+
+    fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+        self.release(kit)?;
+        self.segment.finish(kit, now)
+    }
+}
+
+/// Tells when another match begins.
+#[derive(Default)]
+struct Matches {
+    watch: MatchWatch,
+    current: Option<Match>,
+    /// What may be the next one.
+    next: Option<Next>,
+}
+
+struct Next {
+    found: Match,
+    /// Since when it is this one.
+    since: Time,
+    /// Since when it is another one than the current.
+    first: Time,
+}
+
+impl Matches {
+    fn look(&mut self, now: Time) {
+        let Some(found) = self.watch.current() else {
+            self.next = None;
+            return;
+        };
+        match &mut self.current {
+            Some(current) if !found.differs(current) => {
+                current.event = found.event.or(current.event.take());
+                self.next = None;
+            }
+            _ => match &mut self.next {
+                Some(next) if next.found == found => {}
+                Some(next) => *next = Next { found, since: now, first: next.first },
+                next => *next = Some(Next { found, since: now, first: now }),
+            },
+        }
+    }
+
+    /// What the file of a match that has begun is called. Its kind, number and event come one after the other, so it
+    /// counts only when they have stayed the same for a while, or when the flush interval lets nobody wait longer.
+    fn begun(&mut self, now: Time, flush_ns: i64) -> Option<String> {
+        let settled_ns = SETTLED_NS.min(flush_ns / 2);
+        let over = |next: &mut Next| now.since(next.since) >= settled_ns || now.since(next.first) >= flush_ns / 2;
+        let next = self.next.take_if(over)?.found;
+        let tail = format!("_{}{}", next.kind.letter()?, next.number?);
+        self.current = Some(next);
+        Some(tail)
+    }
+}
+
+impl Sink for Matches {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.watch.channel(id, channel);
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        samples.iter().for_each(|sample| self.watch.sample(sample));
+        Ok(())
+    }
+}
+
+/// A robot program publishes what it knows of a match within a few of its cycles of 20 ms.
+const SETTLED_NS: i64 = 100_000_000;

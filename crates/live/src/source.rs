@@ -1,0 +1,143 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use logpose_core::{Limits, Session};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::driver::Driver;
+use crate::links::{Candidate, SerialPort, connect};
+use crate::stats::LinkStats;
+use crate::{Address, Batch, Clock, Speech};
+
+/// Something live that is listened to. It connects, and connects again whenever that ends.
+pub struct Source {
+    session: Box<dyn Session>,
+    candidate: Candidate,
+    stats: Arc<LinkStats>,
+    once: bool,
+}
+
+/// Why nothing can be heard at an address.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{address} cannot be listened to: {reason}")]
+pub struct SourceError {
+    /// The address.
+    pub address: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl Source {
+    /// A source at an address. `name` is how we call ourselves, where the dialect wants to know.
+    pub fn new(address: &Address, name: &str) -> Result<Self, SourceError> {
+        let refuse = |reason| SourceError { address: address.to_string(), reason };
+        let Speech::Dialect(dialect) = address.speech else {
+            return Err(refuse("it is for viewers that connect to us; use it behind `play --to`"));
+        };
+        let transport = dialect.info().transport.ok_or_else(|| refuse("the dialect has no live side"))?;
+        let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live side"))?;
+        let (host, name) = (address.host.clone(), name.to_owned());
+        Ok(Self::over(session, Candidate::Network { host, port: address.port, transport, name }))
+    }
+
+    /// A session over a serial port.
+    #[must_use]
+    pub fn serial(session: Box<dyn Session>, port: SerialPort) -> Self {
+        Self::over(session, Candidate::Serial(port))
+    }
+
+    pub(crate) fn over(session: Box<dyn Session>, candidate: Candidate) -> Self {
+        Self { session, candidate, stats: Arc::default(), once: false }
+    }
+
+    /// Ends when the first connection ends, instead of connecting again.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// What goes on on its link.
+    #[must_use]
+    pub fn stats(&self) -> Arc<LinkStats> {
+        Arc::clone(&self.stats)
+    }
+
+    /// Listens until told to stop; what is heard goes to `batches` with `number` before it. When nobody takes it any more
+    /// it ends, too.
+    pub async fn run(
+        mut self,
+        clock: Clock,
+        number: usize,
+        batches: mpsc::Sender<(usize, Batch)>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        let stats = Arc::clone(&self.stats);
+        let mut driver = Driver::new(&mut *self.session, clock, QUEUE_BYTES, &stats);
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let attempt = tokio::select! {
+                attempt = connect(&self.candidate) => attempt,
+                _ = stop.wait_for(|stop| *stop) => break,
+            };
+            match attempt {
+                Err(error) => stats.trouble(error.to_string()),
+                Ok((wire, peer)) => {
+                    stats.connected_to(peer);
+                    let since = Instant::now();
+                    driver.open(wire);
+                    if listen(&mut driver, number, &batches, &mut stop).await.is_none() {
+                        break;
+                    }
+                    if self.once {
+                        break;
+                    }
+                    if since.elapsed() >= HEALTHY {
+                        pause = FIRST_PAUSE;
+                    }
+                }
+            }
+            tokio::select! {
+                () = sleep(with_jitter(pause, clock)) => {}
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        driver.finish().await;
+    }
+}
+
+/// Listens until the connection ends. `None` if there is nothing more to listen for.
+async fn listen(
+    driver: &mut Driver<'_, dyn Session>,
+    number: usize,
+    batches: &mpsc::Sender<(usize, Batch)>,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<()> {
+    while driver.links() > 0 {
+        let event = tokio::select! {
+            event = driver.wait() => event,
+            _ = stop.wait_for(|stop| *stop) => return None,
+        };
+        let mut batch = Batch::new(driver.clock.now());
+        driver.handle(event, &mut batch).ok()?;
+        if !batch.is_empty() {
+            batches.send((number, batch)).await.ok()?;
+        }
+    }
+    Some(())
+}
+
+/// Somewhat less than the pause, so that many clients of a robot that comes back do not all come at once.
+fn with_jitter(pause: Duration, clock: Clock) -> Duration {
+    let part = u32::try_from(clock.now().nanos().unsigned_abs() % 256).unwrap_or(0);
+    pause - pause * part / 1024
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// A connection that lasted so long was a good one.
+const HEALTHY: Duration = Duration::from_secs(3);
+/// What may wait to be sent to a robot.
+const QUEUE_BYTES: usize = 1 << 20;
