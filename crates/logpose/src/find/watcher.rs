@@ -12,13 +12,14 @@ use crate::{Part, Schemas};
 
 /// Tells the moments at which an expression begins to hold in something that still arrives.
 ///
-/// It is a [`Sink`] to be given everything that arrives. The moments are those at which [`Query::find`] says that intervals
-/// begin, each told as soon as it is known: when a later sample shows that a moment is over, and for driver station modes
-/// some milliseconds later, because their flags come one by one.
+/// It is a [`Sink`] to be given everything that arrives. The moments are those at which [`Query::find`] says that
+/// intervals begin, each told as soon as it is known: when a later sample shows that a moment is over, and for driver
+/// station modes some milliseconds later, because their flags come one by one.
 ///
-/// Names are looked up among the channels that are there. One that no channel has yet is unknown, as a channel without a
-/// sample is. What a name was found to mean it means from then on, unless a channel fits it better: a whole name is better
-/// than the end of one. If an expression turns out to make no sense it never holds, and [`Watcher::fault`] says why.
+/// Names are looked up among the channels that are there. One that no channel has yet is unknown, as a channel without
+/// a sample is. What a name was found to mean it means from then on, unless a channel fits it better: a whole name is
+/// better than the end of one. If an expression turns out to make no sense for the channels that are there it does not
+/// hold, and [`Watcher::fault`] says why.
 ///
 /// ```
 /// use logpose::Order;
@@ -150,7 +151,9 @@ impl Watcher {
             Ok(bound) => bound,
             Err(error) => {
                 self.fault = Some(error);
-                return;
+                self.readers.clear();
+                self.waiting.clear();
+                return self.watch.rebound(Bound::never());
             }
         };
         let channels = self.channels.iter().map(|known| known.as_ref().map(|known| &known.channel));
