@@ -23,7 +23,7 @@ pub enum Align {
 /// What becomes of channels that several logs have.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Names {
-    /// They are one channel if the logs follow each other, as the parts of a recording do. If logs that have a channel in
+    /// They are one channel if the logs follow each other, as the parts of a recording do. If logs that have a name in
     /// common go on at the same time, all names get a prefix: `/a/…`, `/b/…`.
     #[default]
     Auto,
@@ -36,8 +36,8 @@ pub enum Names {
 /// Several logs on one clock, read in the order of time from any moment on.
 ///
 /// Every channel is found through the index: going to a moment costs a binary search in each, not a walk. A log whose
-/// index has no positions is walked once to find them. Memory is that of the positions, and 16 bytes for each sample of a
-/// channel out of order.
+/// index has no positions is walked once to find them. Memory is that of the positions, and 16 bytes for each sample of
+/// a channel out of order.
 ///
 /// ```
 /// use logpose::core::Time;
@@ -208,7 +208,8 @@ impl<'a> Timeline<'a> {
         self.merge.peek()
     }
 
-    /// Gives the next samples up to a moment, that included, at most so many, in one call. Tells whether there were any.
+    /// Gives the next samples up to a moment, that included, at most so many, in one call. Tells whether there were
+    /// any.
     pub fn read(&mut self, most: usize, until: Time, take: &mut TakeSamples<'_>) -> Result<bool, SinkError> {
         self.merge.read(most, until, take)
     }
@@ -309,15 +310,16 @@ fn prefixes(logs: &[Log], lookups: &[Lookup], ranges: &[Option<(Time, Time)>], n
             trimmed.chain(none).take(logs.len()).collect()
         }
         Names::Auto => {
-            let own = |(log, lookup): (&'_ Log, &Lookup)| -> Vec<(String, String)> {
+            let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (place, (log, lookup)) in logs.iter().zip(lookups).enumerate() {
                 let wanted = (0..).zip(&log.index.channels).filter(|(id, _)| lookup.wants(*id));
-                let channels = wanted.map(|(_, found)| (&found.channel.name, &found.channel.type_name));
-                let values = channels.filter(|(name, type_name)| !Registry::is_schema(name, type_name));
-                values.map(|(name, type_name)| (name.clone(), type_name.clone())).collect()
-            };
-            let mut owners: HashMap<(String, String), Vec<usize>> = HashMap::new();
-            for (place, one) in logs.iter().zip(lookups).enumerate() {
-                own(one).into_iter().for_each(|name| owners.entry(name).or_default().push(place));
+                let channels = wanted.map(|(_, found)| &found.channel);
+                for channel in channels.filter(|channel| !Registry::is_schema(&channel.name, &channel.type_name)) {
+                    let places = owners.entry(&channel.name).or_default();
+                    if places.last() != Some(&place) {
+                        places.push(place);
+                    }
+                }
             }
             let overlap = |a: usize, b: usize| {
                 let range = |place: usize| ranges.get(place).copied().flatten();

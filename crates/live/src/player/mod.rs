@@ -90,14 +90,15 @@ pub struct Report {
 
 /// Plays finished logs, with the samples of each time given at their moment.
 ///
-/// The first batch declares all channels and brings the schemas and the values of the start. Then every group of samples
-/// of one time is a batch, handed over at `anchor + (time - start) / rate`: all moments are reckoned from one anchor, so
-/// that nothing drifts. What cannot keep up is given as fast as possible until it has caught up.
+/// The first batch declares all channels and brings the schemas and the values of the start. Then every group of
+/// samples of one time is a batch, handed over at `anchor + (time - start) / rate`: all moments are reckoned from one
+/// anchor, so that nothing drifts. What cannot keep up is given as fast as possible until it has caught up; groups that
+/// are overdue come in one batch, and beyond 2000 batches a second those of a millisecond do.
 ///
 /// Times given out are those of the first log's clock and never step back, because live viewers take that for a fault.
 /// After going back, by a seek, a step or a loop, a constant is added from then on: the first time after the jump is a
-/// microsecond behind the last one before it. Going to a moment gives the values of that moment, with its time; channels
-/// that have none there any more end.
+/// microsecond behind the last one before it. Going to a moment gives the values of that moment, with its time;
+/// channels that have none there any more end.
 pub struct Player<'a> {
     timeline: Timeline<'a>,
     options: PlayOptions,
@@ -262,8 +263,8 @@ impl Deck<'_, '_> {
         let (anchor, anchor_given) = (self.anchor, self.anchor_given);
         let Some(item) = self.ahead.next() else { return if self.paused { When::Later } else { When::Never } };
         match self.pace {
-            // What belongs to the moment at which it stands.
-            _ if item.given <= anchor_given => When::Now,
+            // What belongs to the moment at which it stands, or was told to go to.
+            _ if item.what == What::State || item.given <= anchor_given => When::Now,
             _ if self.paused && self.steps == 0 => When::Later,
             _ if self.paused => When::Now,
             None => When::Now,
@@ -311,7 +312,10 @@ impl Deck<'_, '_> {
         self.shift = item.given.since(item.at);
         let mut state = self.status.lock();
         match item.what {
-            What::State => return,
+            What::State => {
+                self.anchor_given = item.given;
+                return;
+            }
             What::Turn => {
                 state.loops += 1;
                 return;

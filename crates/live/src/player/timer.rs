@@ -10,7 +10,8 @@ use crate::Clock;
 /// Time for a player: what it is, and how to wait for it. Tests have one of their own.
 pub(super) trait Timer {
     fn now(&self) -> Time;
-    /// Waits until a moment, for ever without one, or until a control comes. A control that is there already comes first.
+    /// Waits until a moment, for ever without one, or until a control comes. A control that is there already comes
+    /// first.
     fn wait(&mut self, until: Option<Time>) -> Wake;
 }
 

@@ -106,6 +106,13 @@ pub(super) struct Bound {
     pub(super) names: HashMap<String, Meaning>,
 }
 
+impl Bound {
+    /// One that never holds.
+    pub(super) fn never() -> Self {
+        Self { root: Node::Boolean(false), slots: Vec::new(), uses_changed: false, names: HashMap::new() }
+    }
+}
+
 pub(super) fn bind(expr: &Expr, catalog: &Catalog<'_>) -> Result<Bound, QueryError> {
     let mut binder = Binder { catalog, slots: Vec::new(), uses_changed: false, names: HashMap::new() };
     let root = binder.condition(expr)?;

@@ -7,18 +7,19 @@ use super::bind::{Bound, Catalog, Meaning, Source, bind, lacks_schema};
 use super::walk::{Reader, mode_parts, readers};
 use super::watch::{Told, Watch};
 use super::{Query, QueryError};
-use crate::frc::{Mode, ModeStream, Role};
+use crate::frc::{Mode, ModeWatch, Role};
 use crate::{Part, Schemas};
 
 /// Tells the moments at which an expression begins to hold in something that still arrives.
 ///
-/// It is a [`Sink`] to be given everything that arrives. The moments are those at which [`Query::find`] says that intervals
-/// begin, each told as soon as it is known: when a later sample shows that a moment is over, and for driver station modes
-/// some milliseconds later, because their flags come one by one.
+/// It is a [`Sink`] to be given everything that arrives. The moments are those at which [`Query::find`] says that
+/// intervals begin, each told as soon as it is known: when a later sample shows that a moment is over, and for driver
+/// station modes some milliseconds later, because their flags come one by one.
 ///
-/// Names are looked up among the channels that are there. One that no channel has yet is unknown, as a channel without a
-/// sample is. What a name was found to mean it means from then on, unless a channel fits it better: a whole name is better
-/// than the end of one. If an expression turns out to make no sense it never holds, and [`Watcher::fault`] says why.
+/// Names are looked up among the channels that are there. One that no channel has yet is unknown, as a channel without
+/// a sample is. What a name was found to mean it means from then on, unless a channel fits it better: a whole name is
+/// better than the end of one. If an expression turns out to make no sense for the channels that are there it does not
+/// hold, and [`Watcher::fault`] says why.
 ///
 /// ```
 /// use logpose::Order;
@@ -43,7 +44,7 @@ pub struct Watcher {
     stale: bool,
     fault: Option<QueryError>,
     /// If the expression asks for them.
-    modes: Option<ModeStream>,
+    modes: Option<ModeWatch>,
     mode: Option<Mode>,
     /// What waits until the mode of its moment is known.
     waiting: VecDeque<Change>,
@@ -89,7 +90,7 @@ impl Watcher {
             readers: Vec::new(),
             stale: false,
             fault: None,
-            modes: uses_modes.then(ModeStream::default),
+            modes: uses_modes.then(ModeWatch::default),
             mode: None,
             waiting: VecDeque::new(),
             seen: None,
@@ -122,7 +123,7 @@ impl Watcher {
 
     /// The names in the expression that nothing has so far.
     pub fn missing(&self) -> impl Iterator<Item = &str> {
-        let told = self.modes.as_ref().is_none_or(ModeStream::is_told);
+        let told = self.modes.as_ref().is_none_or(ModeWatch::is_told);
         self.watch.bound.slots.iter().filter_map(move |slot| match &slot.source {
             Source::Missing(name) => Some(&**name),
             Source::Mode if !told => Some("mode"),
@@ -150,7 +151,9 @@ impl Watcher {
             Ok(bound) => bound,
             Err(error) => {
                 self.fault = Some(error);
-                return;
+                self.readers.clear();
+                self.waiting.clear();
+                return self.watch.rebound(Bound::never());
             }
         };
         let channels = self.channels.iter().map(|known| known.as_ref().map(|known| &known.channel));
@@ -242,7 +245,7 @@ impl Watcher {
         }
         if self.waiting.len() > MOST_WAITING {
             // So many of one moment: whatever the mode is.
-            self.modes.iter_mut().for_each(ModeStream::finish);
+            self.modes.iter_mut().for_each(ModeWatch::finish);
             self.release();
         }
     }
@@ -280,7 +283,7 @@ impl Watcher {
                 let since = *self.behind.get_or_insert(time);
                 if time.since(since) > ANEW_NS {
                     (self.seen, self.behind) = (Some(time), None);
-                    self.modes.iter_mut().for_each(ModeStream::finish);
+                    self.modes.iter_mut().for_each(ModeWatch::finish);
                     self.release();
                     self.watch.step_back(time);
                 }
@@ -312,7 +315,7 @@ impl Sink for Watcher {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         samples.iter().for_each(|sample| self.sample(sample));
         // Time goes on also if nothing came that the expression asks for.
-        let open = self.modes.as_ref().and_then(ModeStream::open_since);
+        let open = self.modes.as_ref().and_then(ModeWatch::open_since);
         let waiting = self.waiting.front().map(|change| change.time);
         if let Some(until) = self.seen.into_iter().chain(open).chain(waiting).min() {
             self.advance(until);

@@ -172,7 +172,7 @@ impl Flags {
 
 /// The modes of something that still arrives.
 #[derive(Debug, Default)]
-pub(crate) struct ModeStream {
+pub(crate) struct ModeWatch {
     /// Who is there, the best first.
     there: BTreeSet<usize>,
     /// Who told anything last.
@@ -190,7 +190,7 @@ pub(crate) struct Role {
     bit: u32,
 }
 
-impl ModeStream {
+impl ModeWatch {
     /// A channel is there; the answer is whether its samples are wanted.
     pub(crate) fn channel(&mut self, name: &str) -> Option<Role> {
         let role = TELLERS.iter().enumerate().find_map(|(teller, names)| {
