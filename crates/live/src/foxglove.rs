@@ -250,12 +250,8 @@ impl FoxgloveServer {
 
 impl Output for FoxgloveServer {
     fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
-        // A struct may stand before its schema, and its topic cannot change afterwards.
-        if self.messages.waits() || batch.channels().next().is_some() {
-            batch.play(self.messages.schemas())?;
-        }
         batch.play(&mut self.messages)?;
-        self.messages.seal();
+        self.messages.seal()?;
         if self.options.time {
             // First, so that clients know the time when the messages come.
             self.clock.set(self.messages.messages().map(|message| message.time).max());
