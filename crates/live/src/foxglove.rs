@@ -24,9 +24,9 @@ use crate::{Batch, Output, OutputError, ServerError};
 /// Clients see the topics that an MCAP file of the stream would have: every channel with its schema, poses and scenes
 /// once more in Foxglove's own messages, `/tf`. Who subscribes gets the last message of a topic at once.
 ///
-/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many it
-/// loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown, it
-/// is cut off, and comes back.
+/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many
+/// it loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown,
+/// it is cut off, and comes back.
 pub struct FoxgloveServer {
     address: SocketAddr,
     options: FoxgloveOptions,

@@ -13,13 +13,13 @@ use crate::header::channel_to_json;
 /// A stream as messages for viewers: those that an MCAP file of it would have, made as its channels and samples come.
 /// Instead of the messages of ROS 1 there can be those of ROS 2.
 ///
-/// After each call of the [`Sink`], [`Messages::topics`] has what was declared so far and [`Messages::messages`] what was
-/// made of the samples, until [`Messages::clear`].
+/// After each call of the [`Sink`], [`Messages::topics`] has what was declared so far and [`Messages::messages`] what
+/// was made of the samples, until [`Messages::clear`].
 ///
-/// Where the values of a channel go is chosen once. Plain types are known when they are declared. A struct or a protobuf
-/// message needs its schema, which may come behind it: a robot tells what changed in one cycle in any order. So from its
-/// first sample on everything waits, until the schema has come, a megabyte waits or [`Messages::seal`] is called. If the
-/// schema is not there by then, the channel is bytes.
+/// Where the values of a channel go is chosen once. Plain types are known when they are declared. A struct or a
+/// protobuf message needs its schema, which may come behind it: a robot tells what changed in one cycle in any order. So
+/// from its first sample on everything waits, until the schema has come, a megabyte waits or [`Messages::seal`] is
+/// called. If the schema is not there by then, the channel is bytes.
 pub struct Messages {
     plan: Plan,
     buffer: Buffer,
@@ -96,8 +96,8 @@ pub struct Message<'a> {
 }
 
 impl Messages {
-    /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are told
-    /// once more in Foxglove's own messages.
+    /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are
+    /// told once more in Foxglove's own messages.
     pub fn new(offset_ns: u64, poses: bool, language: Language) -> Result<Self, SinkError> {
         Ok(Self {
             plan: Plan::growing(offset_ns, poses, language)?,
