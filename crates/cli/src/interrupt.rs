@@ -14,6 +14,7 @@ use std::time::Duration;
 
 static RAISED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
+static AWAITED: AtomicBool = AtomicBool::new(false);
 static OUTPUT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The exit code for it.
@@ -33,6 +34,9 @@ pub(crate) fn listen() {
     // Without the handler Ctrl-C still ends the process, only less tidily.
     let _ = ctrlc::set_handler(|| {
         let second = RAISED.swap(true, Ordering::SeqCst);
+        if !second && AWAITED.load(Ordering::SeqCst) {
+            return;
+        }
         if !second && WRITING.load(Ordering::SeqCst) {
             // The command is usually gone before this time is over, and the process with it.
             thread::sleep(PATIENCE);
@@ -42,6 +46,16 @@ pub(crate) fn listen() {
         }
         std::process::exit(CODE.into());
     });
+}
+
+/// From now on the first Ctrl-C is how the command is told to end well: it asks [`is_raised`]. A second one ends the process.
+pub(crate) fn await_it() {
+    AWAITED.store(true, Ordering::SeqCst);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn is_raised() -> bool {
+    RAISED.load(Ordering::SeqCst)
 }
 
 /// Ends the command here if Ctrl-C was pressed.

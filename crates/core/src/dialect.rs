@@ -274,6 +274,8 @@ pub enum Transport {
         path: &'static str,
         /// The subprotocols, the best first.
         protocols: &'static [&'static str],
+        /// Subprotocols that only a server answers to.
+        also: &'static [&'static str],
     },
 }
 

@@ -10,6 +10,8 @@ pub struct Batch {
     bytes: Vec<u8>,
     /// When it was received, on the clock of [`Clock`](crate::Clock).
     pub received: Time,
+    /// What to add to its times to get times of that clock, in nanoseconds, if the session knows.
+    pub clock_offset: Option<i64>,
 }
 
 #[derive(Clone, Debug)]

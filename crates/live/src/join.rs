@@ -4,6 +4,7 @@ use logpose::schema::Registry;
 use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time, Value};
 
 use crate::Batch;
+use crate::source_clock::SourceClock;
 
 /// Puts what several sources tell into one: one numbering of channels and, if there is more than one source, one clock.
 ///
@@ -59,10 +60,12 @@ impl Join {
     /// What a batch of that source is among all.
     #[must_use]
     pub fn join(&mut self, source: usize, batch: &Batch) -> Batch {
+        // On a clock of ours there is nothing left to add.
         let mut out = Batch::new(batch.received);
+        out.clock_offset = batch.clock_offset.filter(|_| self.start.is_none());
         if let Some(joined) = self.sources.get_mut(source) {
             let (channels, next, start) = (&mut self.channels, &mut self.next, self.start);
-            let mut joining = Joining { joined, channels, next, start, received: batch.received, out: &mut out };
+            let mut joining = Joining { joined, channels, next, start, batch, out: &mut out };
             // A batch takes everything.
             let _ = batch.play(&mut joining);
         }
@@ -75,7 +78,7 @@ struct Joining<'j> {
     channels: &'j mut HashMap<(String, String), ChannelId>,
     next: &'j mut ChannelId,
     start: Option<Time>,
-    received: Time,
+    batch: &'j Batch,
     out: &'j mut Batch,
 }
 
@@ -97,10 +100,12 @@ impl Joining<'_> {
         self.joined.map.get(own as usize).copied().filter(|id| *id != NONE)
     }
 
-    /// A time of the source on the common clock.
+    /// A time of the source on the common clock, in whole microseconds: no format rounds them, and the exact times are
+    /// kept besides.
     fn time(&mut self, time: Time) -> Time {
         let (Some(clock), Some(start)) = (&mut self.joined.clock, self.start) else { return time };
-        clock.common(time, self.received).plus(-start.nanos())
+        let offset = self.batch.clock_offset.unwrap_or_else(|| clock.offset(time, self.batch.received));
+        Time::from_micros(time.plus(offset).plus(-start.nanos()).micros())
     }
 
     /// Tells the source's own time and the moment of receipt, whenever the former is another.
@@ -125,7 +130,7 @@ impl Joining<'_> {
             }
         };
         let sample = |channel, value: Time| Sample { channel, time: common, value: Value::Int64(value.nanos()) };
-        let _ = self.out.samples(&[sample(source, own), sample(receive, self.received)]);
+        let _ = self.out.samples(&[sample(source, own), sample(receive, self.batch.received)]);
     }
 }
 
@@ -180,87 +185,6 @@ impl Sink for Joining<'_> {
     }
 }
 
-/// How far a source's clock is from ours.
-///
-/// Messages only come late, never early, so the smallest difference of receipt and source time is the best one. It is
-/// that of the last two windows, so that clocks which drift are followed; a source whose clock steps starts anew.
-#[derive(Debug, Default)]
-struct SourceClock {
-    /// When the window at hand began, its smallest difference, and that of the window before.
-    window: Option<(Time, i64, i64)>,
-}
-
-impl SourceClock {
-    /// A time of the source, on our clock.
-    fn common(&mut self, own: Time, received: Time) -> Time {
-        let late = received.since(own);
-        let (since, best, before) = match self.window {
-            Some((since, best, before)) if late.abs_diff(best.min(before)) < STEP => {
-                if received.since(since) > WINDOW {
-                    (received, late, best)
-                } else {
-                    (since, best.min(late), before)
-                }
-            }
-            _ => (received, late, late),
-        };
-        self.window = Some((since, best, before));
-        own.plus(best.min(before))
-    }
-}
-
 const NONE: ChannelId = ChannelId::MAX;
 /// No source has more.
 const MOST_CHANNELS: usize = 1 << 20;
-/// The time after which a difference is forgotten, in nanoseconds: clocks drift by some 50 µs in it.
-const WINDOW: i64 = 5_000_000_000;
-/// A difference that changes by more than this is a clock that was set, in nanoseconds.
-const STEP: u64 = 2_000_000_000;
-
-#[cfg(test)]
-mod tests {
-    use logpose_core::Time;
-
-    use super::SourceClock;
-
-    const S: i64 = 1_000_000_000;
-
-    fn at(ns: i64) -> Time {
-        Time::from_nanos(ns)
-    }
-
-    #[test]
-    fn the_shortest_way_sets_the_clock() {
-        let mut clock = SourceClock::default();
-        // The source is 100 s behind us; messages take from 1 to 30 ms.
-        let ways = [30, 5, 1, 20, 7];
-        let mut common = Vec::new();
-        for (n, way) in (0..).zip(ways) {
-            common.push(clock.common(at(n * S), at((100 + n) * S + way * 1_000_000)).nanos() - (100 + n) * S);
-        }
-        assert_eq!(common, [30_000_000, 5_000_000, 1_000_000, 1_000_000, 1_000_000]);
-    }
-
-    #[test]
-    fn a_clock_that_drifts_is_followed() {
-        let mut clock = SourceClock::default();
-        let mut off = 0;
-        for n in 0..600 {
-            // Slower by 100 µs in each second, or faster.
-            off = clock.common(at(n * (S - 100_000)), at(n * S)).nanos() - n * S;
-        }
-        assert!(off.abs() <= 1_200_000, "{off}");
-        for n in 0..600 {
-            off = clock.common(at(n * (S + 100_000)), at(n * S)).nanos() - n * S;
-        }
-        assert!(off.abs() <= 1_200_000, "{off}");
-    }
-
-    #[test]
-    fn a_clock_that_is_set_starts_anew() {
-        let mut clock = SourceClock::default();
-        clock.common(at(500 * S), at(1000 * S));
-        assert_eq!(clock.common(at(2 * S), at(1001 * S)), at(1001 * S), "the robot was switched off and on");
-        assert_eq!(clock.common(at(3 * S), at(1002 * S)), at(1002 * S));
-    }
-}

@@ -13,7 +13,9 @@ pub mod player;
 pub mod recorder;
 mod server;
 mod source;
+mod source_clock;
 mod stats;
+mod trigger;
 
 pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
 pub use address::{Address, AddressError, Host, Speech};
@@ -26,3 +28,4 @@ pub use output::{Output, OutputError, OutputThread};
 pub use server::{Server, ServerError, ServerOptions};
 pub use source::{Source, SourceError};
 pub use stats::{LinkFigures, LinkStats};
+pub use trigger::{ExpressionTrigger, Trigger};

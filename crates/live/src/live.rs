@@ -65,7 +65,7 @@ impl Live {
         &self,
         sources: Vec<Source>,
         mut join: Join,
-        outputs: &[OutputThread],
+        outputs: &[&OutputThread],
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) {
         let start = Instant::now();
@@ -84,12 +84,12 @@ impl Live {
             if now >= next_look {
                 next_look = now + LOOK;
                 let progress = state.progress(&tasks.iter().map(|task| task.is_finished()).collect::<Vec<_>>(), &join);
-                if watch(progress).is_break() || outputs.iter().all(OutputThread::is_done) {
+                if watch(progress).is_break() || outputs.iter().all(|output| output.is_done()) {
                     break;
                 }
             }
             let wait = next_look.saturating_duration_since(Instant::now());
-            match self.runtime.block_on(timeout(wait, batches.recv())) {
+            match self.runtime.block_on(async { timeout(wait, batches.recv()).await }) {
                 Ok(Some(heard)) => state.pass_on(heard, &mut join, outputs),
                 Ok(None) => break,
                 Err(_) => {}
@@ -113,7 +113,7 @@ struct Listening {
 }
 
 impl Listening {
-    fn pass_on(&mut self, (source, batch): (usize, Batch), join: &mut Join, outputs: &[OutputThread]) {
+    fn pass_on(&mut self, (source, batch): (usize, Batch), join: &mut Join, outputs: &[&OutputThread]) {
         if let Some(samples) = self.samples.get_mut(source) {
             *samples += batch.sample_count() as u64;
         }

@@ -184,8 +184,8 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wi
         // What waits shall wait in our queue, where it is shared with other clients and counted.
         let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER);
         let wire = match transport {
-            Transport::WebSocket { protocols, .. } => {
-                let accepted = timeout(PATIENCE, accept_websocket(socket, protocols)).await;
+            Transport::WebSocket { protocols, also, .. } => {
+                let accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)).await;
                 accepted.ok().and_then(Result::ok).map(Wire::WebSocket)
             }
             Transport::Tcp { .. } | Transport::Udp { .. } => Some(Wire::Tcp(socket)),

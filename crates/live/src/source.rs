@@ -122,6 +122,7 @@ async fn listen(
         };
         let mut batch = Batch::new(driver.clock.now());
         driver.handle(event, &mut batch).ok()?;
+        batch.clock_offset = driver.session.clock_offset();
         if !batch.is_empty() {
             batches.send((number, batch)).await.ok()?;
         }

@@ -45,7 +45,10 @@ impl Format {
             "parquet" => Some(Self::Parquet),
             "arrow" | "feather" => Some(Self::Arrow),
             "mcap" => Some(Self::Mcap),
-            name => dialects::dialect(name).map(Self::Dialect),
+            name => {
+                let has_files = |dialect: &&dyn Dialect| dialect.info().files.read || dialect.info().files.write;
+                dialects::dialect(name).filter(has_files).map(Self::Dialect)
+            }
         }
     }
 

@@ -6,7 +6,8 @@ use logpose_core::{Confidence, Dialect};
 use crate::Wrapper;
 
 /// Every dialect, in the order in which they are asked whether bytes are theirs. This is the only list.
-pub static DIALECTS: &[&dyn Dialect] = &[&logpose_wpilog::Wpilog, &logpose_rlog::Rlog, &logpose_carla::Carla];
+pub static DIALECTS: &[&dyn Dialect] =
+    &[&logpose_wpilog::Wpilog, &logpose_rlog::Rlog, &logpose_carla::Carla, &logpose_nt4::Nt4];
 
 /// The dialect of that name.
 #[must_use]
@@ -51,9 +52,9 @@ impl Reader {
     }
 }
 
-/// The names of all that can be read.
+/// The names of all that can be read out of files.
 pub fn readable() -> impl Iterator<Item = &'static str> {
-    readers().map(|reader| reader.dialect().info().name)
+    readers().map(|reader| reader.dialect().info()).filter(|info| info.files.read).map(|info| info.name)
 }
 
 fn readers() -> impl DoubleEndedIterator<Item = Reader> {

@@ -43,7 +43,7 @@ pub enum ErrorKind {
         head: Vec<u8>,
     },
     /// It is an address of something live.
-    #[error("{scheme}:// is a live address, and logpose reads only files so far")]
+    #[error("{scheme}:// is something live, and this works on files")]
     Live {
         /// The part before `://`.
         scheme: String,

@@ -57,7 +57,9 @@ impl Source {
             return Self::from_pipe(path, io::stdin().lock(), progress);
         }
         if let Some(scheme) = live_scheme(path) {
-            return Err(Error::new(ErrorKind::Live { scheme }).in_file(path));
+            let help =
+                "`logpose record ADDRESS -o FILE` makes a file of it, `logpose play ADDRESS --to …` passes it on";
+            return Err(Error::new(ErrorKind::Live { scheme }).in_file(path).with_help(help));
         }
         let file = File::open(path).map_err(|error| Error::reading(path, error))?;
         let about = file.metadata().map_err(|error| Error::reading(path, error))?;

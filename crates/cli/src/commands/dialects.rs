@@ -32,18 +32,23 @@ impl Dialects {
         if self.form.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
-            writeln!(screen.out, "| name | what | files | read | write |\n| --- | --- | --- | --- | --- |")?;
+            writeln!(screen.out, "| name | what | files | read | write | live |")?;
+            writeln!(screen.out, "| --- | --- | --- | --- | --- | --- |")?;
             // The README says in a sentence what may be around them.
             for row in rows.iter().filter(|row| row.kind != "wrapper") {
-                let files =
-                    row.extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ");
+                let mut files: Vec<_> = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect();
+                if files.is_empty() {
+                    files.push("–".to_owned());
+                }
                 writeln!(
                     screen.out,
-                    "| `{}` | {} | {files} | {} | {} |",
+                    "| `{}` | {} | {} | {} | {} | {} |",
                     row.name,
                     row.title,
+                    files.join(" "),
                     yes(row.files.read),
-                    yes(row.files.write)
+                    yes(row.files.write),
+                    row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"))
                 )?;
             }
         } else {
@@ -62,7 +67,7 @@ impl Dialects {
                     row.name.into(),
                     row.kind.into(),
                     can(&row.files).into(),
-                    can(&row.live).into(),
+                    live(row),
                     extensions,
                     row.title.into(),
                 ]);
@@ -76,7 +81,6 @@ impl Dialects {
 /// Dialects, then the formats of other fields, then what may be around any of them.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
-    let none = || render::Support { read: false, write: false };
     let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
     let bridges = BRIDGES.iter().map(|bridge| ("bridge", bridge.info()));
     let mut rows: Vec<_> = dialects
@@ -87,11 +91,19 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title: info.title,
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
-            // Some dialects know their live side already; no command of this program uses it yet.
-            live: none(),
-            scheme: None,
+            live: support(info.live),
+            scheme: info.scheme,
         })
         .collect();
+    rows.push(render::Dialect {
+        name: "foxglove",
+        kind: "viewer",
+        title: "Foxglove, Lichtblick, PlotJuggler, over WebSocket",
+        extensions: Vec::new(),
+        files: render::Support { read: false, write: false },
+        live: render::Support { read: false, write: true },
+        scheme: Some("foxglove"),
+    });
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
             Wrapper::Gz => "gzip around any of these",
@@ -109,11 +121,22 @@ fn rows() -> Vec<render::Dialect<'static>> {
             title,
             extensions,
             files: render::Support { read: true, write: true },
-            live: none(),
+            live: render::Support { read: false, write: false },
             scheme: None,
         });
     }
     rows
+}
+
+/// What can be done live, and how it is written.
+fn live(row: &render::Dialect<'_>) -> String {
+    let can = match (row.live.read, row.live.write) {
+        (true, true) => "client, server",
+        (true, false) => "client",
+        (false, true) => "server",
+        (false, false) => return String::new(),
+    };
+    row.scheme.map_or_else(|| can.to_owned(), |scheme| format!("{scheme}:// {can}"))
 }
 
 fn can(support: &render::Support) -> &'static str {

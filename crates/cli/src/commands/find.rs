@@ -148,15 +148,8 @@ impl Find {
         Ok(Answer { intervals, found, summaries })
     }
 
-    /// Shows where in the expression something is wrong.
     fn complain(&self, error: QueryError, path: Option<&Path>, screen: &Screen) -> anyhow::Error {
-        error.marked(&self.expression).lines().for_each(|line| screen.notes.line(format_args!("  {line}")));
-        let file = path.filter(|_| self.files.len() > 1).map_or(String::new(), |path| format!("{}: ", shown(path)));
-        let complaint = Complaint::usage(format!("{file}{error}"));
-        match error.help {
-            Some(help) => complaint.help(help).into(),
-            None => complaint.into(),
-        }
+        complain(error, &self.expression, path.filter(|_| self.files.len() > 1), screen)
     }
 
     fn print(&self, log: &Log, answer: &Answer, gap: bool, screen: &mut Screen) -> Result<()> {
@@ -256,4 +249,11 @@ impl Find {
         };
         serde_json::to_value(&found).unwrap_or_default()
     }
+}
+
+/// Shows where in an expression something is wrong.
+pub(super) fn complain(error: QueryError, expression: &str, path: Option<&Path>, screen: &Screen) -> anyhow::Error {
+    error.marked(expression).lines().for_each(|line| screen.notes.line(format_args!("  {line}")));
+    let file = path.map_or(String::new(), |path| format!("{}: ", shown(path)));
+    Complaint { help: error.help.clone(), ..Complaint::usage(format!("{file}{error}")) }.into()
 }

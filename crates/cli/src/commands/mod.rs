@@ -14,8 +14,11 @@ mod find;
 mod grep;
 mod info;
 mod list;
+mod live;
 mod man;
+mod play;
 mod plot;
+mod record;
 mod recover;
 mod sql;
 mod stats;
@@ -58,6 +61,8 @@ enum Command {
     Recover(recover::Recover),
     Convert(convert::Convert),
     Plot(plot::Plot),
+    Record(record::Record),
+    Play(play::Play),
     Carla(carla::Carla),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
@@ -87,6 +92,8 @@ impl Cli {
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),
             Some(Command::Plot(command)) => command.run(screen),
+            Some(Command::Record(command)) => command.run(screen),
+            Some(Command::Play(command)) => command.run(screen),
             Some(Command::Carla(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),

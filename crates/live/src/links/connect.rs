@@ -55,6 +55,7 @@ async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Res
             }
             Transport::WebSocket { path, protocols, .. } => {
                 let socket = tcp(host, port).await?;
+                let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
                 let socket = websocket::connect(socket, &format!("{host}:{port}"), path, name, protocols).await?;
                 Ok(Wire::WebSocket(Box::new(socket)))
             }

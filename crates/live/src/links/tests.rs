@@ -139,10 +139,10 @@ async fn a_session_runs_over_a_websocket_with_the_subprotocol_that_both_know() {
     const THEIRS: &[&str] = &["v2", "v1"];
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let transport = Transport::WebSocket { port, path: "/nt/", protocols: &["v3", "v2"] };
+    let transport = Transport::WebSocket { port, path: "/nt/", protocols: &["v3", "v2"], also: &[] };
     let (mut batches, _stop) = listen(network(port, transport));
     let (socket, _) = listener.accept().await.unwrap();
-    let socket = accept_websocket(socket, THEIRS).await.unwrap();
+    let socket = accept_websocket(socket, THEIRS, &[]).await.unwrap();
     let (mut session, stats) = (Parrot::default(), LinkStats::default());
     let mut driver = Driver::new(&mut session, Clock::new(), 1 << 20, &stats);
     driver.open(Wire::WebSocket(socket));
@@ -155,10 +155,10 @@ async fn a_session_runs_over_a_websocket_with_the_subprotocol_that_both_know() {
     assert_eq!(bytes.0, b"hellohellohellohellohello");
     assert!(heard(&mut batches, 10).await.starts_with(b"hellohello"));
     // One who speaks nothing that is spoken here is told so.
-    let stranger = Transport::WebSocket { port, path: "/", protocols: &["chat"] };
+    let stranger = Transport::WebSocket { port, path: "/", protocols: &["chat"], also: &[] };
     let refused = tokio::spawn(async move { super::connect(&network(port, stranger)).await });
     let (socket, _) = listener.accept().await.unwrap();
-    assert!(accept_websocket(socket, THEIRS).await.is_err());
+    assert!(accept_websocket(socket, THEIRS, &[]).await.is_err());
     let error = refused.await.unwrap().unwrap_err().to_string();
     assert!(error.contains("400") && error.contains("spoken here: v2, v1"), "{error}");
 }

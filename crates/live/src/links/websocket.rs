@@ -34,12 +34,16 @@ pub(super) async fn connect(
 }
 
 /// Answers a client that asks for one of the subprotocols.
-pub(crate) async fn accept(socket: TcpStream, protocols: &'static [&'static str]) -> io::Result<Box<Socket>> {
+pub(crate) async fn accept(
+    socket: TcpStream,
+    protocols: &'static [&'static str],
+    also: &'static [&'static str],
+) -> io::Result<Box<Socket>> {
     #[expect(clippy::result_large_err, reason = "the type of the callback is the library's")]
     let choose = |request: &Request, mut response: Response| -> Result<Response, ErrorResponse> {
         let asked = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
         let asked: Vec<&str> = asked.flat_map(|value| value.split(',')).map(str::trim).collect();
-        let Some(chosen) = protocols.iter().find(|protocol| asked.contains(protocol)) else {
+        let Some(chosen) = protocols.iter().chain(also).find(|protocol| asked.contains(protocol)) else {
             let mut refusal = ErrorResponse::new(Some(format!("spoken here: {}\n", protocols.join(", "))));
             *refusal.status_mut() = StatusCode::BAD_REQUEST;
             return Err(refusal);

@@ -4,9 +4,9 @@ use logpose_core::{Problem, Severity, Time};
 
 use super::held::Held;
 use super::kit::{Kit, Track};
+use super::newest;
 use super::segment::Segment;
-use super::{Trigger, newest};
-use crate::{Batch, OutputError};
+use crate::{Batch, OutputError, Trigger};
 
 /// A file for each event, with what was before and after it.
 pub(super) struct Events {
@@ -130,6 +130,10 @@ impl Track for Events {
     }
 
     fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+        if let Some(doubt) = self.trigger.doubt() {
+            let message = format!("the trigger waited in vain: {doubt}");
+            kit.watch.problem(Problem::general(Severity::Warning, "trigger", message));
+        }
         self.close(kit, now, |_| true)
     }
 }

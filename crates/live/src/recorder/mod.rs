@@ -22,7 +22,6 @@ mod segment;
 mod stats;
 #[cfg(test)]
 mod tests;
-mod trigger;
 
 use std::fmt;
 use std::io;
@@ -31,7 +30,8 @@ use std::path::Path;
 use logpose::bridges::mcap::McapOptions;
 use logpose_core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Severity, Sink, SinkError, Time};
 
-use crate::{Batch, Output, OutputError};
+use crate::source_clock::SourceClock;
+use crate::{Batch, Output, OutputError, Trigger};
 use disk::{Disk, Real};
 use events::Events;
 use form::Forms;
@@ -43,7 +43,6 @@ use segment::Segment;
 
 pub use error::RecordError;
 pub use stats::{RecordStats, RecordWatch};
-pub use trigger::Trigger;
 
 /// How to record.
 ///
@@ -97,7 +96,8 @@ pub enum Epoch {
     Unknown,
     /// What to add to a time to get Unix nanoseconds.
     Known(i64),
-    /// The latest sample of the first batch is as old as the batch.
+    /// Reckoned from when samples are received, or from what the session knows. WPILOG is told again every five seconds,
+    /// as WPILib's own logs are; MCAP has what was known at the front of the file.
     Received,
 }
 
@@ -137,6 +137,8 @@ pub struct Recorder {
     kit: Kit,
     tracks: Vec<Box<dyn Track>>,
     epoch: Epoch,
+    /// How far the clock of the samples is from the wall clock, if nobody says.
+    clock: SourceClock,
     /// What came before the epoch was known, where it stands in front of everything else.
     waiting: Vec<Batch>,
     now: Time,
@@ -207,7 +209,16 @@ impl Recorder {
             tracks.push(Box::new(Events::new(trigger, options.pre_ns, options.post_ns, options.memory)));
         }
         let (waiting, epoch) = (Vec::new(), options.epoch);
-        Ok(Self { kit, tracks, epoch, waiting, now: Time::MIN, looked: None, over: false })
+        Ok(Self {
+            kit,
+            tracks,
+            epoch,
+            clock: SourceClock::default(),
+            waiting,
+            now: Time::MIN,
+            looked: None,
+            over: false,
+        })
     }
 
     /// The facts of the recording, which stay readable from elsewhere while it goes on and after.
@@ -219,8 +230,9 @@ impl Recorder {
     fn record(&mut self, batch: &Batch) -> Result<(), OutputError> {
         let last = batch.channels().map(|(id, _)| u64::from(id) + 1).max();
         last.into_iter().for_each(|count| self.kit.watch.channels(count));
-        if self.epoch == Epoch::Received && self.kit.epoch_ns.is_none() {
-            self.kit.epoch_ns = newest(batch).map(|newest| batch.received.since(newest));
+        if self.epoch == Epoch::Received {
+            let reckoned = newest(batch).map(|newest| self.clock.offset(newest, batch.received));
+            self.kit.epoch_ns = batch.clock_offset.or(reckoned).or(self.kit.epoch_ns);
             if self.kit.epoch_ns.is_none() && self.kit.forms.begins_with_epoch() {
                 self.waiting.push(batch.clone());
                 return Ok(());

@@ -254,6 +254,8 @@ struct Writing {
     problems: Problems,
     own: Own,
     epoch_ns: Option<i64>,
+    /// When the wall-clock time was told last.
+    told: Option<Time>,
 }
 
 /// The state of the channel that tells the wall-clock time.
@@ -332,10 +334,13 @@ impl Into<'_> {
     /// Tells the wall-clock time of a moment, as DataLogManager does.
     fn system_time(&mut self, time: Time) -> Result<(), SinkError> {
         let Some(epoch_ns) = self.writing.epoch_ns else { return Ok(()) };
-        self.writing.own = Own::Written;
-        let metadata = SYSTEM_TIME_METADATA.to_owned();
-        let channel = Channel { metadata, ..Channel::new(SYSTEM_TIME, "int64") };
-        self.form.channel(OWN, &channel, &mut self.writing.pending)?;
+        if self.writing.own == Own::Waiting {
+            self.writing.own = Own::Written;
+            let metadata = SYSTEM_TIME_METADATA.to_owned();
+            let channel = Channel { metadata, ..Channel::new(SYSTEM_TIME, "int64") };
+            self.form.channel(OWN, &channel, &mut self.writing.pending)?;
+        }
+        self.writing.told = Some(time);
         let value = Value::Int64(time.plus(epoch_ns).micros());
         self.form.sample(Sample { channel: OWN, time, value }, &mut self.writing.pending)
     }
@@ -376,8 +381,15 @@ impl Sink for Into<'_> {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        if let (Own::Waiting, Some(first)) = (self.writing.own, samples.first()) {
-            self.system_time(first.time)?;
+        if let Some(newest) = samples.iter().map(|sample| sample.time).max() {
+            match self.writing.own {
+                Own::Waiting => self.system_time(newest)?,
+                // A clock that stepped back is told of at once.
+                Own::Written if self.writing.told.is_none_or(|told| newest.since(told).abs() >= TELL_EVERY) => {
+                    self.system_time(newest)?;
+                }
+                _ => {}
+            }
         }
         for sample in samples {
             if !self.writing.declared.get(sample.channel as usize).is_some_and(|known| *known) {
@@ -418,6 +430,8 @@ impl Sink for Into<'_> {
     }
 }
 
+/// How often the wall-clock time is told, in nanoseconds: as often as DataLogManager does.
+const TELL_EVERY: i64 = 5_000_000_000;
 /// The number of our own channel.
 const OWN: ChannelId = 0;
 /// So many pending bytes are written at once, whatever the flush interval.

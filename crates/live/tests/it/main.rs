@@ -17,3 +17,4 @@ mod player;
 mod recorder;
 mod rlog;
 mod source;
+mod trigger;

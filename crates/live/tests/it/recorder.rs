@@ -405,7 +405,7 @@ fn a_ring_keeps_the_last_segments() {
 }
 
 /// Fires when `/Drive/Count` passes one of these times.
-fn at_times(times_ms: &'static [i64]) -> Option<Box<dyn logpose_live::recorder::Trigger>> {
+fn at_times(times_ms: &'static [i64]) -> Option<Box<dyn logpose_live::Trigger>> {
     let mut next = times_ms;
     Some(Box::new(move |batch: &Batch| {
         let (first, rest) = next.split_first()?;

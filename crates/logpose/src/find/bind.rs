@@ -1,5 +1,6 @@
-//! An expression and a log: names become channels, and what makes no sense is refused.
+//! An expression and the channels that are there: names become channels, and what makes no sense is refused.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use logpose_core::{Channel, ChannelId};
@@ -11,6 +12,49 @@ use super::suggest;
 use crate::frc::Mode;
 use crate::parts::Sort;
 use crate::{Log, Parts, Step};
+
+/// What names can mean.
+pub(super) struct Catalog<'a> {
+    /// The channels with their numbers and how many samples they have.
+    pub(super) channels: Vec<(ChannelId, &'a Channel, u64)>,
+    pub(super) registry: &'a Registry,
+    /// Whether anything tells the driver station's modes.
+    pub(super) has_modes: bool,
+    /// If more channels and schemas may come: what names were found to mean before. Then an unknown name is no error.
+    pub(super) before: Option<&'a HashMap<String, Meaning>>,
+}
+
+impl<'a> Catalog<'a> {
+    /// That of a log.
+    pub(super) fn of(log: &'a Log) -> Self {
+        let channels = (0..).zip(&log.index.channels).map(|(id, found)| (id, &found.channel, found.samples));
+        let has_modes = !log.frc().modes.is_empty();
+        Self { channels: channels.collect(), registry: log.schemas().registry(), has_modes, before: None }
+    }
+
+    fn channel(&self, id: ChannelId) -> Option<&'a Channel> {
+        let place = self.channels.binary_search_by_key(&id, |(id, ..)| *id).ok()?;
+        self.channels.get(place).map(|(_, channel, _)| *channel)
+    }
+
+    /// Whether the values of a channel will be known once their schema has come.
+    fn lacks_schema(&self, channel: &Channel) -> bool {
+        self.before.is_some() && lacks_schema(channel, self.registry)
+    }
+}
+
+/// Whether a channel's values only make sense with a schema that is not there.
+pub(super) fn lacks_schema(channel: &Channel, registry: &Registry) -> bool {
+    Registry::decodes(&channel.type_name) && registry.decoder(&channel.type_name).is_err()
+}
+
+/// What a name was found to mean.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Meaning {
+    pub(super) channel: ChannelId,
+    /// How it was found: by the whole name, by its end behind a border, by its end.
+    way: usize,
+}
 
 /// An expression whose names are slots.
 #[derive(Debug)]
@@ -35,33 +79,37 @@ pub(super) enum Node {
 }
 
 /// Something whose last value is kept.
-#[derive(Debug)]
+#[derive(Debug, Eq, PartialEq)]
 pub(super) struct Slot {
     pub(super) source: Source,
     pub(super) steps: Vec<Step>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Source {
     Channel(ChannelId),
+    /// A name that no channel has so far.
+    Missing(String),
     /// The driver station's mode.
     Mode,
     /// Whether the robot was enabled.
     Enabled,
 }
 
-/// An expression that can be evaluated on one log.
+/// An expression that can be evaluated.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) root: Node,
     pub(super) slots: Vec<Slot>,
     pub(super) uses_changed: bool,
+    /// What the names in it were found to mean.
+    pub(super) names: HashMap<String, Meaning>,
 }
 
-pub(super) fn bind(expr: &Expr, log: &Log) -> Result<Bound, QueryError> {
-    let mut binder = Binder { log, slots: Vec::new(), uses_changed: false };
+pub(super) fn bind(expr: &Expr, catalog: &Catalog<'_>) -> Result<Bound, QueryError> {
+    let mut binder = Binder { catalog, slots: Vec::new(), uses_changed: false, names: HashMap::new() };
     let root = binder.condition(expr)?;
-    Ok(Bound { root, slots: binder.slots, uses_changed: binder.uses_changed })
+    Ok(Bound { root, slots: binder.slots, uses_changed: binder.uses_changed, names: binder.names })
 }
 
 /// What a part of an expression is.
@@ -95,9 +143,10 @@ impl Typed {
 }
 
 struct Binder<'a> {
-    log: &'a Log,
+    catalog: &'a Catalog<'a>,
     slots: Vec<Slot>,
     uses_changed: bool,
+    names: HashMap<String, Meaning>,
 }
 
 impl Binder<'_> {
@@ -313,10 +362,10 @@ impl Binder<'_> {
     /// What could come behind the steps of a slot.
     fn fields(&self, slot: &Slot) -> Vec<String> {
         let Source::Channel(id) = slot.source else { return Vec::new() };
-        let Some(found) = self.log.index.channels.get(id as usize) else { return Vec::new() };
-        let parts = Parts::of(&found.channel, self.log.schemas().registry());
+        let Some(channel) = self.catalog.channel(id) else { return Vec::new() };
+        let parts = Parts::of(channel, self.catalog.registry);
         let beyond: Vec<Step> = slot.steps.iter().cloned().chain([Step::Field(String::new())]).collect();
-        parts.sort(found.channel.ty(), &beyond).err().map(|(_, names)| names).unwrap_or_default()
+        parts.sort(channel.ty(), &beyond).err().map(|(_, names)| names).unwrap_or_default()
     }
 
     /// The slot of a name, and what its values are.
@@ -331,7 +380,7 @@ impl Binder<'_> {
                 _ => None,
             };
             if let Some((source, sort)) = source {
-                if self.log.frc().modes.is_empty() {
+                if !self.catalog.has_modes {
                     let error = QueryError::new("this log has no driver station modes", expr.at.clone());
                     return Err(
                         error.with_help(format!("a channel that is called so goes in double quotes: \"{name}\""))
@@ -340,18 +389,22 @@ impl Binder<'_> {
                 return Ok((self.slot(source, Vec::new()), sort));
             }
         }
-        let (id, more) = self.channel(name, *quoted, &expr.at)?;
+        let Some((id, more)) = self.channel(name, *quoted, &expr.at)? else {
+            return Ok((self.slot(Source::Missing(name.clone()), steps.clone()), Sort::Any));
+        };
         let steps: Vec<Step> = more.into_iter().chain(steps.iter().cloned()).collect();
-        let Some(found) = self.log.index.channels.get(id as usize) else {
+        let Some(channel) = self.catalog.channel(id) else {
             return Err(QueryError::new("there is no such channel", expr.at.clone()));
         };
-        let parts = Parts::of(&found.channel, self.log.schemas().registry());
-        let sort = parts.sort(found.channel.ty(), &steps).map_err(|(known, instead)| {
+        if self.catalog.lacks_schema(channel) {
+            return Ok((self.slot(Source::Channel(id), steps), Sort::Any));
+        }
+        let parts = Parts::of(channel, self.catalog.registry);
+        let sort = parts.sort(channel.ty(), &steps).map_err(|(known, instead)| {
             let wrong = steps.get(known).map(ToString::to_string).unwrap_or_default();
             let path: String = steps.iter().take(known).map(ToString::to_string).collect();
-            let about = format!("{}{path}", found.channel.name);
-            let error =
-                QueryError::new(format!("{about} ({}) has no {wrong}", found.channel.type_name), expr.at.clone());
+            let about = format!("{}{path}", channel.name);
+            let error = QueryError::new(format!("{about} ({}) has no {wrong}", channel.type_name), expr.at.clone());
             match instead.is_empty() {
                 true => error,
                 false => error.with_help(format!("it has {}", instead.join(" "))),
@@ -368,15 +421,22 @@ impl Binder<'_> {
         })
     }
 
-    /// The channel of a name that may be abbreviated, and may have fields behind it.
-    fn channel(&self, name: &str, quoted: bool, at: &Range<usize>) -> Result<(ChannelId, Vec<Step>), QueryError> {
+    /// The channel of a name that may be abbreviated, and may have fields behind it; none if it may still come.
+    fn channel(
+        &mut self,
+        name: &str,
+        quoted: bool,
+        at: &Range<usize>,
+    ) -> Result<Option<(ChannelId, Vec<Step>)>, QueryError> {
         let mut end = name.len();
         loop {
             let (head, tail) = name.split_at_checked(end).unwrap_or((name, ""));
             match self.resolve(head) {
-                Resolved::One(id) => {
+                Resolved::One(meaning) => {
+                    self.names.insert(head.to_owned(), meaning);
                     let fields = tail.split('.').filter(|field| !field.is_empty());
-                    return Ok((id, fields.map(|field| Step::Field(field.to_owned())).collect()));
+                    let steps = fields.map(|field| Step::Field(field.to_owned())).collect();
+                    return Ok(Some((meaning.channel, steps)));
                 }
                 Resolved::Many(names) => {
                     let some = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("  ");
@@ -392,8 +452,11 @@ impl Binder<'_> {
                 _ => break,
             }
         }
+        if self.catalog.before.is_some() {
+            return Ok(None);
+        }
         let error = QueryError::new(format!("there is no channel {name:?}"), at.clone());
-        let names = self.log.index.channels.iter().map(|c| &*c.channel.name);
+        let names = self.catalog.channels.iter().map(|(_, channel, _)| &*channel.name);
         let close = suggest::closest(name, names);
         Err(match name {
             _ if !close.is_empty() => error.with_help(format!("did you mean {}?", close.join(" or "))),
@@ -406,7 +469,6 @@ impl Binder<'_> {
 
     fn resolve(&self, name: &str) -> Resolved {
         let is_schema = |c: &Channel| Registry::is_schema(&c.name, &c.type_name);
-        let channels = || (0..).zip(&self.log.index.channels);
         let whole = |full: &str| full == name;
         let at_border = |full: &str| {
             let before = full.strip_suffix(name).and_then(|before| before.chars().next_back());
@@ -414,17 +476,22 @@ impl Binder<'_> {
         };
         let anywhere = |full: &str| full.ends_with(name);
         let ways: [&dyn Fn(&str) -> bool; 3] = [&whole, &at_border, &anywhere];
-        for fits in ways {
-            // Of two channels with one name and different types, the one with more samples is meant.
-            let mut found: Vec<_> = channels().filter(|(_, c)| fits(&c.channel.name)).collect();
+        // What a name meant stays so, unless there is something that fits better now.
+        let before = self.catalog.before.and_then(|before| before.get(name).copied());
+        for (way, fits) in ways.into_iter().enumerate() {
+            if let Some(before) = before.filter(|before| before.way <= way) {
+                return Resolved::One(before);
+            }
+            let mut found: Vec<_> = self.catalog.channels.iter().filter(|(_, c, _)| fits(&c.name)).collect();
             // A struct's schema ends with its name, and is hardly ever meant.
-            found.retain(|(_, c)| c.channel.name == name || !is_schema(&c.channel));
-            found.sort_by(|a, b| (&a.1.channel.name, b.1.samples).cmp(&(&b.1.channel.name, a.1.samples)));
-            found.dedup_by(|later, earlier| later.1.channel.name == earlier.1.channel.name);
+            found.retain(|(_, c, _)| c.name == name || !is_schema(c));
+            // Of two channels with one name and different types, the one with more samples is meant.
+            found.sort_by(|a, b| (&a.1.name, b.2).cmp(&(&b.1.name, a.2)));
+            found.dedup_by(|later, earlier| later.1.name == earlier.1.name);
             match &*found {
                 [] => {}
-                [(id, _)] => return Resolved::One(*id),
-                many => return Resolved::Many(many.iter().map(|(_, c)| c.channel.name.clone()).collect()),
+                [(channel, ..)] => return Resolved::One(Meaning { channel: *channel, way }),
+                many => return Resolved::Many(many.iter().map(|(_, c, _)| c.name.clone()).collect()),
             }
         }
         Resolved::None
@@ -433,7 +500,7 @@ impl Binder<'_> {
 
 enum Resolved {
     None,
-    One(ChannelId),
+    One(Meaning),
     Many(Vec<String>),
 }
 

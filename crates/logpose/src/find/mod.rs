@@ -47,7 +47,9 @@ mod lex;
 mod parse;
 mod show;
 mod suggest;
+mod walk;
 mod watch;
+mod watcher;
 
 use std::fmt;
 use std::ops::Range;
@@ -58,6 +60,7 @@ use crate::frc::{Mode, ModeSpan};
 use crate::{Error, Log};
 
 pub use show::{Summary, summaries};
+pub use watcher::Watcher;
 
 /// An expression over channels, not yet bound to a log.
 #[derive(Clone, Debug)]
@@ -150,7 +153,7 @@ impl Query {
         options: &FindOptions,
         each: &mut dyn FnMut(Interval),
     ) -> Result<Found, FindError> {
-        let bound = bind::bind(&self.expr, log).map_err(FindError::Query)?;
+        let bound = bind::bind(&self.expr, &bind::Catalog::of(log)).map_err(FindError::Query)?;
         let range = log.robust_range().unwrap_or((Time::ZERO, Time::ZERO));
         let mut found = Found::default();
         let modes = &log.frc().modes;
@@ -162,8 +165,7 @@ impl Query {
         let first = lookup.start.map_or(range.0, |start| start.max(range.0));
         let last = lookup.end.map_or(range.1, |end| end.min(range.1));
         let mut shaper = Shaper { options, first, last, held: None, padded: None, tell: &mut tell };
-        watch::run(&bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open))
-            .map_err(FindError::Log)?;
+        walk::run(bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open)).map_err(FindError::Log)?;
         shaper.finish();
         Ok(found)
     }

@@ -1,174 +1,118 @@
-//! Walks through a log and tells when an expression holds.
+//! Tells when an expression holds, from what its slots are given in the order of time.
 
-use logpose_core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Time};
+use logpose_core::Time;
 
-use super::bind::{Bound, Source};
+use super::bind::Bound;
 use super::eval::{Eval, State};
-use crate::frc::ModeSpan;
-use crate::{Error, ErrorKind, Log, Part, Parts, merge};
+use crate::Part;
 
-/// Tells every stretch of time in which the expression holds: start, end, and whether it was cut off by the end.
-pub(super) fn run(
-    bound: &Bound,
-    log: &Log,
-    lookup: &Lookup,
-    each: &mut dyn FnMut(Time, Time, bool),
-) -> Result<(), Error> {
-    let mut wanted = Lookup { channels: vec![false; log.index.channels.len()], ..Lookup::default() };
-    let mut readers: Vec<Vec<Reader>> = log.index.channels.iter().map(|_| Vec::new()).collect();
-    let mut uses_modes = false;
-    for (place, slot) in bound.slots.iter().enumerate() {
-        let Source::Channel(id) = slot.source else {
-            uses_modes = true;
-            continue;
-        };
-        let id = id as usize;
-        let (Some(want), Some(readers), Some(found)) =
-            (wanted.channels.get_mut(id), readers.get_mut(id), log.index.channels.get(id))
-        else {
-            continue;
-        };
-        *want = true;
-        readers.push(Reader { slot: place, parts: Parts::of(&found.channel, log.schemas().registry()) });
-    }
-    let range = log.robust_range();
-    let last = range.map_or(Time::ZERO, |(_, last)| last);
-    let mut watch = Watch {
-        bound,
-        readers,
-        states: bound.slots.iter().map(|_| State::default()).collect(),
-        modes: if uses_modes { &log.frc().modes } else { &[] },
-        // What needs no sample holds from the start; samples of a wildly earlier clock count as if they stood there.
-        at: range.map(|(first, _)| first),
-        open: None,
-        bounds: (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX)),
-        each,
-    };
-    match merge::run(&[merge::Input::new(log, &wanted, &[])], &mut watch) {
-        Ok(()) | Err(SinkError::Stopped) => {}
-        Err(SinkError::Io(error)) => return Err(Error::new(ErrorKind::Io(error)).in_file(&log.path)),
-        Err(other) => return Err(Error::usage(other.to_string()).in_file(&log.path)),
-    }
-    watch.finish(last);
-    Ok(())
+/// What is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Told {
+    /// It holds from this moment on.
+    Begins(Time),
+    /// It held from the first moment to the second, which is not included.
+    Held(Time, Time),
 }
 
-/// What reads a slot's value out of a channel's.
-struct Reader {
-    slot: usize,
-    parts: Parts,
-}
-
-struct Watch<'w> {
-    bound: &'w Bound,
-    /// By channel.
-    readers: Vec<Vec<Reader>>,
+/// An expression with the last values of its slots.
+pub(super) struct Watch {
+    pub(super) bound: Bound,
     states: Vec<State>,
-    /// The modes that have not begun yet.
-    modes: &'w [ModeSpan],
     /// The moment whose samples are being taken in.
     at: Option<Time>,
     /// Since when the expression holds.
     open: Option<Time>,
-    bounds: (Time, Time),
-    each: &'w mut dyn FnMut(Time, Time, bool),
 }
 
-impl Watch<'_> {
-    /// Moves on to a moment, with the modes that begin on the way.
-    fn reach(&mut self, time: Time) {
-        while let Some((span, rest)) = self.modes.split_first().filter(|(span, _)| span.start <= time) {
-            self.modes = rest;
-            self.settle(span.start);
-            for (slot, state) in self.bound.slots.iter().zip(&mut self.states) {
-                match slot.source {
-                    Source::Mode => {
-                        state.push(span.start, Some(Part::Text(span.mode.name().as_bytes().into())));
-                    }
-                    Source::Enabled => state.push(span.start, Some(Part::Boolean(span.mode.is_enabled()))),
-                    Source::Channel(_) => {}
-                }
-            }
-        }
-        self.settle(time);
+impl Watch {
+    /// An expression at its first moment, before which nothing holds; without one, that of the first sample.
+    pub(super) fn new(bound: Bound, at: Option<Time>) -> Self {
+        let states = bound.slots.iter().map(|_| State::default()).collect();
+        Self { bound, states, at, open: None }
     }
 
-    /// Evaluates from the moment at hand up to another one, which becomes the moment at hand.
-    fn settle(&mut self, until: Time) {
-        let Some(mut now) = self.at.replace(until).filter(|at| *at < until) else { return };
+    /// The same with the expression bound anew: slots that mean what one meant before keep its values.
+    pub(super) fn rebound(&mut self, bound: Bound) {
+        let mut old: Vec<_> = std::mem::take(&mut self.bound.slots).into_iter().zip(self.states.drain(..)).collect();
+        let mut states = Vec::with_capacity(bound.slots.len());
+        for slot in &bound.slots {
+            let same = old.iter().position(|(known, _)| known == slot);
+            states.push(same.map_or_else(State::default, |place| old.swap_remove(place).1));
+        }
+        (self.states, self.bound) = (states, bound);
+    }
+
+    /// The moment whose samples are being taken in.
+    pub(super) fn at(&self) -> Option<Time> {
+        self.at
+    }
+
+    /// Since when the expression holds.
+    pub(super) fn open(&self) -> Option<Time> {
+        self.open
+    }
+
+    /// A slot has another value. The moment was reached before.
+    pub(super) fn push(&mut self, slot: usize, time: Time, part: Option<Part<'static>>) {
+        if let Some(state) = self.states.get_mut(slot) {
+            state.push(time, part);
+        }
+    }
+
+    /// Evaluates from the moment at hand up to another one, which becomes the moment at hand. Times that step back
+    /// change nothing.
+    pub(super) fn reach(&mut self, until: Time, tell: &mut dyn FnMut(Told)) {
+        if self.at.is_some_and(|at| at >= until) {
+            return;
+        }
+        let Some(mut now) = self.at.replace(until) else { return };
         if self.bound.uses_changed && self.states.iter().any(|state| state.changed) {
             let holds = self.evaluate(now, until).0;
-            self.holds(now, holds);
+            self.holds(now, holds, tell);
             self.states.iter_mut().for_each(|state| state.changed = false);
         }
         while now < until {
             let (holds, next) = self.evaluate(now, until);
-            self.holds(now, holds);
+            self.holds(now, holds, tell);
             now = next;
         }
+    }
+
+    /// The clock has begun anew and is there. All values stay, and none is of a later time.
+    pub(super) fn step_back(&mut self, to: Time) {
+        self.at = Some(to);
+        for state in &mut self.states {
+            state.time = state.time.map(|time| time.min(to));
+            state.time_before = None;
+        }
+    }
+
+    /// Nothing comes behind a moment; what comes at it is looked at. The answer is since when it still holds.
+    pub(super) fn finish(&mut self, end: Time, tell: &mut dyn FnMut(Told)) -> Option<Time> {
+        // One nanosecond further, so that what comes at the very end is looked at.
+        self.reach(end.plus(1), tell);
+        self.open.take()
     }
 
     /// Whether the expression holds, and until when that is so.
     fn evaluate(&self, now: Time, horizon: Time) -> (bool, Time) {
         let mut eval = Eval { states: &self.states, horizon, until: horizon };
-        let holds = eval.holds(self.bound, now);
+        let holds = eval.holds(&self.bound, now);
         (holds, eval.until)
     }
 
-    fn holds(&mut self, now: Time, holds: bool) {
+    fn holds(&mut self, now: Time, holds: bool, tell: &mut dyn FnMut(Told)) {
         match (self.open, holds) {
-            (None, true) => self.open = Some(now),
+            (None, true) => {
+                self.open = Some(now);
+                tell(Told::Begins(now));
+            }
             (Some(start), false) => {
                 self.open = None;
-                self.tell(start, now, false);
+                tell(Told::Held(start, now));
             }
             _ => {}
         }
-    }
-
-    /// Cuts a stretch to the wanted times and tells it.
-    fn tell(&mut self, start: Time, end: Time, open: bool) {
-        let (first, last) = self.bounds;
-        let inside = (start.max(first), end.min(last));
-        // A stretch that only touches the wanted times is not in them; a moment may lie on their edge.
-        let touches = inside.0 > inside.1 || (inside.0 == inside.1 && start < end);
-        if !touches {
-            (self.each)(inside.0, inside.1, open || end > last);
-        }
-    }
-
-    fn finish(&mut self, last: Time) {
-        let end = self.at.map_or(last, |at| at.max(last)).min(self.bounds.1.max(self.at.unwrap_or(last)));
-        // One nanosecond further, so that what comes at the very end is looked at.
-        self.reach(end.plus(1));
-        if let Some(start) = self.open.take() {
-            self.tell(start, end, true);
-        }
-    }
-}
-
-impl Sink for Watch<'_> {
-    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        for sample in samples {
-            if self.at.is_none_or(|at| at < sample.time) {
-                if sample.time > self.bounds.1 {
-                    return Err(SinkError::Stopped);
-                }
-                self.reach(sample.time);
-            }
-            let Some(readers) = self.readers.get(sample.channel as usize) else { continue };
-            for reader in readers {
-                let part =
-                    self.bound.slots.get(reader.slot).and_then(|slot| reader.parts.at(&sample.value, &slot.steps));
-                if let Some(state) = self.states.get_mut(reader.slot) {
-                    state.push(sample.time, part.map(Part::into_owned));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -15,6 +15,7 @@ use series::{Known, median};
 pub use battery::Battery;
 pub use matches::{Match, MatchKind, MatchWatch};
 pub use modes::{Mode, ModeSpan};
+pub(crate) use modes::{ModeStream, Role};
 
 /// What a log tells about a match.
 #[derive(Clone, Debug, Default)]

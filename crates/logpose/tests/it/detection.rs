@@ -30,7 +30,7 @@ fn what_the_user_says_overrules() {
 
 #[test]
 fn every_dialect_knows_what_it_writes() {
-    for dialect in DIALECTS {
+    for dialect in DIALECTS.iter().filter(|dialect| dialect.info().files.write) {
         let name = dialect.info().name;
         // A recording holds its own channels alone.
         let frames = [1, 2].map(|frame| [[frame, 0, 0, 0, 0, 0, 0, 0], 0.5_f64.to_le_bytes(), 0.0_f64.to_le_bytes()]);
@@ -44,6 +44,20 @@ fn every_dialect_knows_what_it_writes() {
         assert_eq!(log.dialect().info().name, name);
         let found = log.index.channels.iter().find(|c| c.channel.name == channel.0).unwrap();
         assert_eq!(found.samples, 2);
+    }
+}
+
+#[test]
+fn what_is_only_spoken_live_is_no_format_of_files() {
+    let live = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| !info.files.read && !info.files.write);
+    for info in live {
+        assert!(!logpose::readable().any(|name| name == info.name));
+        assert!(Format::from_name(info.name).is_none());
+        // Whoever asks for it by name is told what to do instead.
+        let options = OpenOptions { from: Some(info.name.into()), ..OpenOptions::default() };
+        let error = Log::from_bytes("x", b"[]".to_vec(), &options).unwrap_err();
+        assert!(error.to_string().contains("is spoken live and has no files"), "{error}");
+        assert!(error.help.unwrap().contains("logpose record"));
     }
 }
 

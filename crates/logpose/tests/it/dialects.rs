@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use logpose::DIALECTS;
+use logpose::core::{EncodeOptions, Limits};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -24,12 +25,19 @@ fn every_dialect_has_what_a_dialect_needs() {
         need(info.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "a name in lower case".into());
         let readme = format!("dialects/{}/README.md", info.name);
         need(root().join(&readme).is_file(), readme);
-        for kind in ["valid", "corrupt"] {
+        // What is only spoken live has no files to keep.
+        for kind in ["valid", "corrupt"].into_iter().filter(|_| info.files.read) {
             let fixtures = format!("fixtures/{}/{kind}", info.name);
             need(has_files(&root().join(&fixtures)), format!("files in {fixtures}"));
         }
-        let target = format!("fuzz/fuzz_targets/decode_{}.rs", info.name);
-        need(root().join(&target).is_file(), target);
+        for (kind, _) in [("decode", info.files.read), ("session", info.live.read)].iter().filter(|(_, has)| *has) {
+            let target = format!("fuzz/fuzz_targets/{kind}_{}.rs", info.name);
+            need(root().join(&target).is_file(), target);
+        }
+        need(info.live.read || info.live.write || info.scheme.is_none(), "something behind its scheme".into());
+        need(dialect.client(Limits::default()).is_some() == info.live.read, "a client if it is read live".into());
+        let server = dialect.server(&EncodeOptions::default());
+        need(server.is_some() == info.live.write, "a server if it is written live".into());
     }
     assert!(missing.is_empty(), "missing: {missing:#?}");
 }

@@ -28,4 +28,5 @@ mod stream;
 mod support;
 mod timeline;
 mod verify;
+mod watcher;
 mod wrappers;

@@ -1,0 +1,110 @@
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use logpose_live::SourceProgress;
+
+use crate::screen::{Notes, Screen};
+
+/// How something live goes: one line on a terminal, JSON lines for programs, and events as notes.
+pub(in crate::commands) struct Ticker {
+    bar: Option<ProgressBar>,
+    notes: Notes,
+    pub(in crate::commands) json: bool,
+    next: Instant,
+}
+
+impl Ticker {
+    pub(in crate::commands) fn new(screen: &Screen, json: bool) -> Self {
+        let wanted = !json && !screen.notes.quiet && io::stderr().is_terminal();
+        let bar = wanted.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        });
+        Self { bar, notes: screen.notes, json, next: Instant::now() }
+    }
+
+    /// Whether the line is to be drawn, or a line of JSON to be printed, now.
+    pub(in crate::commands) fn is_due(&mut self) -> bool {
+        let every = if self.json { Duration::from_secs(1) } else { Duration::from_millis(100) };
+        let due = (self.json || self.bar.is_some()) && Instant::now() >= self.next;
+        if due {
+            self.next = Instant::now() + every;
+        }
+        due
+    }
+
+    /// Shows how it goes.
+    pub(in crate::commands) fn show(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text);
+            bar.tick();
+        }
+    }
+
+    /// Tells something that stays on the screen.
+    pub(in crate::commands) fn tell(&self, word: &str, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.notes.note(word, text)),
+            None => self.notes.note(word, text),
+        }
+    }
+
+    /// Takes the line off the screen.
+    pub(in crate::commands) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Whether somebody sits at a terminal and sees the line.
+    pub(in crate::commands) fn is_drawn(&self) -> bool {
+        self.bar.is_some()
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Tells when a source connects, goes or cannot be reached, each time once.
+#[derive(Default)]
+pub(in crate::commands) struct SourceTicker {
+    connected: bool,
+    trouble: Option<String>,
+    samples: u64,
+    since: Option<Instant>,
+    rate: f64,
+}
+
+impl SourceTicker {
+    pub(in crate::commands) fn take(&mut self, address: &str, source: &SourceProgress, ticker: &Ticker) {
+        let connected = source.link.open > 0;
+        if connected != self.connected || (!connected && source.link.trouble != self.trouble) {
+            match (&source.link.peer, &source.link.trouble) {
+                (Some(peer), _) if connected => ticker.tell("connected", &format!("{address} is {peer}")),
+                (_, Some(trouble)) if source.ended => ticker.tell("ended", &format!("{address}: {trouble}")),
+                (_, Some(trouble)) => ticker.tell("waiting", &format!("{address}: {trouble}; trying again")),
+                _ => {}
+            }
+            self.connected = connected;
+            self.trouble.clone_from(&source.link.trouble);
+        }
+        let now = Instant::now();
+        let since = *self.since.get_or_insert(now);
+        let seconds = now.duration_since(since).as_secs_f64();
+        if seconds >= 1.0 {
+            #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+            let samples = (source.samples - self.samples) as f64;
+            (self.rate, self.samples, self.since) = (samples / seconds, source.samples, Some(now));
+        }
+    }
+
+    /// Samples a second.
+    pub(in crate::commands) fn rate(&self) -> f64 {
+        self.rate
+    }
+}

@@ -1,0 +1,379 @@
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use logpose::{Align, Log, Names};
+use logpose_live::player::{Control, PlayOptions, PlayStatus, Player, Report, Snapshot};
+use logpose_live::{Address, Live, OutputThread, Progress};
+
+use super::live::{KEYS, Key, Keys, Served, SourceTicker, Sources, Ticker, To, finish, named};
+use super::tell_problems;
+use crate::args::{Channels, Form, Moments, expanded};
+use crate::failure::{Complaint, Outcome};
+use crate::human::{count, counted, duration};
+use crate::interrupt;
+use crate::progress::Bar;
+use crate::render::live as render;
+use crate::screen::Screen;
+
+/// Play logs to viewers and dashboards at their own timing
+///
+/// Serves one or more logs as a robot would: AdvantageScope, Foxglove, Lichtblick, PlotJuggler and dashboards connect
+/// and see the log happen. Live sources can be passed on in the same way: an RLOG robot to Foxglove, NetworkTables to
+/// AdvantageScope.
+///
+/// Logs of the same time are aligned by the wall clock if they tell it, else by their starts. Times that are served never
+/// step back: after a loop or a jump back they go on.
+///
+/// On a terminal: space pauses, arrows left and right go 5 s (with shift 30 s), comma and dot step through the samples, +
+/// and - change the rate, 1 is the original rate, Home begins anew, q ends.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose play demo/demo_q12.rlog --to rlog://            for AdvantageScope, on this machine
+  logpose play demo/demo_q12.rlog --to foxglove:// --rate 2 --from auto --loop
+  logpose play robot.wpilog vision.wpilog --to nt4:// --wait
+  logpose play rlog://254 --to foxglove://                a live robot, seen in Foxglove
+  logpose play match.mcap --to rlog://:5801 --bind 0.0.0.0")]
+pub(super) struct Play {
+    /// Logs, or live sources such as rlog://HOST
+    #[arg(required = true, value_name = "FILE|ADDRESS")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    to: To,
+    /// How fast: 2 is twice the original rate, 0 as fast as possible
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
+    rate: f64,
+    /// Where to begin: `12.5`, `+3s`, `-10s`, `auto`, `teleop+1s`, RFC 3339
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "start")]
+    from: Option<String>,
+    /// Begin again at the end
+    #[arg(long = "loop")]
+    looped: bool,
+    /// Begin in pause
+    #[arg(long)]
+    paused: bool,
+    /// Begin when the first client is there
+    #[arg(long)]
+    wait: bool,
+    /// Go on serving the last values after the end, until Ctrl-C
+    #[arg(long)]
+    stay: bool,
+    /// How the clocks of several logs become one
+    #[arg(long, value_name = "HOW", value_enum, default_value = "auto", hide_default_value = true)]
+    align: AlignBy,
+    #[command(flatten)]
+    channels: Channels,
+    #[command(flatten)]
+    moments: Moments,
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum AlignBy {
+    /// By the wall clock if all logs tell it, else by their starts
+    Auto,
+    /// All logs begin at the same moment
+    Start,
+    /// By the wall clock
+    Wall,
+    /// Not at all: the clocks are one already
+    None,
+}
+
+impl AlignBy {
+    fn align(self) -> Align {
+        match self {
+            Self::Auto => Align::Auto,
+            Self::Start => Align::Start,
+            Self::Wall => Align::Epoch,
+            Self::None => Align::None,
+        }
+    }
+}
+
+impl Play {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        if self.to.to.is_empty() {
+            let complaint = Complaint::usage("where to? --to names what is served");
+            return Err(complaint
+                .help("--to rlog:// for AdvantageScope, --to foxglove://, --to nt4:// for dashboards")
+                .into());
+        }
+        let live = |path: &PathBuf| path.to_str().is_some_and(|text| Address::is_live(named(text).1));
+        match self.inputs.iter().filter(|path| live(path)).count() {
+            0 => self.play(screen),
+            n if n == self.inputs.len() => self.relay(screen),
+            _ => Err(Complaint::usage("files and live sources cannot be played together").into()),
+        }
+    }
+
+    /// Plays files.
+    fn play(&self, screen: &mut Screen) -> Result<Outcome> {
+        let logs = self.open(screen)?;
+        let problems = tell_problems(&logs, screen);
+        let filter = self.channels.filter()?;
+        self.channels.check(&filter, &logs)?;
+        let moments = match &self.from {
+            Some(from) => Moments { start: Some(from.clone()), end: self.moments.end.clone() },
+            None => self.moments.clone(),
+        };
+        let (start, end) = moments.parse()?;
+        let lookups: Result<Vec<_>> =
+            logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect();
+        let options = PlayOptions {
+            rate: self.rate,
+            looped: self.looped,
+            paused: self.paused,
+            align: self.align.align(),
+            names: Names::Auto,
+            ..PlayOptions::default()
+        };
+        let mut player = Player::new(&logs, lookups?, options)?;
+        let live = Live::new()?;
+        let ticker = Ticker::new(screen, self.form.json());
+        let epoch = match &*logs {
+            [log] => log.epoch_ns(),
+            _ => None,
+        };
+        let served = self.start(&live, epoch, &ticker, screen)?;
+        interrupt::await_it();
+        if self.wait {
+            wait_for_client(&served, &ticker);
+        }
+        let status = player.status();
+        let report = std::thread::scope(|scope| {
+            let (controls, told) = channel();
+            let outputs = &served;
+            let playing = scope.spawn(move || {
+                player.run(told, &mut |batch| {
+                    let batch = Arc::new(batch);
+                    let taken = outputs.iter().map(|one| one.thread.give(Arc::clone(&batch)));
+                    // Each must get it, so none may be left out because of another.
+                    if taken.fold(false, |any, taken| any | taken) {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                })
+            });
+            self.watch(&status, &controls, &served, &ticker, screen, &|| playing.is_finished());
+            playing.join()
+        });
+        let Ok(report) = report else {
+            return Err(Complaint::failed("failed", "the player has failed").into());
+        };
+        if self.stay {
+            ticker.tell("stays", "the log is over; its last values are served until Ctrl-C");
+            while !interrupt::is_raised() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        drop(ticker);
+        let figures = self.finish(served, screen);
+        self.conclude(&report, figures, screen)?;
+        Ok(problems)
+    }
+
+    fn open(&self, screen: &Screen) -> Result<Vec<Log>> {
+        let options = logpose::OpenOptions::default();
+        let bar = Bar::new(screen.notes.quiet);
+        let files = self.inputs.iter().flat_map(|path| expanded(path));
+        files.map(|path| Ok(Log::open(&path, &options, &bar)?)).collect()
+    }
+
+    fn start(&self, live: &Live, epoch: Option<i64>, ticker: &Ticker, screen: &mut Screen) -> Result<Vec<Served>> {
+        let served = self.to.start(live, epoch, ticker)?;
+        if self.form.json() {
+            for one in &served {
+                screen.out.json_line(&render::Serving { event: "serving", address: &one.address })?;
+            }
+            screen.out.flush()?;
+        }
+        Ok(served)
+    }
+
+    /// Shows how it goes and passes on what is pressed, until the player is done.
+    fn watch(
+        &self,
+        status: &PlayStatus,
+        controls: &Sender<Control>,
+        served: &[Served],
+        ticker: &Ticker,
+        screen: &mut Screen,
+        is_done: &dyn Fn() -> bool,
+    ) {
+        let at_keyboard = ticker.is_drawn() && io::stdin().is_terminal();
+        if at_keyboard {
+            ticker.tell("keys", KEYS);
+        }
+        let keys = Keys::new(at_keyboard);
+        let mut due = Instant::now();
+        while !is_done() {
+            if interrupt::is_raised() {
+                let _ = controls.send(Control::Quit);
+            }
+            if let Some(key) = keys.next(Duration::from_millis(20)) {
+                let now = status.snapshot();
+                let control = match key {
+                    Key::Control(control) => control,
+                    Key::Faster(factor) => Control::Rate((now.rate * factor).clamp(1.0 / 64.0, 64.0)),
+                    Key::Home => Control::Seek(now.range.map_or(now.position, |range| range.0)),
+                };
+                let _ = controls.send(control);
+            }
+            if Instant::now() >= due {
+                let now = status.snapshot();
+                due = Instant::now() + Duration::from_millis(if self.form.json() { 1000 } else { 100 });
+                if self.form.json() {
+                    let line = render::PlayLine::of("status", &now, served.iter().map(Served::figures).collect());
+                    let _ = screen.out.json_line(&line).and_then(|()| screen.out.flush());
+                } else {
+                    ticker.show(line(&now, served));
+                }
+            }
+        }
+    }
+
+    /// Ends what is served; what went wrong there is told.
+    fn finish(&self, served: Vec<Served>, screen: &Screen) -> Vec<render::Server> {
+        let mut all = Vec::new();
+        for (figures, ended) in finish(served) {
+            if let Err(error) = ended {
+                screen.notes.note("warning", format_args!("{}: {error}", figures.address));
+            }
+            if figures.cut_off > 0 {
+                let text = format!(
+                    "{}: {} cut off because they did not read",
+                    figures.address,
+                    counted(figures.cut_off, "client")
+                );
+                screen.notes.note("warning", text);
+            }
+            all.push(figures);
+        }
+        all
+    }
+
+    fn conclude(&self, report: &Report, figures: Vec<render::Server>, screen: &mut Screen) -> Result<()> {
+        let last = &report.last;
+        if self.form.json() {
+            screen.out.json_line(&render::PlayLine::of("done", last, figures))?;
+            return Ok(());
+        }
+        let text = format!(
+            "{} at {}; late by {} (p50), {} (p99), {} at most",
+            counted(last.samples, "sample"),
+            counted(last.groups, "moment"),
+            short(last.error.p50_ns),
+            short(last.error.p99_ns),
+            short(last.error.max_ns),
+        );
+        screen.notes.note("played", text);
+        if last.late > 0 {
+            screen.notes.note("warning", format!("{} came more than 10 ms late", counted(last.late, "moment")));
+        }
+        Ok(())
+    }
+
+    /// Passes live sources on.
+    fn relay(&self, screen: &mut Screen) -> Result<Outcome> {
+        let texts: Vec<String> = self.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let sources = Sources::parse(&texts, false)?;
+        let live = Live::new()?;
+        let mut ticker = Ticker::new(screen, self.form.json());
+        let join = sources.join(live.clock().now());
+        let served = self.start(&live, None, &ticker, screen)?;
+        interrupt::await_it();
+        let addresses: Vec<String> = sources.addresses.iter().map(ToString::to_string).collect();
+        let mut tickers: Vec<SourceTicker> = Vec::new();
+        tickers.resize_with(addresses.len(), SourceTicker::default);
+        let outputs: Vec<&OutputThread> = served.iter().map(|one| &one.thread).collect();
+        let names = sources.names;
+        live.listen(sources.list, join, &outputs, &mut |progress: Progress| {
+            for ((address, source), one) in addresses.iter().zip(&progress.sources).zip(&mut tickers) {
+                one.take(address, source, &ticker);
+            }
+            for problem in &progress.problems {
+                ticker.tell(problem.severity.name(), &problem.to_string());
+            }
+            if ticker.is_due() {
+                if ticker.json {
+                    let rates = tickers.iter().map(SourceTicker::rate);
+                    let named = names
+                        .iter()
+                        .zip(&addresses)
+                        .zip(rates)
+                        .map(|((name, address), rate)| (&**name, &**address, rate));
+                    let line = render::RelayLine {
+                        event: "status",
+                        elapsed_s: progress.elapsed.as_secs_f64(),
+                        sources: render::Source::all(&progress, &named.collect::<Vec<_>>()),
+                        channels: progress.channels,
+                        servers: served.iter().map(Served::figures).collect(),
+                    };
+                    let _ = screen.out.json_line(&line).and_then(|()| screen.out.flush());
+                } else {
+                    let rate: f64 = tickers.iter().map(SourceTicker::rate).sum();
+                    let mut parts = vec![format!("{rate:.0} samples/s"), counted(progress.channels as u64, "channel")];
+                    parts.extend(served.iter().map(Served::line));
+                    ticker.show(parts.join(" · "));
+                }
+            }
+            if interrupt::is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        drop((outputs, ticker));
+        self.finish(served, screen);
+        Ok(Outcome::Done)
+    }
+}
+
+/// Waits until somebody is there to see it.
+fn wait_for_client(served: &[Served], ticker: &Ticker) {
+    ticker.tell("waiting", "for the first client");
+    while !interrupt::is_raised() && served.iter().all(|one| one.figures().clients == 0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // It still has to say what it wants to see.
+    std::thread::sleep(Duration::from_millis(500));
+}
+
+/// How playing goes, in one line.
+fn line(now: &Snapshot, served: &[Served]) -> String {
+    let (first, last) = now.range.unwrap_or_default();
+    let mut parts = vec![
+        format!(
+            "{} {} of {}",
+            if now.paused { "‖" } else { "▶" },
+            duration(now.position.since(first)),
+            duration(last.since(first))
+        ),
+        format!("×{}", now.rate),
+    ];
+    if now.loops > 0 {
+        parts.push(format!("loop {}", now.loops + 1));
+    }
+    parts.push(format!("{} samples", count(now.samples)));
+    if now.behind_ns > 10_000_000 {
+        parts.push(format!("{} behind", duration(now.behind_ns)));
+    }
+    parts.extend(served.iter().map(Served::line));
+    parts.join(" · ")
+}
+
+/// Nanoseconds, for people.
+fn short(ns: u64) -> String {
+    if ns < 1_000_000 { format!("{} µs", ns / 1000) } else { duration(i64::try_from(ns).unwrap_or(i64::MAX)) }
+}

@@ -1,0 +1,39 @@
+//! All that the rest of logpose sees of NetworkTables.
+
+use logpose_core::{Dialect, EncodeOptions, Info, Limits, Serve, Session, Support, Transport};
+
+use crate::session::{Nt4Client, Nt4Server, Options, ServerOptions};
+use crate::wire::{PATH, PORT, RTT_SUBPROTOCOL, SUBPROTOCOLS};
+
+/// NetworkTables 4, which is spoken live and has no files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nt4;
+
+static INFO: Info = Info {
+    name: "nt4",
+    title: "NetworkTables 4",
+    extensions: &[],
+    files: Support { read: false, write: false },
+    live: Support { read: true, write: true },
+    scheme: Some("nt4"),
+    transport: Some(Transport::WebSocket {
+        port: PORT,
+        path: PATH,
+        protocols: &SUBPROTOCOLS,
+        also: &[RTT_SUBPROTOCOL],
+    }),
+};
+
+impl Dialect for Nt4 {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        Some(Box::new(Nt4Client::new(Options::default(), limits)))
+    }
+
+    fn server(&self, _: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        Some(Box::new(Nt4Server::new(ServerOptions::default())))
+    }
+}

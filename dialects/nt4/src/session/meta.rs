@@ -1,0 +1,141 @@
+//! The topics of a server about itself. They are made only while somebody listens to them.
+
+use std::collections::BTreeMap;
+
+use logpose_core::Value;
+use serde_json::Value as Json;
+
+use super::server::Nt4Server;
+use super::topics::{Client, Topic};
+use crate::model::put_json;
+use crate::msgpack::{put_array, put_int, put_map, put_str};
+
+/// They are made anew at most this often, in nanoseconds.
+const META_EVERY: i64 = 100_000_000;
+
+impl Nt4Server {
+    /// Finds out whether anybody listens to them.
+    pub(super) fn weigh_meta(&mut self) {
+        let mut subscriptions = self.clients.iter().flatten().flat_map(|client| client.subscriptions.values());
+        self.meta_wanted = subscriptions.any(|subscription| subscription.wants_meta());
+    }
+
+    /// Notes that something which they tell has changed.
+    pub(super) fn mark_meta(&mut self) {
+        if (self.meta_wanted || !self.meta.is_empty()) && self.meta_due.is_none() {
+            self.meta_due = Some(self.meta_sent.plus(META_EVERY).max(self.now));
+        }
+    }
+
+    /// Makes them anew; what has not changed is not sent.
+    pub(super) fn refresh_meta(&mut self) {
+        self.meta_sent = self.now;
+        let wanted = self.wanted();
+        let gone: Vec<String> = self.meta.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
+        for name in gone {
+            self.meta.remove(&name);
+            if let Some(id) = self.topics.id(&name) {
+                self.delete(id);
+            }
+        }
+        for (name, value) in wanted {
+            let id = self.topics.id(&name).or_else(|| {
+                self.meta.insert(name.clone(), Vec::new());
+                self.create(Topic::meta(&name), None)
+            });
+            let Some(id) = id else { continue };
+            if self.meta.get(&name) != Some(&value) {
+                self.put(id, None, self.server_time(), &Value::Bytes(&value));
+                self.meta.insert(name, value);
+            }
+        }
+        // Only now, for deleting a topic is a change, too.
+        self.meta_due = None;
+    }
+
+    /// The topics that somebody listens to, and their values.
+    fn wanted(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut all = BTreeMap::new();
+        let clients = || self.clients.iter().flatten();
+        let mut add = |name: String, value: &dyn Fn() -> Vec<u8>| {
+            if clients().any(|client| client.serves(&name).is_some()) {
+                all.insert(name, value());
+            }
+        };
+        let speaking = || clients().filter(|client| client.speaks);
+        add("$clients".to_owned(), &|| list(speaking(), client_entry));
+        add("$serversub".to_owned(), &|| list(std::iter::empty::<()>(), |(), _| {}));
+        add("$serverpub".to_owned(), &|| {
+            let own = (0_i64..).zip(&self.own).filter_map(|(uid, own)| Some((uid, own.as_ref()?)));
+            list(own.filter(|(_, own)| own.topic.is_some()), |(uid, own), out| publisher_entry(uid, &own.name, out))
+        });
+        for client in speaking() {
+            add(format!("$clientpub${}", client.name), &|| {
+                list(client.publishers.iter(), |(uid, topic), out| {
+                    let name = self.topics.get(*topic).map_or("", |topic| &topic.name);
+                    publisher_entry((*uid).into(), name, out);
+                })
+            });
+            add(format!("$clientsub${}", client.name), &|| {
+                list(client.subscriptions.iter(), |(uid, subscription), out| {
+                    put_map(3, out);
+                    entry("uid", &Json::from(*uid), out);
+                    entry("topics", &Json::from(subscription.topics.clone()), out);
+                    entry("options", &Json::Object(subscription.options.to_json()), out);
+                })
+            });
+        }
+        for topic in self.topics.iter().filter(|topic| !topic.meta) {
+            add(format!("$pub${}", topic.name), &|| {
+                list(topic.publishers.iter(), |publisher, out| {
+                    let client = publisher.slot.and_then(|slot| self.clients.get(slot)?.as_ref());
+                    put_map(2, out);
+                    entry("client", &Json::from(client.map_or("", |client| &client.name)), out);
+                    entry("pubuid", &Json::from(publisher.uid), out);
+                })
+            });
+            add(format!("$sub${}", topic.name), &|| {
+                let all =
+                    clients().flat_map(|client| client.subscriptions.iter().map(move |(uid, s)| (client, uid, s)));
+                list(all.filter(|(.., subscription)| subscription.matches(&topic.name)), |(client, uid, s), out| {
+                    put_map(3, out);
+                    entry("client", &Json::from(client.name.as_str()), out);
+                    entry("subuid", &Json::from(*uid), out);
+                    entry("options", &Json::Object(s.options.to_json()), out);
+                })
+            });
+        }
+        all
+    }
+}
+
+fn list<T>(all: impl Iterator<Item = T>, put: impl Fn(T, &mut Vec<u8>)) -> Vec<u8> {
+    let mut entries = Vec::new();
+    let mut count = 0;
+    for item in all {
+        put(item, &mut entries);
+        count += 1;
+    }
+    let mut out = Vec::new();
+    put_array(count, &mut out);
+    out.extend_from_slice(&entries);
+    out
+}
+
+fn entry(key: &str, value: &Json, out: &mut Vec<u8>) {
+    put_str(key.as_bytes(), out);
+    put_json(value, out);
+}
+
+fn client_entry(client: &Client, out: &mut Vec<u8>) {
+    put_map(2, out);
+    entry("id", &Json::from(client.name.as_str()), out);
+    entry("conn", &Json::from(client.address.as_str()), out);
+}
+
+fn publisher_entry(uid: i64, topic: &str, out: &mut Vec<u8>) {
+    put_map(2, out);
+    put_str(b"uid", out);
+    put_int(uid, out);
+    entry("topic", &Json::from(topic), out);
+}
