@@ -24,9 +24,9 @@ use crate::{Batch, Output, OutputError, ServerError};
 /// Clients see the topics that an MCAP file of the stream would have: every channel with its schema, poses and scenes
 /// once more in Foxglove's own messages, `/tf`. Who subscribes gets the last message of a topic at once.
 ///
-/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many it
-/// loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown, it
-/// is cut off, and comes back.
+/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many
+/// it loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown,
+/// it is cut off, and comes back.
 pub struct FoxgloveServer {
     address: SocketAddr,
     options: FoxgloveOptions,
@@ -250,12 +250,8 @@ impl FoxgloveServer {
 
 impl Output for FoxgloveServer {
     fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
-        // A struct may stand before its schema, and its topic cannot change afterwards.
-        if self.messages.waits() || batch.channels().next().is_some() {
-            batch.play(self.messages.schemas())?;
-        }
         batch.play(&mut self.messages)?;
-        self.messages.seal();
+        self.messages.seal()?;
         if self.options.time {
             // First, so that clients know the time when the messages come.
             self.clock.set(self.messages.messages().map(|message| message.time).max());

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use logpose_core::{Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkError, Time, Type, Value};
 use logpose_schema::Registry;
 use serde_json::json;
 
@@ -13,17 +13,18 @@ use crate::header::channel_to_json;
 /// A stream as messages for viewers: those that an MCAP file of it would have, made as its channels and samples come.
 /// Instead of the messages of ROS 1 there can be those of ROS 2.
 ///
-/// After each call of the [`Sink`], [`Messages::topics`] has what was declared so far and [`Messages::messages`] what was
-/// made of the samples, until [`Messages::clear`].
+/// After each call of the [`Sink`], [`Messages::topics`] has what was declared so far and [`Messages::messages`] what
+/// was made of the samples, until [`Messages::clear`].
 ///
-/// Where the values of a channel go is chosen once. Plain types are known when they are declared. A struct or a protobuf
-/// message needs its schema, which is often a sample behind the declaration, so its place is chosen with its first
-/// sample; if the schema is not there by then, the channel is bytes. Schemas of the same call are learned first; those
-/// of more calls are if they are shown to [`Messages::schemas`] before.
+/// Where the values of a channel go is chosen once. Plain types are known when they are declared. A struct or a
+/// protobuf message needs its schema, which may come behind it: a robot tells what changed in one cycle in any order. So
+/// from its first sample on everything waits, until the schema has come, a megabyte waits or [`Messages::seal`] is
+/// called. If the schema is not there by then, the channel is bytes.
 pub struct Messages {
     plan: Plan,
     buffer: Buffer,
     schemas: Schemas,
+    held: Held,
     /// By channel.
     states: Vec<State>,
     /// The metadata of channels that have others than they were declared with.
@@ -36,8 +37,8 @@ pub struct Messages {
 #[derive(Clone, Copy, Default)]
 struct State {
     declared: bool,
-    /// Whether its values have their place.
-    laid: bool,
+    /// Whether its values have no place yet, because only a schema tells how they look.
+    open: bool,
     /// Whether its values are noted for the scene.
     drawn: bool,
 }
@@ -95,13 +96,14 @@ pub struct Message<'a> {
 }
 
 impl Messages {
-    /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are told
-    /// once more in Foxglove's own messages.
+    /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are
+    /// told once more in Foxglove's own messages.
     pub fn new(offset_ns: u64, poses: bool, language: Language) -> Result<Self, SinkError> {
         Ok(Self {
             plan: Plan::growing(offset_ns, poses, language)?,
             buffer: Buffer::default(),
             schemas: Schemas::default(),
+            held: Held::default(),
             states: Vec::new(),
             metadata: HashMap::new(),
             scene: Scene::default(),
@@ -109,25 +111,21 @@ impl Messages {
         })
     }
 
-    /// What learns the schemas of samples that are still to come. A batch that is shown to it first has its schemas
-    /// known when its first structs come, whatever the order in it.
-    pub fn schemas(&mut self) -> &mut Schemas {
-        &mut self.schemas
-    }
-
-    /// Makes messages of what waits for more: starts, and the scene of the last time.
-    pub fn seal(&mut self) {
+    /// Makes messages of all that waits for more: for schemas, for a time, for the rest of a scene.
+    pub fn seal(&mut self) -> Result<(), SinkError> {
+        self.release()?;
         self.buffer.seal(&self.plan);
+        Ok(())
     }
 
-    /// Chooses places for the channels that had no sample: no more will come.
+    /// The same, and chooses places for the channels that had no sample: no more will come.
     pub fn finish(&mut self) -> Result<(), SinkError> {
+        self.seal()?;
         for id in (0..).take(self.states.len()) {
-            if self.states.get(id as usize).is_some_and(|state| state.declared && !state.laid) {
+            if self.is_open(id) {
                 self.lay(id)?;
             }
         }
-        self.seal();
         Ok(())
     }
 
@@ -169,22 +167,87 @@ impl Messages {
         self.buffer.early
     }
 
-    /// Whether a channel was declared that has no place yet, because only a schema tells how its values look.
-    #[must_use]
-    pub fn waits(&self) -> bool {
-        self.states.iter().any(|state| state.declared && !state.laid)
-    }
-
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    #[inline]
+    fn is_open(&self, id: ChannelId) -> bool {
+        self.states.get(id as usize).is_some_and(|state| state.open)
     }
 
     fn lay(&mut self, id: ChannelId) -> Result<(), EncodeError> {
         self.plan.lay(id as usize, &self.schemas.registry)?;
         if let Some(state) = self.states.get_mut(id as usize) {
-            state.laid = true;
+            state.open = false;
         }
         Ok(())
+    }
+
+    /// Makes messages of samples.
+    fn make(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            if self.is_open(sample.channel) {
+                self.lay(sample.channel)?;
+            }
+        }
+        self.note(samples);
+        self.buffer.samples(&self.plan, samples)
+    }
+
+    /// Whether a sample has to wait for the schema of its channel.
+    #[inline]
+    fn is_early(&self, sample: &Sample<'_>) -> bool {
+        self.is_open(sample.channel) && !self.is_explained(sample.channel)
+    }
+
+    fn is_explained(&self, id: ChannelId) -> bool {
+        let type_name = self.plan.channels.get(id as usize).map_or("", |channel| &channel.type_name);
+        self.schemas.explain(type_name)
+    }
+
+    /// Lets samples wait, and all that waits go if nothing is missing any more or it is too much.
+    fn hold(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            if self.is_early(sample) && !self.held.missing.contains(&sample.channel) {
+                self.held.missing.push(sample.channel);
+            }
+            self.held.push(sample);
+        }
+        let mut missing = std::mem::take(&mut self.held.missing);
+        missing.retain(|id| !self.is_explained(*id));
+        self.held.missing = missing;
+        if self.held.missing.is_empty() || self.held.size() > HELD { self.release() } else { Ok(()) }
+    }
+
+    /// Makes messages of what waits for schemas, with those that are there.
+    fn release(&mut self) -> Result<(), SinkError> {
+        if self.held.events.is_empty() {
+            return Ok(());
+        }
+        let held = std::mem::take(&mut self.held);
+        let mut samples = Vec::new();
+        let mut start = 0;
+        for event in &held.events {
+            if let Event::Sample { channel, ty, time, end } = event {
+                let payload = held.bytes.get(start..*end).unwrap_or_default();
+                start = *end;
+                // It was emitted by a value of this type.
+                if let Ok(value) = Value::parse(*ty, payload, Layout::Little) {
+                    samples.push(Sample { channel: *channel, time: *time, value });
+                }
+                continue;
+            }
+            self.make(&samples)?;
+            samples.clear();
+            match event {
+                Event::Start(event) => self.buffer.start(event),
+                Event::Metadata(id, time, text) => self.buffer.metadata(&self.plan, *id, *time, text),
+                Event::End(id, time) => self.buffer.end(&self.plan, *id, *time),
+                Event::Sample { .. } => {}
+            }
+        }
+        self.make(&samples)
     }
 
     /// Takes what samples tell about the scene, before it is drawn with them.
@@ -229,57 +292,104 @@ impl Sink for Messages {
         self.plan.declare(place, channel)?;
         self.states.resize(self.plan.channels.len(), State::default());
         if let Some(state) = self.states.get_mut(place) {
-            *state = State { declared: true, laid: false, drawn: self.plan.poses && Scene::needs(channel) };
+            *state = State { declared: true, open: true, drawn: self.plan.poses && Scene::needs(channel) };
         }
-        self.schemas.channel(id, channel)?;
+        self.schemas.channel(id, channel);
+        if !Plan::needs_schema(&channel.type_name) {
+            self.lay(id)?;
+        }
         // All of it, because the topic may come much later.
         let mut event = json!({"event": "start", "channel": id});
         if let (Some(event), serde_json::Value::Object(about)) = (event.as_object_mut(), channel_to_json(channel)) {
             event.extend(about);
         }
-        self.buffer.start(&event);
-        if !Plan::needs_schema(&channel.type_name) {
-            self.lay(id)?;
+        if self.held.events.is_empty() {
+            self.buffer.start(&event);
+        } else {
+            self.held.events.push(Event::Start(event));
         }
         Ok(())
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.schemas.samples(samples)?;
-        for sample in samples {
-            if self.states.get(sample.channel as usize).is_some_and(|state| state.declared && !state.laid) {
-                self.lay(sample.channel)?;
-            }
+        self.schemas.learn(samples);
+        if !self.held.events.is_empty() {
+            return self.hold(samples);
         }
-        self.note(samples);
-        self.buffer.samples(&self.plan, samples)
+        let early = samples.iter().position(|sample| self.is_early(sample)).unwrap_or(samples.len());
+        let (now, later) = samples.split_at(early);
+        self.make(now)?;
+        if later.is_empty() { Ok(()) } else { self.hold(later) }
     }
 
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
         self.metadata.insert(id, metadata.to_owned());
-        self.buffer.metadata(&self.plan, id, time, metadata);
+        if self.held.events.is_empty() {
+            self.buffer.metadata(&self.plan, id, time, metadata);
+        } else {
+            self.held.events.push(Event::Metadata(id, time, metadata.to_owned()));
+        }
         Ok(())
     }
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.buffer.end(&self.plan, id, time);
+        if self.held.events.is_empty() {
+            self.buffer.end(&self.plan, id, time);
+        } else {
+            self.held.events.push(Event::End(id, time));
+        }
         Ok(())
     }
 }
 
-/// A sink that learns the schemas among the samples and nothing else.
-#[derive(Debug, Default)]
-pub struct Schemas {
+/// What waits for schemas, in its order.
+#[derive(Default)]
+struct Held {
+    events: Vec<Event>,
+    /// The payloads of the samples.
+    bytes: Vec<u8>,
+    /// The channels whose schemas are missing.
+    missing: Vec<ChannelId>,
+}
+
+enum Event {
+    Start(serde_json::Value),
+    Sample {
+        channel: ChannelId,
+        ty: Type,
+        time: Time,
+        /// Where its payload ends; it starts where that of the sample before ends.
+        end: usize,
+    },
+    Metadata(ChannelId, Time, String),
+    End(ChannelId, Time),
+}
+
+impl Held {
+    fn push(&mut self, sample: &Sample<'_>) {
+        sample.value.emit(Layout::Little, &mut self.bytes);
+        let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
+        self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.events.len() * size_of::<Event>()
+    }
+}
+
+/// The schemas of a stream.
+#[derive(Default)]
+struct Schemas {
     registry: Registry,
     /// By channel: those whose samples are schemas.
     channels: Vec<Option<Box<Channel>>>,
 }
 
-impl Sink for Schemas {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+impl Schemas {
+    /// Takes a channel, whose number a plan has a place for.
+    fn channel(&mut self, id: ChannelId, channel: &Channel) {
         let place = id as usize;
-        // Beyond that no plan has a place for it.
-        if Registry::is_schema(&channel.name, &channel.type_name) && place < usize::from(u16::MAX) {
+        if Registry::is_schema(&channel.name, &channel.type_name) {
             if self.channels.len() <= place {
                 self.channels.resize(place + 1, None);
             }
@@ -287,10 +397,9 @@ impl Sink for Schemas {
                 *known = Some(Box::new(channel.clone()));
             }
         }
-        Ok(())
     }
 
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+    fn learn(&mut self, samples: &[Sample<'_>]) {
         for sample in samples {
             let Some(Some(channel)) = self.channels.get(sample.channel as usize) else { continue };
             if let Value::String(payload) | Value::Bytes(payload) = sample.value {
@@ -299,6 +408,16 @@ impl Sink for Schemas {
                 let _ = self.registry.add(&channel.name, &channel.type_name, payload);
             }
         }
-        Ok(())
+    }
+
+    /// Whether values of the type are explained, with all that they hold.
+    fn explain(&self, type_name: &str) -> bool {
+        match type_name.strip_prefix("proto:") {
+            Some(message) => self.registry.descriptor_set(message).is_ok(),
+            None => self.registry.decoder(type_name).is_ok_and(|decoder| decoder.layout().is_some()),
+        }
     }
 }
+
+/// Bytes that wait for schemas at most.
+const HELD: usize = 1 << 20;

@@ -15,7 +15,7 @@ mod unpack;
 mod writer;
 
 pub use describe::Language;
-pub use messages::{Message, Messages, Role, Schemas, Topic, TopicSchema};
+pub use messages::{Message, Messages, Role, Topic, TopicSchema};
 pub use piece::McapPiece;
 pub use reader::{read, sniff};
 pub use scene::Scene;

@@ -3,7 +3,7 @@ use std::io::Write;
 use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
 
 use super::describe::Language;
-use super::messages::{Messages, Schemas};
+use super::messages::Messages;
 use super::plan;
 use super::writer::{File, McapOptions, early_samples};
 use crate::Header;
@@ -36,14 +36,9 @@ impl<W: Write> McapStream<W> {
         Ok(Self { file, messages })
     }
 
-    /// See [`Messages::schemas`].
-    pub fn schemas(&mut self) -> &mut Schemas {
-        self.messages.schemas()
-    }
-
     /// Ends the chunk and flushes the writer: all that was given so far is in the file.
     pub fn flush(&mut self) -> Result<(), SinkError> {
-        self.messages.seal();
+        self.messages.seal()?;
         self.write()?;
         self.file.flush()
     }

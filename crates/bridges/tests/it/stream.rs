@@ -164,25 +164,47 @@ fn a_struct_is_understood_if_its_schema_comes_in_time() {
         ("/tf", "foxglove.FrameTransform"),
     ];
     let bytes = [("/RealOutputs/Odometry/Robot", "logpose/Bytes")];
-    let check = |calls: &[Call], learn: bool, expected: &[(&str, &str)]| {
+    let check = |calls: &[Call], seal_after: usize, expected: &[(&str, &str)]| {
         let mut messages = Messages::new(0, true, Language::Ros1).unwrap();
-        if learn {
-            tell(calls, messages.schemas()).unwrap();
-        }
-        tell(calls, &mut messages).unwrap();
+        tell(&calls[..seal_after], &mut messages).unwrap();
+        messages.seal().unwrap();
+        tell(&calls[seal_after..], &mut messages).unwrap();
         messages.finish().unwrap();
         let found = topics(&messages);
         let found: Vec<_> = found.iter().filter(|(name, _)| !name.starts_with("/.schema")).collect();
         let found: Vec<_> = found.iter().map(|(name, schema)| (name.as_str(), schema.as_str())).collect();
         assert_eq!(found, expected);
     };
-    check(&pose_and_schemas(true, true), false, &understood);
-    check(&pose_and_schemas(true, false), false, &understood);
-    // In one call, behind the pose.
-    check(&pose_and_schemas(false, true), false, &understood);
-    // In a later one, which is too late unless it was shown before.
-    check(&pose_and_schemas(false, false), false, &bytes);
-    check(&pose_and_schemas(false, false), true, &understood);
+    for (first, at_once) in [(true, true), (true, false), (false, true), (false, false)] {
+        check(&pose_and_schemas(first, at_once), 0, &understood);
+    }
+    // Behind the pose and behind the seal is too late.
+    check(&pose_and_schemas(false, false), 2, &bytes);
+    check(&pose_and_schemas(false, false), 6, &bytes);
+    check(&pose_and_schemas(true, false), 6, &understood);
+}
+
+#[test]
+fn what_waits_for_a_schema_does_not_wait_for_ever() {
+    let mut messages = Messages::new(0, true, Language::Ros1).unwrap();
+    messages.channel(0, &Channel::new("/pose", "struct:Pose2d")).unwrap();
+    messages.channel(1, &Channel::new("/text", "string")).unwrap();
+    let sample = |channel, value| Sample { channel, time: Time::from_nanos(5), value };
+    let (pose, text) = (pose(), [b'x'; 1000]);
+    messages.samples(&[sample(1, Value::String(b"before"))]).unwrap();
+    let before = messages.messages().count();
+    messages.samples(&[sample(0, Value::Bytes(&pose))]).unwrap();
+    for _ in 0..900 {
+        messages.samples(&[sample(1, Value::String(&text))]).unwrap();
+        assert_eq!(messages.messages().count(), before);
+    }
+    // A megabyte is enough.
+    for _ in 0..200 {
+        messages.samples(&[sample(1, Value::String(&text))]).unwrap();
+    }
+    assert_eq!(messages.messages().count(), before + 1101);
+    assert_eq!(topics(&messages)[0], ("/text".to_owned(), "std_msgs/String".to_owned()));
+    assert_eq!(topics(&messages)[1], ("/pose".to_owned(), "logpose/Bytes".to_owned()));
 }
 
 #[test]
@@ -302,6 +324,7 @@ fn messages_of_ros_2_have_gaps_and_small_letters() {
         at(7, Value::String(b"{}")),
     ];
     messages.samples(&samples).unwrap();
+    messages.seal().unwrap();
     let topic = |name: &str| messages.topics().find(|topic| topic.name == name).unwrap();
     let data = |name: &str| -> Vec<u8> {
         let id = topic(name).id;
