@@ -5,8 +5,8 @@ use logpose::core::{Lookup, Time};
 use logpose::find::{FindOptions, Query};
 use logpose::{DemoOptions, Log, OpenOptions, Quiet};
 use logpose_live::ExpressionTrigger;
+use logpose_live::Trigger;
 use logpose_live::player::{PlayOptions, Player};
-use logpose_live::recorder::Trigger;
 
 /// A log that is played strikes where `find` finds the start of an interval.
 #[test]
