@@ -310,7 +310,8 @@ fn bad(at: u64, method: &'static str, key: &'static str, what: &'static str) -> 
     Error::new(at, ErrorKind::BadParameter { method, key, what })
 }
 
-/// The messages of one text WebSocket message. After an error it goes on if [`Error::is_recoverable`], and ends otherwise.
+/// The messages of one text WebSocket message. After an error it goes on if [`Error::is_recoverable`], and ends
+/// otherwise.
 ///
 /// One message is parsed at a time, so that a long list takes no more memory than a short one.
 #[derive(Clone, Debug)]

@@ -53,8 +53,8 @@ pub(crate) fn metadata_of(properties: &Map<String, Json>) -> String {
     format!("{{\"properties\":{properties},\"source\":\"NT\"}}")
 }
 
-/// A topic's properties: those in the metadata that WPILib writes for a topic, or else all of other metadata that are an
-/// object, without the note about their source.
+/// A topic's properties: those in the metadata that WPILib writes for a topic, or else all of other metadata that are
+/// an object, without the note about their source.
 pub(crate) fn properties_of(metadata: &str) -> Map<String, Json> {
     let Ok(Json::Object(mut map)) = serde_json::from_str(metadata) else { return Map::new() };
     match map.remove("properties") {
@@ -96,8 +96,8 @@ pub(crate) enum Unfit {
     Bytes(#[from] Misfit),
 }
 
-/// The samples of one binary WebSocket message. Arrays lie in MessagePack with a byte in front of each element: they are
-/// packed here.
+/// The samples of one binary WebSocket message. Arrays lie in MessagePack with a byte in front of each element: they
+/// are packed here.
 #[derive(Debug, Default)]
 pub(crate) struct Values<'a> {
     held: Vec<Held<'a>>,

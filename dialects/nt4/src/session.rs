@@ -4,6 +4,7 @@
 
 mod client;
 mod meta;
+mod requests;
 mod server;
 mod topics;
 

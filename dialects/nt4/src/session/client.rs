@@ -29,8 +29,8 @@ const TEXT_LEN: u64 = 16 << 20;
 /// What a client listens to. As it comes, it is everything that the server does not hide, and every value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Names of topics, or beginnings of names. Topics that begin with `$` are the server's own and must be asked for by
-    /// at least that letter.
+    /// Names of topics, or beginnings of names. Topics that begin with `$` are the server's own and must be asked for
+    /// by at least that letter.
     pub topics: Vec<String>,
     /// Whether the names are beginnings of names.
     pub prefix: bool,
@@ -51,8 +51,8 @@ impl Default for Options {
 /// The side that listens. It has one link; opening another one forgets the topics' ids, but channels that come again
 /// keep their numbers.
 ///
-/// Channels are named and typed as in WPILib's own logs of NetworkTables, and samples have the server's time. What cannot
-/// be decoded closes the link: a fresh connection brings everything anew.
+/// Channels are named and typed as in WPILib's own logs of NetworkTables, and samples have the server's time. What
+/// cannot be decoded closes the link: a fresh connection brings everything anew.
 #[derive(Debug)]
 pub struct Nt4Client {
     limits: Limits,

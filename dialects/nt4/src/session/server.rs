@@ -1,16 +1,14 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use logpose_core::{
-    Channel, ChannelId, EncodeError, Limits, Link, Problem, Sample, Serve, Session, Severity, Sink, SinkError, Time,
-    Transmit, Type, Value,
+    Channel, ChannelId, EncodeError, Limits, Link, Sample, Serve, Session, Sink, SinkError, Time, Transmit, Value,
 };
 use serde_json::{Map, Value as Json};
 
-use super::topics::{Client, Listener, Mode, Publisher, Subscription, Topic, Topics};
-use crate::error::Error;
-use crate::messages::{self, Messages, Request};
-use crate::model::{self, Values, channel_name, channel_type, put_value, topic_name, topic_type};
-use crate::wire::{Kind, TIME_SYNC, Update, Updates, is_text, put_head};
+use super::topics::{Client, Listener, Mode, Publisher, Topic, Topics};
+use crate::messages;
+use crate::model::{self, put_value, topic_name, topic_type};
+use crate::wire::{Kind, is_text, put_head};
 
 /// The longest text message of a client.
 const TEXT_LEN: u64 = 2 << 20;
@@ -60,19 +58,20 @@ impl Default for ServerOptions {
 /// server.handle_input(now, Link(1), ask, &mut Nothing)?;
 /// server.handle_timeout(now);
 /// let announced = server.poll_transmit().unwrap();
-/// assert!(announced.text && announced.bytes.starts_with(br#"[{"method":"announce","params":{"name":"/A","id":0,"type":"int""#));
+/// let begin = br#"[{"method":"announce","params":{"name":"/A","id":0,"type":"int""#;
+/// assert!(announced.text && announced.bytes.starts_with(begin));
 /// let value = server.poll_transmit().unwrap();
 /// assert_eq!(Updates::new(&value.bytes).next().unwrap()?.to_string(), "#0 0.000001 int 7");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The server's clock starts at zero when it first hears of a time, and values have the time on it at which they were put
-/// in: clients compare it with the time that they have asked for. A value is encoded once, whoever gets it. What a slow
-/// client has not taken yet is held by the one who drives the server, and it is for that one to close the link when it is
-/// too much.
+/// The server's clock starts at zero when it first hears of a time, and values have the time on it at which they were
+/// put in: clients compare it with the time that they have asked for. A value is encoded once, whoever gets it. What a
+/// slow client has not taken yet is held by the one who drives the server, and it is for that one to close the link
+/// when it is too much.
 #[derive(Debug)]
 pub struct Nt4Server {
-    options: ServerOptions,
+    pub(super) options: ServerOptions,
     pub(super) start: Option<Time>,
     pub(super) now: Time,
     pub(super) topics: Topics,
@@ -81,16 +80,16 @@ pub struct Nt4Server {
     /// What was declared to the sink, by number.
     pub(super) own: Vec<Option<Own>>,
     /// What was declared to the sink of `handle_input`, by topic and type, and the metadata.
-    numbers: HashMap<(String, String), ChannelId>,
-    metadata: Vec<String>,
+    pub(super) numbers: HashMap<(String, String), ChannelId>,
+    pub(super) metadata: Vec<String>,
     /// Channels that ended and of which the sink does not know yet.
-    ended: Vec<ChannelId>,
+    pub(super) ended: Vec<ChannelId>,
     /// The values of the topics about the server itself.
     pub(super) meta: BTreeMap<String, Vec<u8>>,
     pub(super) meta_wanted: bool,
     pub(super) meta_due: Option<Time>,
     pub(super) meta_sent: Time,
-    transmit: VecDeque<Transmit>,
+    pub(super) transmit: VecDeque<Transmit>,
     close: VecDeque<Link>,
     /// The message that is being made.
     message: Vec<u8>,
@@ -289,7 +288,7 @@ impl Nt4Server {
     }
 
     /// Sets how a client listens to a topic; `false` if it does not.
-    fn listen(&mut self, id: i32, slot: usize, name: &str) -> bool {
+    pub(super) fn listen(&mut self, id: i32, slot: usize, name: &str) -> bool {
         let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return false };
         let Some(topic) = self.topics.get_mut(id) else { return false };
         let Some((mode, period)) = client.serves(name) else {
@@ -307,7 +306,7 @@ impl Nt4Server {
     }
 
     /// Announces a topic.
-    fn tell(&mut self, id: i32, slot: usize, pubuid: Option<i32>) {
+    pub(super) fn tell(&mut self, id: i32, slot: usize, pubuid: Option<i32>) {
         let client = self.clients.get_mut(slot).and_then(Option::as_mut);
         if let (Some(client), Some(topic)) = (client, self.topics.get(id)) {
             let message = messages::announce(&topic.name, id, &topic.type_name, pubuid, &topic.properties);
@@ -338,7 +337,7 @@ impl Nt4Server {
         self.mark_meta();
     }
 
-    fn unpublish(&mut self, id: i32, publisher: Publisher) {
+    pub(super) fn unpublish(&mut self, id: i32, publisher: Publisher) {
         let Some(topic) = self.topics.get_mut(id) else { return };
         topic.publishers.retain(|other| *other != publisher);
         if !topic.lives() {
@@ -348,7 +347,7 @@ impl Nt4Server {
     }
 
     /// Changes properties and tells all who know the topic.
-    fn set_properties(&mut self, id: i32, update: &Map<String, Json>, asked: Option<usize>) {
+    pub(super) fn set_properties(&mut self, id: i32, update: &Map<String, Json>, asked: Option<usize>) {
         let Some(topic) = self.topics.get(id).filter(|_| !update.is_empty()) else { return };
         let mut properties = topic.properties.clone();
         model::update(&mut properties, update);
@@ -366,8 +365,8 @@ impl Nt4Server {
         }
     }
 
-    /// Sends a value to all who listen, except to the client that it came from. `false` if it is none of the topic's type,
-    /// or if there is no room to keep it.
+    /// Sends a value to all who listen, except to the client that it came from. `false` if it is none of the topic's
+    /// type, or if there is no room to keep it.
     pub(super) fn put(&mut self, id: i32, from: Option<usize>, time: i64, value: &Value<'_>) -> bool {
         let bytes = self.topics.bytes();
         let Some(topic) = self.topics.get_mut(id) else { return true };
@@ -400,278 +399,6 @@ impl Nt4Server {
             });
         }
         true
-    }
-
-    fn text(&mut self, slot: usize, bytes: &[u8], sink: &mut dyn Sink) -> Result<Result<(), Error>, SinkError> {
-        if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut).filter(|client| !client.speaks) {
-            client.speaks = true;
-            self.mark_meta();
-        }
-        for request in Messages::<Request>::new(bytes) {
-            match request {
-                Ok(request) => self.request(slot, request, sink)?,
-                Err(error) if error.is_recoverable() => {
-                    self.warn(slot, "odd-message", &format!("a message was ignored: {}", error.kind), sink);
-                }
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    fn request(&mut self, slot: usize, request: Request, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        match request {
-            Request::Publish { name, pubuid, type_name, properties } => {
-                self.client_publish(slot, &name, pubuid, &type_name, properties, sink)?;
-            }
-            Request::Unpublish { pubuid } => {
-                let client = self.clients.get_mut(slot).and_then(Option::as_mut);
-                if let Some(topic) = client.and_then(|client| client.publishers.remove(&pubuid)) {
-                    self.unpublish(topic, Publisher { slot: Some(slot), uid: pubuid });
-                }
-            }
-            Request::SetProperties { name, update } => match self.topics.id(&name) {
-                Some(id) if !name.starts_with('$') => {
-                    let new = Topic::new("", "", update);
-                    if self.has_room(new.size()) {
-                        self.set_properties(id, &new.properties, Some(slot));
-                        self.tell_sink(id, sink)?;
-                    } else {
-                        self.warn(
-                            slot,
-                            "too-many",
-                            &format!("too many properties, some of {name:?} are left out"),
-                            sink,
-                        );
-                    }
-                }
-                _ => self.warn(slot, "no-topic", &format!("properties of {name:?}, which is no topic"), sink),
-            },
-            Request::Subscribe { topics, subuid, options } => {
-                self.client_subscribe(slot, subuid, Some(Subscription { topics, options }), sink);
-            }
-            Request::Unsubscribe { subuid } => self.client_subscribe(slot, subuid, None, sink),
-        }
-        self.tell_ends(sink)
-    }
-
-    /// Whether clients may add so many bytes to the topics.
-    fn has_room(&self, bytes: usize) -> bool {
-        self.topics.bytes() + bytes <= self.options.kept
-    }
-
-    fn client_publish(
-        &mut self,
-        slot: usize,
-        name: &str,
-        pubuid: i32,
-        type_name: &str,
-        properties: Map<String, Json>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        let Some(client) = self.clients.get(slot).and_then(Option::as_ref) else { return Ok(()) };
-        let new = Topic::new(name, type_name, properties);
-        let room = client.publishers.len() < self.options.publishers && self.has_room(new.size());
-        let before = client.publishers.get(&pubuid).copied();
-        let id = self.topics.id(name);
-        if name.starts_with('$') {
-            self.warn(slot, "reserved-name", &format!("{name:?} is a name for the server's own topics"), sink);
-            return Ok(());
-        }
-        if before.is_some() && before != id {
-            self.warn(slot, "publisher-in-use", &format!("publisher {pubuid} is in use, not for {name:?}"), sink);
-            return Ok(());
-        }
-        let id = if room || before.is_some() { id.or_else(|| self.create(new, Some(slot))) } else { None };
-        let Some(id) = id else {
-            self.warn(slot, "too-many", &format!("too many topics or publishers, {name:?} is left out"), sink);
-            return Ok(());
-        };
-        if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
-            client.publishers.insert(pubuid, id);
-        }
-        if !self.listen(id, slot, name)
-            && let Some(topic) = self.topics.get_mut(id)
-            && topic.listener(slot).is_none()
-        {
-            topic.listeners.push(Listener { slot, mode: Mode::None, queue: 0, pending: false });
-        }
-        let Some(topic) = self.topics.get_mut(id) else { return Ok(()) };
-        let publisher = Publisher { slot: Some(slot), uid: pubuid };
-        if !topic.publishers.contains(&publisher) {
-            topic.publishers.push(publisher);
-        }
-        if topic.type_name != type_name {
-            let message =
-                format!("{name:?} is published as {type_name}, and is {}: its values will not fit", topic.type_name);
-            self.warn(slot, "type-conflict", &message, sink);
-        }
-        // "The server shall respond with an announce, even if the topic was previously announced."
-        self.tell(id, slot, Some(pubuid));
-        self.mark_meta();
-        self.tell_sink(id, sink)
-    }
-
-    /// Adds, replaces or takes away a subscription.
-    fn client_subscribe(&mut self, slot: usize, subuid: i32, new: Option<Subscription>, sink: &mut dyn Sink) {
-        let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return };
-        if let Some(new) = &new {
-            let others = client.subscriptions.iter().filter(|(uid, _)| **uid != subuid);
-            let (count, held) = others.fold((0, 0), |(count, held), (_, other)| (count + 1, held + other.size()));
-            if count >= self.options.subscriptions || held + new.size() > self.options.limits.held_back {
-                self.warn(slot, "too-many", "too many subscriptions, one is left out", sink);
-                return;
-            }
-        }
-        // What waits goes out now, so that nothing waits in a queue that the topic is no longer in.
-        client.send(slot, None, self.now, &mut self.topics, &mut self.transmit);
-        let mut concerned = new.as_ref().map(|new| self.topics.matching(new)).unwrap_or_default();
-        let old = match new {
-            Some(new) => client.subscriptions.insert(subuid, new),
-            None => client.subscriptions.remove(&subuid),
-        };
-        concerned.extend(old.as_ref().map(|old| self.topics.matching(old)).unwrap_or_default());
-        concerned.sort_unstable();
-        concerned.dedup();
-        for id in concerned {
-            let Some(topic) = self.topics.get_mut(id) else { continue };
-            let before = topic.listener(slot).map(|listener| listener.mode);
-            let name = topic.name.clone();
-            let listens = self.listen(id, slot, &name);
-            if listens && before.is_none() {
-                self.tell(id, slot, None);
-            }
-            let Some(topic) = self.topics.get_mut(id) else { continue };
-            let Some(listener) = topic.listener(slot).copied() else { continue };
-            let client = self.clients.get_mut(slot).and_then(Option::as_mut);
-            if let Some(client) = client
-                && listener.mode > Mode::None
-                && before.is_none_or(|before| before == Mode::None)
-                && topic.cached
-                && !topic.last.is_empty()
-            {
-                client.add(listener.queue, &topic.last, self.now, &mut self.transmit);
-            }
-        }
-        self.weigh_meta();
-        self.mark_meta();
-    }
-
-    /// Declares the channel of a topic that a client publishes, or its metadata if they have changed.
-    fn tell_sink(&mut self, id: i32, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let time = Time::from_micros(self.server_time());
-        let Some(topic) = self.topics.get_mut(id) else { return Ok(()) };
-        if !topic.publishers.iter().any(|publisher| publisher.slot.is_some()) {
-            return Ok(());
-        }
-        let metadata = model::metadata_of(&topic.properties);
-        let key = (topic.name.clone(), topic.type_name.clone());
-        if let Some(number) = self.numbers.get(&key).copied() {
-            topic.channel = Some(number);
-            return match self.metadata.get_mut(number as usize) {
-                Some(before) if *before != metadata => {
-                    *before = metadata;
-                    sink.metadata(number, time, before)
-                }
-                _ => Ok(()),
-            };
-        }
-        if self.metadata.len() >= self.options.limits.channels as usize {
-            return Ok(());
-        }
-        let number = ChannelId::try_from(self.metadata.len()).unwrap_or(ChannelId::MAX);
-        let channel =
-            Channel { metadata: metadata.clone(), ..Channel::new(channel_name(&key.0), channel_type(&key.1)) };
-        topic.channel = Some(number);
-        self.numbers.insert(key, number);
-        self.metadata.push(metadata);
-        sink.channel(number, &channel)
-    }
-
-    fn tell_ends(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let time = Time::from_micros(self.server_time());
-        for channel in std::mem::take(&mut self.ended) {
-            sink.end(channel, time)?;
-        }
-        Ok(())
-    }
-
-    fn binary(&mut self, slot: usize, bytes: &[u8], sink: &mut dyn Sink) -> Result<Result<(), Error>, SinkError> {
-        let mut values = Values::default();
-        let mut places = Vec::new();
-        let mut result = Ok(());
-        for update in Updates::new(bytes) {
-            match update {
-                Ok(update) if update.id == TIME_SYNC => self.sync(slot, &update),
-                Ok(update) => {
-                    if let Some(id) = self.value(slot, &update, &mut values, sink) {
-                        places.push((id, update.time));
-                    }
-                }
-                Err(error) => result = Err(error),
-            }
-        }
-        if !values.is_empty() {
-            let samples = values.samples();
-            for (sample, (id, time)) in samples.iter().zip(places) {
-                if !self.put(id, Some(slot), time, &sample.value) {
-                    self.warn_once(slot, "too-many", "there is no room for more values, some are not passed on", sink);
-                }
-            }
-            sink.samples(&samples)?;
-        }
-        Ok(result)
-    }
-
-    /// The topic of a client's value, if it is one.
-    fn value<'a>(
-        &mut self,
-        slot: usize,
-        update: &Update<'a>,
-        values: &mut Values<'a>,
-        sink: &mut dyn Sink,
-    ) -> Option<i32> {
-        let client = self.clients.get(slot)?.as_ref()?;
-        let publisher = i32::try_from(update.id).ok().and_then(|id| client.publishers.get(&id).copied());
-        let server_time = self.server_time();
-        let topic = publisher.and_then(|id| self.topics.get(id));
-        let problem = match topic.and_then(|topic| Some((topic, topic.channel?))) {
-            None => format!("values of publisher {} are left out: it does not exist", update.id),
-            Some((topic, channel)) => {
-                let time = if update.time == 0 { server_time } else { update.time };
-                let ty = Type::of(channel_type(&topic.type_name));
-                let found = (update.kind, &update.value);
-                match values.push(channel, Time::from_micros(time), (topic.kind, ty), found) {
-                    Ok(()) => return publisher,
-                    Err(unfit) => format!("a value of {:?} is no {} and is left out: {unfit}", topic.name, topic.kind),
-                }
-            }
-        };
-        self.warn_once(slot, "bad-value", &problem, sink);
-        None
-    }
-
-    /// What comes with every value is told once for each client.
-    fn warn_once(&mut self, slot: usize, code: &'static str, message: &str, sink: &mut dyn Sink) {
-        let client = self.clients.get_mut(slot).and_then(Option::as_mut);
-        if client.is_some_and(|client| !std::mem::replace(&mut client.told, true)) {
-            self.warn(slot, code, message, sink);
-        }
-    }
-
-    /// Tells the time, at once and with what the client gave.
-    fn sync(&mut self, slot: usize, update: &Update<'_>) {
-        let time = self.server_time();
-        if let Some(client) = self.clients.get(slot).and_then(Option::as_ref) {
-            let mut message = Vec::new();
-            Update { time, ..*update }.emit(&mut message);
-            self.transmit.push_back(Transmit::one(client.link, message));
-        }
-    }
-
-    fn warn(&self, slot: usize, code: &'static str, message: &str, sink: &mut dyn Sink) {
-        let name = self.clients.get(slot).and_then(Option::as_ref).map_or("", |client| &client.name);
-        sink.problem(Problem::general(Severity::Warning, code, format!("client {name}: {message}")));
     }
 
     fn forget(&mut self, link: Link) {
