@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::driver::Driver;
-use crate::links::{Wire, accept_websocket};
+use crate::links::{Wire, accept_websocket, keep_alive};
 use crate::stats::LinkStats;
 use crate::{Address, Batch, Clock, Output, OutputError, Speech};
 
@@ -183,6 +183,7 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wi
         let _ = socket.set_nodelay(true);
         // What waits shall wait in our queue, where it is shared with other clients and counted.
         let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER);
+        keep_alive(&socket);
         let wire = match transport {
             Transport::WebSocket { protocols, also, .. } => {
                 let accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)).await;

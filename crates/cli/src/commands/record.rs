@@ -258,7 +258,7 @@ impl Recording {
         let mut parts = vec![
             duration(i64::try_from(progress.elapsed.as_nanos()).unwrap_or(i64::MAX)),
             stats.files.last().map_or_else(String::new, |file| format!("{} {}", shown(file), bytes(stats.bytes))),
-            format!("{} samples/s", count(rate.max(0.0).round() as u64)),
+            format!("{rate:.0} samples/s"),
         ];
         let open = progress.sources.iter().filter(|source| source.link.open > 0).count();
         if open < progress.sources.len() {

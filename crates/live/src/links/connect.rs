@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use logpose_core::Transport;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout;
 
@@ -67,7 +68,15 @@ async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Res
 async fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
     let socket = TcpStream::connect((host, port)).await?;
     socket.set_nodelay(true)?;
+    keep_alive(&socket);
     Ok(socket)
+}
+
+/// Has the system find out when the other side is gone without a word: its power failed, or the cable is out.
+pub(crate) fn keep_alive(socket: &TcpStream) {
+    let patience = TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
+    // Without it a dead link only lasts longer.
+    let _ = SockRef::from(socket).set_tcp_keepalive(&patience);
 }
 
 /// A robot that does not answer in this time is not there, as AdvantageScope has it.

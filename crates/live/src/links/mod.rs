@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-pub(crate) use connect::{Candidate, connect};
+pub(crate) use connect::{Candidate, connect, keep_alive};
 pub(crate) use queue::Outgoing;
 pub use serial::SerialPort;
 pub(crate) use websocket::accept as accept_websocket;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
+use logpose::bridges::mcap::Language;
 use logpose::core::EncodeOptions;
 use logpose_live::{
     Address, FoxgloveOptions, FoxgloveServer, FoxgloveStats, Host, LinkStats, Live, OutputError, OutputThread,
@@ -28,6 +29,9 @@ pub(in crate::commands) struct To {
     /// RLOG: the revision to write and to serve
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub rlog_revision: Option<u8>,
+    /// Foxglove: messages of ROS 2 instead of ROS 1, which is all that PlotJuggler takes
+    #[arg(long, requires = "to")]
+    pub ros2: bool,
     /// How many clients each server may have
     #[arg(long, value_name = "N", default_value_t = 1024, hide_default_value = true)]
     pub max_clients: usize,
@@ -83,7 +87,8 @@ impl To {
             }
             Speech::Foxglove => {
                 let bind = address.bind().map_err(|error| Complaint::usage(error.to_string()))?;
-                let options = FoxgloveOptions { epoch_ns, ..FoxgloveOptions::default() };
+                let language = if self.ros2 { Language::Ros2 } else { Language::Ros1 };
+                let options = FoxgloveOptions { epoch_ns, language, ..FoxgloveOptions::default() };
                 let server = FoxgloveServer::start(bind, &options).map_err(refused)?;
                 let (bound, stats) = (server.address(), server.stats());
                 (bound, OutputThread::start(scheme, Box::new(server), clock)?, Watch::Foxglove(stats))
