@@ -182,10 +182,18 @@ impl Period {
     }
 }
 
-/// Nanoseconds from `12.5`, `12.5s`, `20ms`, `5us`, `100ns`, `2min`, exactly; no sign.
+/// Nanoseconds from `12.5`, `12.5s`, `20ms`, `5us`, `100ns`, `2min`, `20m`, `1h`, exactly; no sign.
 pub(crate) fn nanos(text: &str) -> Option<i64> {
-    let units =
-        [("min", 60_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1), ("s", 1_000_000_000_i64)];
+    let units = [
+        ("min", 60_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("µs", 1_000),
+        ("ns", 1),
+        ("s", 1_000_000_000_i64),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ];
     let (number, unit) =
         units.iter().find_map(|(name, ns)| Some((text.strip_suffix(name)?, *ns))).unwrap_or((text, 1_000_000_000));
     let (whole, part) = number.trim_end().split_once('.').unwrap_or((number.trim_end(), ""));
@@ -204,7 +212,7 @@ pub(crate) fn nanos(text: &str) -> Option<i64> {
 
 /// Nanoseconds from a length of time such as `20ms` or `0.5`.
 pub fn parse_duration(text: &str) -> Result<i64, Error> {
-    let help = "write seconds or a unit: 0.02, 20ms, 5us, 2min";
+    let help = "write seconds or a unit: 0.02, 20ms, 5us, 2m, 1h";
     nanos(text.trim()).ok_or_else(|| Error::usage(format!("{text:?} is no length of time")).with_help(help))
 }
 
@@ -250,6 +258,7 @@ mod tests {
         assert_eq!(nanos("1.000000001s"), Some(1_000_000_001));
         assert_eq!(nanos("20ms"), Some(20_000_000));
         assert_eq!(nanos("1.5min"), Some(90_000_000_000));
+        assert_eq!((nanos("1.5m"), nanos("0.025h")), (Some(90_000_000_000), Some(90_000_000_000)));
         assert_eq!(nanos("99999999999999999999"), None);
     }
 

@@ -36,7 +36,7 @@ Examples:
   logpose record nt4://10.2.54.2 -o match.mcap --split match
   logpose record rlog://254 nt4://254 -o all.mcap          both, on one clock
   logpose record camera=nt4://10.2.54.11 drive=rlog://254 -o all.wpilog
-  logpose record nt4://254 -o pit.wpilog --ring 20m --trigger 'BatteryVoltage < 9' --pre 10s --post 5s
+  logpose record nt4://254 -o a.wpilog --ring 20m --trigger 'BatteryVoltage < 9' --pre 9s --post 5s
   logpose record rlog://254 -o match.wpilog --to foxglove://  watch in Foxglove meanwhile")]
 pub(super) struct Record {
     /// Live sources: rlog://HOST, nt4://HOST; `NAME=rlog://HOST` gives one a name
