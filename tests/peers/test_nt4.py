@@ -8,7 +8,7 @@ import time
 import ntcore
 from wpimath.geometry import Pose2d, Rotation2d
 
-from conftest import DataLogWriter
+from conftest import DataLogWriter, logpose
 from live import Running, free_port, read_wpilog, wait_until
 from logs import Writing
 
@@ -164,3 +164,26 @@ def test_a_stranger_is_told_what_is_spoken(tmp_path):
                              b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
             assert b"400" in stranger.recv(1000)
         playing.stop()
+
+
+def test_two_sources_are_on_one_clock(tmp_path):
+    source = tmp_path / "source.wpilog"
+    log = Writing(source)
+    for n in range(1, 201):
+        log.append(n * 20_000, "/count", "int64", n)
+    log.close()
+    out = tmp_path / "all.mcap"
+    with Running("play", source, "--to", "rlog://:0", "--to", "nt4://:0", "--json", "--loop") as playing:
+        rlog, nt4 = playing.line("serving")["address"], playing.line("serving")["address"]
+        with Running("record", rlog, nt4, "-o", out, "--json", "--duration", "3s") as recording:
+            code, _, err = recording.wait(20)
+        assert code == 0, err
+    rows = [json.loads(line) for line in logpose("cat", out, "--format", "ndjson", "-y", "*count", "-y", "*_time").stdout.splitlines()]
+    seen = {}
+    for row in rows:
+        seen.setdefault(row["channel"], {})[row["value"]] = row["time_ns"]
+    assert {"/rlog/count", "/nt4/NT:/count", "/logpose/rlog/source_time", "/logpose/nt4/receive_time"} <= seen.keys()
+    both = seen["/rlog/count"].keys() & seen["/nt4/NT:/count"].keys()
+    assert len(both) > 80
+    apart = sorted(abs(seen["/rlog/count"][n] - seen["/nt4/NT:/count"][n]) for n in both)
+    assert apart[len(apart) // 2] < 20e6, f"{apart[len(apart) // 2] / 1e6} ms apart"

@@ -272,20 +272,10 @@ impl<'a> Lane<'a> {
         if !self.sorted {
             return self.sort(input);
         }
-        let (mut at, mut times) = (Vec::new(), Vec::new());
         self.block.clear();
         self.used = 0;
-        while self.block.is_empty() {
-            at.clear();
-            times.clear();
-            at.extend(self.places.by_ref().take(BLOCK));
-            if at.is_empty() {
-                break;
-            }
-            input.log.dialect().times(input.log.bytes(), input.index, &at, &mut times);
-            let places = times.iter().zip(&at);
-            let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
-            self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
+        let (mut at, mut times) = (Vec::new(), Vec::new());
+        while self.block.is_empty() && self.take_block(input, &mut at, &mut times) {
             let behind = input.lookup.end.is_some_and(|end| times.last().is_some_and(|last| *last > end));
             if behind && !input.is_always(self.channel) {
                 self.places = Box::new(std::iter::empty());
@@ -298,21 +288,22 @@ impl<'a> Lane<'a> {
         if !self.block.is_empty() {
             return;
         }
-        let (mut at, mut times) = (Vec::new(), Vec::new());
         self.block.reserve_exact(self.found.map_or(0, |found| found.positions.len()));
-        loop {
-            at.clear();
-            times.clear();
-            at.extend(self.places.by_ref().take(BLOCK));
-            if at.is_empty() {
-                break;
-            }
-            input.log.dialect().times(input.log.bytes(), input.index, &at, &mut times);
-            let places = times.iter().zip(&at);
-            let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
-            self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
-        }
+        let (mut at, mut times) = (Vec::new(), Vec::new());
+        while self.take_block(input, &mut at, &mut times) {}
         self.block.sort_by_key(|(time, _)| *time);
+    }
+
+    /// Adds what is wanted of the next places to the block; `times` are those of all of them. `false` if there are none.
+    fn take_block(&mut self, input: &Input<'_>, at: &mut Vec<u64>, times: &mut Vec<Time>) -> bool {
+        at.clear();
+        times.clear();
+        at.extend(self.places.by_ref().take(BLOCK));
+        input.log.dialect().times(input.log.bytes(), input.index, at, times);
+        let places = times.iter().zip(&*at);
+        let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
+        self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
+        !at.is_empty()
     }
 
     /// Makes the first sample at or behind a moment the next one.

@@ -13,6 +13,7 @@ mod carla;
 mod docs;
 mod fixtures;
 mod json;
+mod live;
 mod logs;
 mod plot;
 mod run;
