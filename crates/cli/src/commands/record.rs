@@ -132,7 +132,7 @@ impl Record {
         match written {
             Ok(()) => {}
             Err(error @ OutputError::NoSpace { .. }) => {
-                screen.notes.error("no-space", &error.to_string(), None, Some("make room, or record to another disk"));
+                screen.notes.error("no-space", &error.to_string(), None, None);
                 return Ok(Outcome::Damage);
             }
             Err(error) => return Err(Complaint::failed("record", format!("{}: {error}", shown(&self.output))).into()),
