@@ -11,7 +11,7 @@ use logpose::{Align, Log, Names};
 use logpose_live::player::{Control, PlayOptions, PlayStatus, Player, Report, Snapshot};
 use logpose_live::{Address, Live, OutputThread, Progress};
 
-use super::live::{KEYS, Key, Keys, Served, SourceTicker, Sources, Ticker, To, finish, named};
+use super::live::{KEYS, Key, Keys, Served, Sources, SourcesTicker, Ticker, To, finish, named};
 use super::tell_problems;
 use crate::args::{Channels, Form, Moments, expanded};
 use crate::failure::{Complaint, Outcome};
@@ -238,7 +238,7 @@ impl Play {
                 let now = status.snapshot();
                 due = Instant::now() + Duration::from_millis(if self.form.json() { 1000 } else { 100 });
                 if self.form.json() {
-                    let line = render::PlayLine::of("status", &now, served.iter().map(Served::figures).collect());
+                    let line = render::PlayLine::of("status", &now, figures(served));
                     let _ = screen.out.json_line(&line).and_then(|()| screen.out.flush());
                 } else {
                     ticker.show(line(&now, served));
@@ -297,47 +297,37 @@ impl Play {
         let join = sources.join(live.clock().now());
         let served = self.start(&live, None, &ticker, screen)?;
         interrupt::await_it();
-        let addresses: Vec<String> = sources.addresses.iter().map(ToString::to_string).collect();
-        let mut tickers: Vec<SourceTicker> = Vec::new();
-        tickers.resize_with(addresses.len(), SourceTicker::default);
+        let mut state = SourcesTicker::new(&sources);
         let outputs: Vec<&OutputThread> = served.iter().map(|one| &one.thread).collect();
-        let names = sources.names;
+        let mut last = Progress::default();
         live.listen(sources.list, join, &outputs, &mut |progress: Progress| {
-            for ((address, source), one) in addresses.iter().zip(&progress.sources).zip(&mut tickers) {
-                one.take(address, source, &ticker);
-            }
-            for problem in &progress.problems {
-                ticker.tell(problem.severity.name(), &problem.to_string());
-            }
+            state.take(&progress, &ticker);
             if ticker.is_due() {
                 if ticker.json {
-                    let rates = tickers.iter().map(SourceTicker::rate);
-                    let named = names
-                        .iter()
-                        .zip(&addresses)
-                        .zip(rates)
-                        .map(|((name, address), rate)| (&**name, &**address, rate));
-                    let line = render::RelayLine {
-                        event: "status",
-                        elapsed_s: progress.elapsed.as_secs_f64(),
-                        sources: render::Source::all(&progress, &named.collect::<Vec<_>>()),
-                        channels: progress.channels,
-                        servers: served.iter().map(Served::figures).collect(),
-                    };
+                    let line = render::RelayLine::of("status", &progress, &state.named(), figures(&served));
                     let _ = screen.out.json_line(&line).and_then(|()| screen.out.flush());
                 } else {
-                    let rate: f64 = tickers.iter().map(SourceTicker::rate).sum();
-                    let mut parts = vec![format!("{rate:.0} samples/s"), counted(progress.channels as u64, "channel")];
+                    let channels = counted(progress.channels as u64, "channel");
+                    let mut parts = vec![format!("{:.0} samples/s", state.rate()), channels];
                     parts.extend(served.iter().map(Served::line));
                     ticker.show(parts.join(" · "));
                 }
             }
+            last = progress;
             if interrupt::is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop((outputs, ticker));
-        self.finish(served, screen);
+        let figures = self.finish(served, screen);
+        if self.form.json() {
+            screen.out.json_line(&render::RelayLine::of("done", &last, &state.named(), figures))?;
+        }
         Ok(Outcome::Done)
     }
+}
+
+/// How all servers stand.
+fn figures(served: &[Served]) -> Vec<render::Server> {
+    served.iter().map(Served::figures).collect()
 }
 
 /// Waits until somebody is there to see it.

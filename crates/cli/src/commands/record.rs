@@ -9,7 +9,7 @@ use logpose_live::recorder::{Epoch, RecordError, RecordOptions, RecordStats, Rec
 use logpose_live::{ExpressionTrigger, Live, OutputError, OutputThread, Progress};
 
 use super::find::complain;
-use super::live::{Served, SourceTicker, Sources, Ticker, To, finish};
+use super::live::{Served, Sources, SourcesTicker, Ticker, To, finish};
 use super::shown;
 use crate::args::Form;
 use crate::failure::{Complaint, Outcome};
@@ -99,8 +99,7 @@ impl Record {
         let served = self.to.start(&live, None, &ticker)?;
         let file = OutputThread::start("recorder", Box::new(recorder), live.clock())?;
         interrupt::await_it();
-        let addresses: Vec<String> = sources.addresses.iter().map(ToString::to_string).collect();
-        let mut state = Recording { addresses, names: sources.names, watch, ticker, tickers: Vec::new(), heard: false };
+        let mut state = Recording { sources: SourcesTicker::new(&sources), watch, ticker, heard: false };
         let outputs: Vec<&OutputThread> = std::iter::once(&file).chain(served.iter().map(|one| &one.thread)).collect();
         let mut last = Progress::default();
         live.listen(sources.list, join, &outputs, &mut |progress| {
@@ -118,7 +117,7 @@ impl Record {
         let stats = state.watch.stats();
         if self.form.json() {
             let servers = served.iter().map(|(figures, _)| figures.clone()).collect();
-            let line = render::RecordLine::of("done", &last, &stats, dropped, &state.named(), servers);
+            let line = render::RecordLine::of("done", &last, &stats, dropped, &state.sources.named(), servers);
             screen.out.json_line(&line)?;
         } else if state.heard {
             conclude(&stats, &last, dropped, screen);
@@ -142,7 +141,7 @@ impl Record {
             for file in &stats.files {
                 let _ = std::fs::remove_file(file);
             }
-            let why = last.sources.iter().zip(&state.addresses).map(|(source, address)| {
+            let why = last.sources.iter().zip(&state.sources.addresses).map(|(source, address)| {
                 format!("{address}: {}", source.link.trouble.as_deref().unwrap_or("connected, but it told nothing"))
             });
             let message = format!("nothing was received: {}", why.collect::<Vec<_>>().join("; "));
@@ -219,46 +218,30 @@ fn split(text: &str) -> Result<SplitBy> {
 
 /// How a recording goes.
 struct Recording {
-    addresses: Vec<String>,
-    names: Vec<String>,
+    sources: SourcesTicker,
     watch: RecordWatch,
     ticker: Ticker,
-    tickers: Vec<SourceTicker>,
     heard: bool,
 }
 
 impl Recording {
-    /// The sources' names, addresses and rates.
-    fn named(&self) -> Vec<render::Named<'_>> {
-        let rates = self.tickers.iter().map(SourceTicker::rate);
-        let named = self.names.iter().zip(&self.addresses).zip(rates);
-        named.map(|((name, address), rate)| (&**name, &**address, rate)).collect()
-    }
-
     fn tick(&mut self, progress: &Progress, served: &[Served], file: &OutputThread, screen: &mut Screen) {
-        self.tickers.resize_with(progress.sources.len(), SourceTicker::default);
-        for ((address, source), ticker) in self.addresses.iter().zip(&progress.sources).zip(&mut self.tickers) {
-            ticker.take(address, source, &self.ticker);
-            self.heard |= source.samples > 0;
-        }
-        for problem in &progress.problems {
-            self.ticker.tell(problem.severity.name(), &problem.to_string());
-        }
+        self.sources.take(progress, &self.ticker);
+        self.heard |= progress.sources.iter().any(|source| source.samples > 0);
         if !self.ticker.is_due() {
             return;
         }
         let (stats, dropped) = (self.watch.stats(), file.dropped());
         if self.ticker.json {
             let servers = served.iter().map(Served::figures).collect();
-            let line = render::RecordLine::of("status", progress, &stats, dropped, &self.named(), servers);
+            let line = render::RecordLine::of("status", progress, &stats, dropped, &self.sources.named(), servers);
             let _ = screen.out.json_line(&line).and_then(|()| std::io::Write::flush(&mut screen.out));
             return;
         }
-        let rate: f64 = self.tickers.iter().map(SourceTicker::rate).sum();
         let mut parts = vec![
             duration(i64::try_from(progress.elapsed.as_nanos()).unwrap_or(i64::MAX)),
             stats.files.last().map_or_else(String::new, |file| format!("{} {}", shown(file), bytes(stats.bytes))),
-            format!("{rate:.0} samples/s"),
+            format!("{:.0} samples/s", self.sources.rate()),
         ];
         let open = progress.sources.iter().filter(|source| source.link.open > 0).count();
         if open < progress.sources.len() {

@@ -154,3 +154,15 @@ pub(crate) struct RelayLine<'a> {
     pub channels: usize,
     pub servers: Vec<Server>,
 }
+
+impl<'a> RelayLine<'a> {
+    pub(crate) fn of(event: &'static str, progress: &Progress, named: &[Named<'a>], servers: Vec<Server>) -> Self {
+        Self {
+            event,
+            elapsed_s: progress.elapsed.as_secs_f64(),
+            sources: Source::all(progress, named),
+            channels: progress.channels,
+            servers,
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::failure::Complaint;
 
 pub(super) use keys::{HELP as KEYS, Key, Keys};
 pub(super) use served::{Served, To, finish};
-pub(super) use ticker::{SourceTicker, Ticker};
+pub(super) use ticker::{SourcesTicker, Ticker};
 
 /// Live sources with their names.
 pub(super) struct Sources {

@@ -2,8 +2,10 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use logpose_live::SourceProgress;
+use logpose_live::{Progress, SourceProgress};
 
+use super::Sources;
+use crate::render::live::Named;
 use crate::screen::{Notes, Screen};
 
 /// How something live goes: one line on a terminal, JSON lines for programs, and events as notes.
@@ -70,18 +72,55 @@ impl Drop for Ticker {
     }
 }
 
+/// Tells how it goes with all sources.
+pub(in crate::commands) struct SourcesTicker {
+    names: Vec<String>,
+    pub(in crate::commands) addresses: Vec<String>,
+    tickers: Vec<SourceTicker>,
+}
+
+impl SourcesTicker {
+    pub(in crate::commands) fn new(sources: &Sources) -> Self {
+        let addresses: Vec<String> = sources.addresses.iter().map(ToString::to_string).collect();
+        let tickers = addresses.iter().map(|_| SourceTicker::default()).collect();
+        Self { names: sources.names.clone(), addresses, tickers }
+    }
+
+    /// Tells what is new.
+    pub(in crate::commands) fn take(&mut self, progress: &Progress, ticker: &Ticker) {
+        for ((address, source), one) in self.addresses.iter().zip(&progress.sources).zip(&mut self.tickers) {
+            one.take(address, source, ticker);
+        }
+        for problem in &progress.problems {
+            ticker.tell(problem.severity.name(), &problem.to_string());
+        }
+    }
+
+    /// The sources' names, addresses and rates.
+    pub(in crate::commands) fn named(&self) -> Vec<Named<'_>> {
+        let named = self.names.iter().zip(&self.addresses).zip(&self.tickers);
+        named.map(|((name, address), one)| (&**name, &**address, one.rate)).collect()
+    }
+
+    /// Samples a second of all.
+    pub(in crate::commands) fn rate(&self) -> f64 {
+        self.tickers.iter().map(|one| one.rate).sum()
+    }
+}
+
 /// Tells when a source connects, goes or cannot be reached, each time once.
 #[derive(Default)]
-pub(in crate::commands) struct SourceTicker {
+struct SourceTicker {
     connected: bool,
     trouble: Option<String>,
     samples: u64,
     since: Option<Instant>,
+    /// Samples a second.
     rate: f64,
 }
 
 impl SourceTicker {
-    pub(in crate::commands) fn take(&mut self, address: &str, source: &SourceProgress, ticker: &Ticker) {
+    fn take(&mut self, address: &str, source: &SourceProgress, ticker: &Ticker) {
         let connected = source.link.open > 0;
         if connected != self.connected || (!connected && source.link.trouble != self.trouble) {
             match (&source.link.peer, &source.link.trouble) {
@@ -101,10 +140,5 @@ impl SourceTicker {
             let samples = (source.samples - self.samples) as f64;
             (self.rate, self.samples, self.since) = (samples / seconds, source.samples, Some(now));
         }
-    }
-
-    /// Samples a second.
-    pub(in crate::commands) fn rate(&self) -> f64 {
-        self.rate
     }
 }
