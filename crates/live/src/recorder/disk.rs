@@ -5,8 +5,6 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use rustix::fs::Access;
-
 /// A file system.
 pub(super) trait Disk: Send {
     /// Creates a file that is not there yet, to be written from its front.
@@ -50,7 +48,8 @@ impl Disk for Real {
     }
 
     fn check_folder(&self, folder: &Path) -> io::Result<()> {
-        Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+        // The only answer that holds on every system is to try it, with a file that has no name.
+        tempfile::tempfile_in(folder).map(drop)
     }
 
     fn names(&self, folder: &Path) -> io::Result<Vec<OsString>> {
@@ -66,12 +65,12 @@ impl Disk for Real {
     }
 
     fn free(&self, folder: &Path) -> io::Result<u64> {
-        let about = rustix::fs::statvfs(folder)?;
-        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        fs4::available_space(folder)
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        File::open(folder)?.sync_all()
+        // Windows opens no folders, and needs no such thing.
+        if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
     }
 }
 
