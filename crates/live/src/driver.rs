@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::pending;
 
-use logpose_core::{Link, Session, Sink, SinkError, Time, To, Transmit};
+use logpose_core::{Link, Session, Sink, SinkError, To, Transmit};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -30,14 +30,13 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     }
 
     /// Takes a link that is open.
-    pub(crate) fn open(&mut self, wire: Wire) -> Link {
+    pub(crate) fn open(&mut self, wire: Wire) {
         self.next = self.next.wrapping_add(1);
         let link = Link(self.next);
         self.links.insert(link, OpenLink::start(link, wire, self.sender.clone(), self.queue_bytes));
         self.stats.opened();
         self.session.handle_open(self.clock.now(), link);
         self.carry();
-        link
     }
 
     /// How many links are open.
@@ -61,7 +60,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     }
 
     /// Gives what happened to the session, and what that held to the sink. `None` is a time-out.
-    pub(crate) fn handle(&mut self, event: Option<Event>, sink: &mut dyn Sink) -> Result<Time, SinkError> {
+    pub(crate) fn handle(&mut self, event: Option<Event>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let now = self.clock.now();
         let mut result = Ok(());
         match event {
@@ -75,7 +74,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         // Whatever happened, its time-out may have come meanwhile.
         self.session.handle_timeout(now);
         self.carry();
-        result.map(|()| now)
+        result
     }
 
     /// Carries out what the session wants.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use logpose_core::{EncodeError, SinkError, Time};
+use logpose_core::{Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Time};
 
 use crate::{Batch, Clock};
 
@@ -92,6 +92,8 @@ struct Shared {
     /// Bytes that wait.
     waiting: AtomicUsize,
     dropped_samples: AtomicU64,
+    /// What dropped batches told besides samples: later samples need it.
+    owed: Mutex<Batch>,
     error: Mutex<Option<OutputError>>,
 }
 
@@ -110,15 +112,30 @@ impl OutputThread {
         Ok(Self { queue: Some(queue), shared, thread: Some(thread) })
     }
 
-    /// Hands a batch over without waiting. If too much waits already, its samples are dropped and counted.
+    /// Hands a batch over without waiting. If too much waits already, its samples are dropped and counted; what else it
+    /// tells comes with the next one for which there is room.
     pub fn offer(&self, batch: &Arc<Batch>) {
-        let Some(queue) = &self.queue else { return };
+        let mut owed = self.shared.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !owed.is_empty() && self.try_queue(&Arc::new(owed.clone())) {
+            *owed = Batch::default();
+        }
+        if !owed.is_empty() || !self.try_queue(batch) {
+            self.shared.dropped_samples.fetch_add(batch.sample_count() as u64, Ordering::Relaxed);
+            // A batch takes everything.
+            let _ = batch.play(&mut Unsampled(&mut owed));
+        }
+    }
+
+    /// Puts a batch into the queue if there is room. One for which nobody is left is gone.
+    fn try_queue(&self, batch: &Arc<Batch>) -> bool {
+        let Some(queue) = &self.queue else { return true };
         let size = batch.size();
         let full = self.shared.waiting.fetch_add(size, Ordering::AcqRel) > QUEUE_BYTES;
-        if full || matches!(queue.try_send(Arc::clone(batch)), Err(TrySendError::Full(_))) {
+        let refused = full || matches!(queue.try_send(Arc::clone(batch)), Err(TrySendError::Full(_)));
+        if refused {
             self.shared.waiting.fetch_sub(size, Ordering::AcqRel);
-            self.shared.dropped_samples.fetch_add(batch.sample_count() as u64, Ordering::Relaxed);
         }
+        !refused
     }
 
     /// Hands a batch over, and waits while too much waits already. Returns whether the output still takes something.
@@ -154,6 +171,27 @@ impl OutputThread {
         }
         let error = self.shared.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)
+    }
+}
+
+/// Takes everything but samples.
+struct Unsampled<'b>(&'b mut Batch);
+
+impl Sink for Unsampled<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.0.channel(id, channel)
+    }
+
+    fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.0.metadata(id, time, metadata)
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        self.0.end(id, time)
     }
 }
 

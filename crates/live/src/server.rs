@@ -154,7 +154,7 @@ impl Serving {
                     Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 },
                 Some(newcomer) = newcomers.recv() => match newcomer {
-                    Some(wire) => drop(driver.open(wire)),
+                    Some(wire) => driver.open(wire),
                     None => stats.turned_away(),
                 },
                 event = driver.wait() => {

@@ -13,6 +13,7 @@ mod foxglove;
 mod join;
 mod kill;
 mod kit;
+mod output;
 mod player;
 mod recorder;
 mod rlog;
