@@ -182,7 +182,7 @@ impl Play {
             }
         }
         drop(ticker);
-        let figures = self.finish(served, screen);
+        let figures = finish(served, &screen.notes);
         self.conclude(&report, figures, screen)?;
         Ok(problems)
     }
@@ -247,26 +247,6 @@ impl Play {
         }
     }
 
-    /// Ends what is served; what went wrong there is told.
-    fn finish(&self, served: Vec<Served>, screen: &Screen) -> Vec<render::Server> {
-        let mut all = Vec::new();
-        for (figures, ended) in finish(served) {
-            if let Err(error) = ended {
-                screen.notes.note("warning", format_args!("{}: {error}", figures.address));
-            }
-            if figures.cut_off > 0 {
-                let text = format!(
-                    "{}: {} cut off because they did not read",
-                    figures.address,
-                    counted(figures.cut_off, "client")
-                );
-                screen.notes.note("warning", text);
-            }
-            all.push(figures);
-        }
-        all
-    }
-
     fn conclude(&self, report: &Report, figures: Vec<render::Server>, screen: &mut Screen) -> Result<()> {
         let last = &report.last;
         if self.form.json() {
@@ -317,7 +297,7 @@ impl Play {
             if interrupt::is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop((outputs, ticker));
-        let figures = self.finish(served, screen);
+        let figures = finish(served, &screen.notes);
         if self.form.json() {
             screen.out.json_line(&render::RelayLine::of("done", &last, &state.named(), figures))?;
         }

@@ -112,22 +112,16 @@ impl Record {
         drop(outputs);
         let dropped = file.dropped();
         let written = file.finish();
-        let served = finish(served);
         state.ticker.clear();
+        let servers = finish(served, &screen.notes);
         let stats = state.watch.stats();
         if self.form.json() {
-            let servers = served.iter().map(|(figures, _)| figures.clone()).collect();
             let line = render::RecordLine::of("done", &last, &stats, dropped, &state.sources.named(), servers);
             screen.out.json_line(&line)?;
         } else if state.heard {
             conclude(&stats, &last, dropped, screen);
         }
         screen.notes.problems(None, &self.output, &stats.problems);
-        for (figures, ended) in &served {
-            if let Err(error) = ended {
-                screen.notes.note("warning", format_args!("{}: {error}", figures.address));
-            }
-        }
         match written {
             Ok(()) => {}
             Err(error @ OutputError::NoSpace { .. }) => {

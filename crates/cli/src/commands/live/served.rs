@@ -7,14 +7,15 @@ use clap::Args;
 use logpose::bridges::mcap::Language;
 use logpose::core::EncodeOptions;
 use logpose_live::{
-    Address, FoxgloveOptions, FoxgloveServer, FoxgloveStats, Host, LinkStats, Live, OutputError, OutputThread,
-    ServerError, ServerOptions, Speech,
+    Address, FoxgloveOptions, FoxgloveServer, FoxgloveStats, Host, LinkStats, Live, OutputThread, ServerError,
+    ServerOptions, Speech,
 };
 
 use super::Ticker;
 use crate::failure::Complaint;
 use crate::human::counted;
 use crate::render::live::Server as Figures;
+use crate::screen::Notes;
 
 /// Where things are served.
 #[derive(Args, Clone, Debug)]
@@ -162,11 +163,26 @@ impl Served {
     }
 }
 
-/// Ends what is served. The errors of all are told.
-pub(in crate::commands) fn finish(served: Vec<Served>) -> Vec<(Figures, Result<(), OutputError>)> {
-    let ended = served.into_iter().map(|one| {
+/// Ends what is served, and tells what was not delivered.
+pub(in crate::commands) fn finish(served: Vec<Served>, notes: &Notes) -> Vec<Figures> {
+    let end = |one: Served| {
         let figures = one.figures();
-        (figures, one.thread.finish())
-    });
-    ended.collect()
+        let warn = |text: String| notes.note("warning", format_args!("{}: {text}", figures.address));
+        if figures.cut_off > 0 {
+            warn(format!("{} cut off, because what was sent was not read", counted(figures.cut_off, "client")));
+        }
+        if one.thread.dropped() > 0 {
+            warn(format!("it was too slow for {}", counted(one.thread.dropped(), "sample")));
+        }
+        if let Watch::Links(stats) = &one.watch
+            && let Some(refusal) = stats.figures().refusal
+        {
+            warn(format!("some values cannot be said there, such as: {refusal}"));
+        }
+        if let Err(error) = one.thread.finish() {
+            warn(error.to_string());
+        }
+        figures
+    };
+    served.into_iter().map(end).collect()
 }
