@@ -1,6 +1,6 @@
-use logpose_core::{Channel, ChannelId, Layout, Problem, Sample, Sink, SinkError, Time, Type, Value};
+use crate::{Channel, ChannelId, Layout, Problem, Sample, Sink, SinkError, Time, Type, Value};
 
-/// Things that happened, in their order, with bytes of their own: what goes from task to task.
+/// Things that happened, in their order, with bytes of their own: what goes from task to task, and what has to wait.
 ///
 /// It is a [`Sink`] to be filled, and is played into another one.
 #[derive(Clone, Debug, Default)]
@@ -8,7 +8,7 @@ pub struct Batch {
     events: Vec<Event>,
     /// The payloads of the samples, numbers with the least significant byte first.
     bytes: Vec<u8>,
-    /// When it was received, on the clock of [`Clock`](crate::Clock).
+    /// When it was received, on the clock of whoever received it.
     pub received: Time,
     /// What to add to its times to get times of that clock, in nanoseconds, if the session knows.
     pub clock_offset: Option<i64>,
@@ -48,14 +48,8 @@ impl Batch {
         self.bytes.len() + self.events.len() * size_of::<Event>()
     }
 
-    /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.events.clear();
-        self.bytes.clear();
-    }
-
     /// Adds samples, all of them at one time.
-    pub(crate) fn push_at(&mut self, time: Time, samples: &[Sample<'_>]) {
+    pub fn push_at(&mut self, time: Time, samples: &[Sample<'_>]) {
         self.events.reserve(samples.len());
         samples.iter().for_each(|sample| self.push(&Sample { time, ..*sample }));
     }
@@ -67,7 +61,7 @@ impl Batch {
     }
 
     /// Adds what happened after this.
-    pub(crate) fn append(&mut self, mut later: Self) {
+    pub fn append(&mut self, mut later: Self) {
         let start = self.bytes.len();
         for event in &mut later.events {
             if let Event::Sample { end, .. } = event {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod batch;
 mod bindings;
 mod bytes;
 mod channel;
@@ -16,6 +17,7 @@ mod sink;
 mod time;
 mod value;
 
+pub use batch::Batch;
 pub use bindings::{Bindings, Declaration, Fate, Slot, SlotId};
 pub use bytes::{array_at, first_word, word_at};
 pub use channel::{Channel, ChannelId, Type};

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
-mod batch;
 mod clock;
 mod driver;
 mod foxglove;
@@ -19,11 +18,11 @@ mod trigger;
 
 pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
 pub use address::{Address, AddressError, Host, Speech};
-pub use batch::Batch;
 pub use clock::Clock;
 pub use join::Join;
 pub use links::SerialPort;
 pub use live::{Live, Progress, SourceProgress};
+pub use logpose_core::Batch;
 pub use output::{Output, OutputError, OutputThread};
 pub use server::{Server, ServerError, ServerOptions};
 pub use source::{Source, SourceError};

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkError, Time, Type, Value};
+use logpose_core::{Batch, Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Time, Value};
 use logpose_schema::Registry;
 use serde_json::json;
 
@@ -24,7 +24,10 @@ pub struct Messages {
     plan: Plan,
     buffer: Buffer,
     schemas: Schemas,
-    held: Held,
+    /// What waits for schemas, in its order.
+    held: Batch,
+    /// The channels whose schemas are missing.
+    missing: Vec<ChannelId>,
     /// By channel.
     states: Vec<State>,
     /// The metadata of channels that have others than they were declared with.
@@ -103,7 +106,8 @@ impl Messages {
             plan: Plan::growing(offset_ns, poses, language)?,
             buffer: Buffer::default(),
             schemas: Schemas::default(),
-            held: Held::default(),
+            held: Batch::default(),
+            missing: Vec::new(),
             states: Vec::new(),
             metadata: HashMap::new(),
             scene: Scene::default(),
@@ -209,45 +213,21 @@ impl Messages {
     /// Lets samples wait, and all that waits go if nothing is missing any more or it is too much.
     fn hold(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         for sample in samples {
-            if self.is_early(sample) && !self.held.missing.contains(&sample.channel) {
-                self.held.missing.push(sample.channel);
+            if self.is_early(sample) && !self.missing.contains(&sample.channel) {
+                self.missing.push(sample.channel);
             }
-            self.held.push(sample);
         }
-        let mut missing = std::mem::take(&mut self.held.missing);
+        Sink::samples(&mut self.held, samples)?;
+        let mut missing = std::mem::take(&mut self.missing);
         missing.retain(|id| !self.is_explained(*id));
-        self.held.missing = missing;
-        if self.held.missing.is_empty() || self.held.size() > HELD { self.release() } else { Ok(()) }
+        self.missing = missing;
+        if self.missing.is_empty() || self.held.size() > HELD { self.release() } else { Ok(()) }
     }
 
     /// Makes messages of what waits for schemas, with those that are there.
     fn release(&mut self) -> Result<(), SinkError> {
-        if self.held.events.is_empty() {
-            return Ok(());
-        }
-        let held = std::mem::take(&mut self.held);
-        let mut samples = Vec::new();
-        let mut start = 0;
-        for event in &held.events {
-            if let Event::Sample { channel, ty, time, end } = event {
-                let payload = held.bytes.get(start..*end).unwrap_or_default();
-                start = *end;
-                // It was emitted by a value of this type.
-                if let Ok(value) = Value::parse(*ty, payload, Layout::Little) {
-                    samples.push(Sample { channel: *channel, time: *time, value });
-                }
-                continue;
-            }
-            self.make(&samples)?;
-            samples.clear();
-            match event {
-                Event::Start(event) => self.buffer.start(event),
-                Event::Metadata(id, time, text) => self.buffer.metadata(&self.plan, *id, *time, text),
-                Event::End(id, time) => self.buffer.end(&self.plan, *id, *time),
-                Event::Sample { .. } => {}
-            }
-        }
-        self.make(&samples)
+        self.missing.clear();
+        std::mem::take(&mut self.held).play(&mut Released(self))
     }
 
     /// Takes what samples tell about the scene, before it is drawn with them.
@@ -298,22 +278,12 @@ impl Sink for Messages {
         if !Plan::needs_schema(&channel.type_name) {
             self.lay(id)?;
         }
-        // All of it, because the topic may come much later.
-        let mut event = json!({"event": "start", "channel": id});
-        if let (Some(event), serde_json::Value::Object(about)) = (event.as_object_mut(), channel_to_json(channel)) {
-            event.extend(about);
-        }
-        if self.held.events.is_empty() {
-            self.buffer.start(&event);
-        } else {
-            self.held.events.push(Event::Start(event));
-        }
-        Ok(())
+        if self.held.is_empty() { Released(self).channel(id, channel) } else { self.held.channel(id, channel) }
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.schemas.learn(samples);
-        if !self.held.events.is_empty() {
+        if !self.held.is_empty() {
             return self.hold(samples);
         }
         let early = samples.iter().position(|sample| self.is_early(sample)).unwrap_or(samples.len());
@@ -324,56 +294,44 @@ impl Sink for Messages {
 
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
         self.metadata.insert(id, metadata.to_owned());
-        if self.held.events.is_empty() {
-            self.buffer.metadata(&self.plan, id, time, metadata);
+        if self.held.is_empty() {
+            Released(self).metadata(id, time, metadata)
         } else {
-            self.held.events.push(Event::Metadata(id, time, metadata.to_owned()));
+            self.held.metadata(id, time, metadata)
         }
+    }
+
+    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
+        if self.held.is_empty() { Released(self).end(id, time) } else { self.held.end(id, time) }
+    }
+}
+
+/// Where things go that wait for nothing.
+struct Released<'m>(&'m mut Messages);
+
+impl Sink for Released<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        // All of it, because the topic may come much later.
+        let mut event = json!({"event": "start", "channel": id});
+        if let (Some(event), serde_json::Value::Object(about)) = (event.as_object_mut(), channel_to_json(channel)) {
+            event.extend(about);
+        }
+        self.0.buffer.start(&event);
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        self.0.make(samples)
+    }
+
+    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
+        self.0.buffer.metadata(&self.0.plan, id, time, metadata);
         Ok(())
     }
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        if self.held.events.is_empty() {
-            self.buffer.end(&self.plan, id, time);
-        } else {
-            self.held.events.push(Event::End(id, time));
-        }
+        self.0.buffer.end(&self.0.plan, id, time);
         Ok(())
-    }
-}
-
-/// What waits for schemas, in its order.
-#[derive(Default)]
-struct Held {
-    events: Vec<Event>,
-    /// The payloads of the samples.
-    bytes: Vec<u8>,
-    /// The channels whose schemas are missing.
-    missing: Vec<ChannelId>,
-}
-
-enum Event {
-    Start(serde_json::Value),
-    Sample {
-        channel: ChannelId,
-        ty: Type,
-        time: Time,
-        /// Where its payload ends; it starts where that of the sample before ends.
-        end: usize,
-    },
-    Metadata(ChannelId, Time, String),
-    End(ChannelId, Time),
-}
-
-impl Held {
-    fn push(&mut self, sample: &Sample<'_>) {
-        sample.value.emit(Layout::Little, &mut self.bytes);
-        let (channel, ty, time) = (sample.channel, sample.value.ty(), sample.time);
-        self.events.push(Event::Sample { channel, ty, time, end: self.bytes.len() });
-    }
-
-    fn size(&self) -> usize {
-        self.bytes.len() + self.events.len() * size_of::<Event>()
     }
 }
 
