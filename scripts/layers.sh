@@ -7,6 +7,8 @@ for dialect in "$@"; do
   for dependency in $(cargo tree --locked -p "logpose-$dialect" -e normal --depth 1 --prefix none --format '{p}' | tail -n +2 | cut -d' ' -f1); do
     case $dependency in
       logpose-core | thiserror | serde_json) ;;
+      # The station's files hold pieces of the packets of its link.
+      logpose-driverstation) [ "$dialect" = dslog ] || { echo "layers: logpose-$dialect depends on $dependency"; status=1; } ;;
       *) echo "layers: logpose-$dialect depends on $dependency; a dialect depends on logpose-core, thiserror and serde_json alone"; status=1 ;;
     esac
   done
@@ -25,6 +27,8 @@ fenced datafusion logpose-query
 fenced parquet logpose-bridges
 fenced arrow-ipc logpose-bridges
 fenced mcap logpose-bridges
+fenced pcap-parser logpose-bridges
+fenced etherparse logpose-bridges
 fenced prost-reflect logpose-schema logpose-bridges
 fenced plotters logpose-plot
 fenced tokio logpose-live logpose-query

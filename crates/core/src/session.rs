@@ -22,6 +22,11 @@ pub trait Session: Send {
     fn poll_transmit(&mut self) -> Option<Transmit>;
     /// A link to close; call until `None`.
     fn poll_close(&mut self) -> Option<Link>;
+    /// What it has to tell besides what arrived, such as what it sent itself. Called after `handle_timeout`.
+    fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let _ = sink;
+        Ok(())
+    }
     /// What to add to the times of samples to get times of the clock that `now` is on, in nanoseconds, if the two sides
     /// have found that out.
     fn clock_offset(&self) -> Option<i64> {

@@ -73,8 +73,9 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         }
         // Whatever happened, its time-out may have come meanwhile.
         self.session.handle_timeout(now);
+        let told = self.session.poll_samples(sink);
         self.carry();
-        result
+        result.and(told)
     }
 
     /// Carries out what the session wants.
