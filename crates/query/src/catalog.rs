@@ -31,6 +31,8 @@ enum Kind {
     Channels,
     Modes,
     Matches,
+    Console,
+    Errors,
     Carla(View),
     Channel(Vec<(usize, ChannelId)>),
     Family(Vec<(usize, ChannelId, String)>),
@@ -43,6 +45,8 @@ impl Catalog {
             ("samples", Kind::Samples),
             ("modes", Kind::Modes),
             ("matches", Kind::Matches),
+            ("console", Kind::Console),
+            ("errors", Kind::Errors),
         ];
         let mut names = Vec::new();
         let mut kinds = HashMap::new();
@@ -98,6 +102,8 @@ impl Catalog {
             Kind::Channels => Arc::new(views::channels(logs)?),
             Kind::Modes => Arc::new(views::modes(logs)?),
             Kind::Matches => Arc::new(views::matches(logs)?),
+            Kind::Console => Arc::new(views::console(logs)?),
+            Kind::Errors => Arc::new(views::errors(logs)?),
             Kind::Carla(view) => view.provider(logs)?,
         };
         made.insert(name.to_owned(), table.clone());

@@ -10,6 +10,8 @@ use arrow_schema::{DataType, Field, Schema};
 use datafusion::arrow::compute::concat;
 use datafusion::common::Result;
 use datafusion::datasource::MemTable;
+use logpose::Log;
+use logpose::frc::{self, ConsoleLine, ErrorLine};
 use logpose_core::Time;
 
 use crate::logs::{Logs, name_type};
@@ -80,6 +82,63 @@ pub(crate) fn matches(logs: &Logs) -> Result<MemTable> {
     table(logs, found.iter().map(|(log, _)| *log).collect(), columns)
 }
 
+/// What programs printed.
+pub(crate) fn console(logs: &Logs) -> Result<MemTable> {
+    let lines: Vec<_> = of_each(logs, frc::console);
+    let text = |of: &dyn Fn(&ConsoleLine) -> &str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(lines.iter().map(|(_, line)| of(line))))
+    };
+    let mut columns = stamped(logs, lines.iter().map(|(log, line)| (*log, line.time)))?;
+    columns.extend([
+        (Field::new("channel", DataType::Utf8, false), text(&|line| &line.channel)),
+        (Field::new("text", DataType::Utf8, false), text(&|line| &line.text)),
+    ]);
+    columns.extend(robots(lines.iter().map(|(_, line)| (line.robot_time, line.sequence))));
+    table(logs, lines.iter().map(|(log, _)| *log).collect(), columns)
+}
+
+/// Errors and warnings of driver stations' links and logs.
+pub(crate) fn errors(logs: &Logs) -> Result<MemTable> {
+    let lines: Vec<_> = of_each(logs, frc::errors);
+    let text = |of: &dyn Fn(&ErrorLine) -> &str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(lines.iter().map(|(_, line)| of(line))))
+    };
+    let codes: Int64Array = lines.iter().map(|(_, line)| Some(line.code)).collect();
+    let mut columns = stamped(logs, lines.iter().map(|(log, line)| (*log, line.time)))?;
+    columns.extend([
+        (Field::new("severity", DataType::Utf8, false), text(&|line| &line.severity)),
+        (Field::new("code", DataType::Int64, false), Arc::new(codes) as ArrayRef),
+        (Field::new("details", DataType::Utf8, false), text(&|line| &line.details)),
+        (Field::new("location", DataType::Utf8, false), text(&|line| &line.location)),
+        (Field::new("stack", DataType::Utf8, false), text(&|line| &line.stack)),
+    ]);
+    columns.extend(robots(lines.iter().map(|(_, line)| (line.robot_time, line.sequence))));
+    table(logs, lines.iter().map(|(log, _)| *log).collect(), columns)
+}
+
+/// What each log has of something, with the number of the log.
+fn of_each<T>(logs: &Logs, of: fn(&Log) -> Vec<T>) -> Vec<(usize, T)> {
+    logs.logs.iter().enumerate().flat_map(|(log, l)| of(l).into_iter().map(move |found| (log, found))).collect()
+}
+
+/// The columns `time` and `time_ns` of rows that have a moment each.
+fn stamped(logs: &Logs, rows: impl Iterator<Item = (usize, Time)> + Clone) -> Result<Vec<(Field, ArrayRef)>> {
+    let nanos: Int64Array = rows.clone().map(|(_, time)| Some(time.nanos())).collect();
+    Ok(vec![
+        (Field::new("time", logs.time_type(), true), moments(logs, rows.map(|(log, time)| (log, Some(time))))?),
+        (Field::new("time_ns", DataType::Int64, false), Arc::new(nanos)),
+    ])
+}
+
+/// The robot's own stamps and counts.
+fn robots(rows: impl Iterator<Item = (Option<f64>, Option<i64>)>) -> [(Field, ArrayRef); 2] {
+    let (stamps, counts): (Vec<_>, Vec<_>) = rows.unzip();
+    [
+        (Field::new("robot_time", DataType::Float64, true), Arc::new(Float64Array::from(stamps))),
+        (Field::new("sequence", DataType::Int64, true), Arc::new(Int64Array::from(counts))),
+    ]
+}
+
 /// A table in memory, with the column `log` where there is one.
 pub(crate) fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef)>) -> Result<MemTable> {
     let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
@@ -100,8 +159,12 @@ pub(crate) fn table(logs: &Logs, rows: Vec<usize>, columns: Vec<(Field, ArrayRef
 
 /// Moments of several logs as one column.
 pub(crate) fn moments(logs: &Logs, of: impl Iterator<Item = (usize, Option<Time>)>) -> Result<ArrayRef> {
-    let parts: Vec<ArrayRef> =
-        of.map(|(log, time)| logs.times(log, &Int64Array::from(vec![time.map(Time::nanos)]))).collect();
+    let rows: Vec<_> = of.collect();
+    let times = |run: &[(usize, Option<Time>)]| {
+        let nanos: Int64Array = run.iter().map(|(_, time)| time.map(Time::nanos)).collect();
+        Some(logs.times(run.first()?.0, &nanos))
+    };
+    let parts: Vec<ArrayRef> = rows.chunk_by(|a, b| a.0 == b.0).filter_map(times).collect();
     if parts.is_empty() {
         return Ok(new_empty_array(&logs.time_type()));
     }

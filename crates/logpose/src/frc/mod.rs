@@ -3,6 +3,7 @@
 //! Everything is read from a few known channels, through the index; nothing here looks at the whole log.
 
 mod battery;
+mod console;
 mod matches;
 mod modes;
 mod series;
@@ -13,6 +14,7 @@ use crate::Log;
 use series::{Known, median};
 
 pub use battery::Battery;
+pub use console::{ConsoleLine, ErrorLine, console, errors};
 pub use matches::{Match, MatchKind, MatchWatch};
 pub use modes::{Mode, ModeSpan};
 pub(crate) use modes::{ModeWatch, Role};

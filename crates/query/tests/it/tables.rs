@@ -112,6 +112,34 @@ fn modes_and_matches_are_views() {
 }
 
 #[test]
+fn consoles_and_errors_are_views() {
+    let mut log = Making::new();
+    let console = log.channel("/ds/console", "string");
+    let stamps = log.channel("/ds/console/time", "double");
+    let counts = log.channel("/ds/console/sequence", "int64");
+    let errors = log.channel("/ds/errors", "json");
+    let messages = log.channel("messages", "string");
+    for (ms, text, stamp, count) in [(1, "ready", -3.5, 1), (3, "go", 2.25, 4)] {
+        log.add(console, ms, Value::String(text.as_bytes()));
+        log.add(stamps, ms, Value::Double(stamp));
+        log.add(counts, ms, Value::Int64(count));
+    }
+    log.add(messages, 2, Value::String(b"mine"));
+    let error = br#"{"severity":"error","code":-44009,"details":"gone","location":"main","time":2.5,"sequence":5}"#;
+    log.add(errors, 4, Value::String(error));
+    log.add(errors, 5, Value::String(b"no JSON"));
+    let engine = engine(vec![log.log("ds.wpilog")]);
+    assert_eq!(
+        line(&engine, "SELECT time_ns, channel, text, robot_time, sequence FROM console"),
+        "1000000 /ds/console ready -3.5 1 | 2000000 messages mine   | 3000000 /ds/console go 2.25 4"
+    );
+    assert_eq!(
+        line(&engine, "SELECT time_ns, severity, code, details, location, robot_time, sequence FROM errors"),
+        "4000000 error -44009 gone main 2.5 5"
+    );
+}
+
+#[test]
 fn several_logs_have_the_column_log() {
     let engine = engine(vec![small("x/a.wpilog"), small("y/a.wpilog"), small("b.wpilog")]);
     assert_eq!(

@@ -17,7 +17,7 @@ use crate::screen::Screen;
 ///
 /// Tables: `channels` (name, type, unit, samples, bytes, first, last, metadata); `samples` (time, time_ns, channel, and of
 /// number, integer, boolean, text, bytes, numbers, integers, booleans, texts the one that fits); each channel under its
-/// name in double quotes (time, time_ns, value; fields of structs as value.x); `modes` and `matches` of FRC logs.
+/// name in double quotes (time, time_ns, value; fields of structs as value.x); `modes`, `matches`, `console` and `errors` of FRC logs.
 /// wide('20ms', '/Drive/*') has a row every 20 ms and a column for each channel, the last value held; asof('/a', '/b',
 /// '50ms') a row for each sample of /a with the value that /b had, if it is not older; time_bucket('100ms', time) rounds
 /// times down. With several logs every table has the column `log`. Conditions on time and channel keep the rest of a log
