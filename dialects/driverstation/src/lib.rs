@@ -2,6 +2,8 @@
 
 mod model;
 pub mod pd;
+pub mod script;
+pub mod session;
 pub mod usage;
 pub mod wire;
 
