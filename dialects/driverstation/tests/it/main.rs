@@ -8,5 +8,11 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod corpus;
+mod generated;
 mod kit;
+mod malformed;
+mod mapper;
+mod quirks;
+mod truncation;
 mod vectors;
