@@ -9,4 +9,6 @@
 )]
 
 mod kit;
+mod session;
 mod vectors;
+mod world;
