@@ -351,7 +351,7 @@ fn sticks_arrive_as_they_are() {
     let captured = r#"00 2f 02 00 01 01 21 "Controller (Xbox One For Windows)" 06 00 01 02 03 04 05 10 01"#;
     assert!(stream.windows(49).any(|window| window == bytes(captured)));
 
-    let described = |world: &World| from_station(world).iter().filter(|line| line.contains("slot")).count();
+    let described = |world: &World| from_station(world).iter().filter(|line| line.contains(" POVs")).count();
     let before = described(&world);
     world.command(Command::Joystick { port: 0, state: xbox.at_rest() });
     world.run_for(60);
