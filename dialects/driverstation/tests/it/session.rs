@@ -98,7 +98,7 @@ fn connects_as_captured() {
 fn sends_a_control_packet_every_20_ms_for_half_an_hour() {
     let mut station = Station::new(StationOptions::default());
     station.handle_open(START, Link(3));
-    let mut sent = Vec::new();
+    let (mut sent, mut sink) = (Vec::new(), Kept::default());
     let end = START.plus(1_800_000 * MS);
     while let Some(due) = station.poll_timeout().filter(|due| *due <= end) {
         // A timer is always a little late.
@@ -108,7 +108,7 @@ fn sends_a_control_packet_every_20_ms_for_half_an_hour() {
             assert_eq!(sequence as usize, (sent.len() + 1) % 65536);
             sent.push(due.since(START));
         }
-        station.poll_samples(&mut Kept::default()).unwrap();
+        station.poll_samples(&mut sink).unwrap();
     }
     // The first one went out when the link was opened, and was taken with the second.
     assert_eq!(sent.len(), 90_001);
@@ -191,6 +191,7 @@ fn an_emergency_stop_is_for_good() {
     world.close_tcp();
     world.close_udp();
     world.station = Station::new(StationOptions { may_enable: true, ..StationOptions::default() });
+    world.station_sink = Kept::default();
     world.open_udp();
     world.run_for(200);
     assert_eq!(world.station.command(world.now, Command::Enable), Err(Refused::RobotStopped));
@@ -513,6 +514,7 @@ fn a_reboot_takes_the_robot_away_and_brings_it_back_disabled() {
 
     // One that is back sooner is not sent away again by a station that still asks.
     world.robot = Robot::new(RobotOptions { boot: Duration::from_secs(3), ..RobotOptions::default() });
+    world.robot_sink = Kept::default();
     world.robot.handle_open(world.now, UDP);
     world.close_tcp();
     world.run_for(200);
@@ -638,8 +640,9 @@ fn voltage_and_brownout_are_told() {
 fn packets_that_were_overtaken_are_answered_and_change_nothing() {
     let mut robot = Robot::new(RobotOptions::default());
     robot.handle_open(START, UDP);
+    let mut sink = Kept::default();
     let mut hear = |packet: &str| {
-        robot.handle_input(START, UDP, &bytes(packet), &mut Kept::default()).unwrap();
+        robot.handle_input(START, UDP, &bytes(packet), &mut sink).unwrap();
         let reply = robot.poll_transmit().unwrap().bytes;
         (reply[1], robot.view().enabled)
     };
@@ -655,8 +658,9 @@ fn packets_that_were_overtaken_are_answered_and_change_nothing() {
 fn a_reply_to_nobody_changes_nothing() {
     let mut station = Station::new(StationOptions::default());
     station.handle_open(START, UDP);
+    let mut sink = Kept::default();
     let mut hear = |packet: &str| {
-        station.handle_input(START.plus(MS), UDP, &bytes(packet), &mut Kept::default()).unwrap();
+        station.handle_input(START.plus(MS), UDP, &bytes(packet), &mut sink).unwrap();
         (station.view().received, station.view().connected)
     };
     assert_eq!(hear("00 02 01 00 31 0c 00 00"), (0, false), "that packet was not sent yet");
