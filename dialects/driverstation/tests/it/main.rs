@@ -10,5 +10,7 @@
 
 mod kit;
 mod session;
+mod session_samples;
+mod session_trouble;
 mod vectors;
 mod world;

@@ -93,8 +93,11 @@ pub(crate) struct World {
     pub(crate) sent: Vec<(i64, End, Link, Vec<u8>)>,
     /// Sequence numbers of datagrams that the links have lost, by who sent them.
     pub(crate) dropped: Vec<(End, u16)>,
+    /// How many datagrams the links have made two of, by who sent them.
+    pub(crate) doubled: BTreeMap<End, u64>,
+    /// When an enabled control packet last arrived.
+    pub(crate) enabled_at: Option<Time>,
     pub(crate) events: Vec<(i64, Event)>,
-    keep_sent: bool,
 }
 
 impl World {
@@ -121,19 +124,14 @@ impl World {
             random: 7,
             sent: Vec::new(),
             dropped: Vec::new(),
+            doubled: BTreeMap::new(),
+            enabled_at: None,
             events: Vec::new(),
-            keep_sent: true,
         };
         world.robot.handle_open(world.now, UDP);
         world.station.handle_open(world.now, UDP);
         world.settle();
         world
-    }
-
-    /// Keeps no bytes, for long runs.
-    pub(crate) fn forgetful(mut self) -> Self {
-        self.keep_sent = false;
-        self
     }
 
     pub(crate) fn at_ms(&self) -> i64 {
@@ -186,6 +184,9 @@ impl World {
     fn step(&mut self) {
         while let Some(first) = self.flying.first_entry().filter(|first| first.key().0 <= self.now) {
             let (end, link, bytes) = first.remove();
+            if (end, link) == (End::Robot, UDP) && bytes[3] & 0x04 != 0 {
+                self.enabled_at = Some(self.now);
+            }
             match end {
                 End::Station => self.station.handle_input(self.now, link, &bytes, &mut self.station_sink).unwrap(),
                 End::Robot => self.robot.handle_input(self.now, link, &bytes, &mut self.robot_sink).unwrap(),
@@ -256,9 +257,7 @@ impl World {
     }
 
     fn send(&mut self, from: End, link: Link, bytes: &[u8]) {
-        if self.keep_sent {
-            self.sent.push((self.now.since(START), from, link, bytes.to_vec()));
-        }
+        self.sent.push((self.now.since(START), from, link, bytes.to_vec()));
         let to = if from == End::Station { End::Robot } else { End::Station };
         let mut copies = 1;
         let mut delay = self.trouble.delay;
@@ -268,7 +267,10 @@ impl World {
                 self.dropped.push((from, u16::from_be_bytes([bytes[0], bytes[1]])));
                 return;
             }
-            copies += usize::from(self.random() < duplicate);
+            if self.random() < duplicate {
+                copies += 1;
+                *self.doubled.entry(from).or_default() += 1;
+            }
             delay += (jitter as f64 * self.random()) as i64;
         } else if self.tcp_link != Some(link) {
             return;
@@ -277,6 +279,11 @@ impl World {
             self.order += 1;
             self.flying.insert((self.now.plus(delay), self.order), (to, link, bytes.to_vec()));
         }
+    }
+
+    /// How many datagrams are on their way to one side.
+    pub(crate) fn flying(&self, to: End) -> u64 {
+        self.flying.values().filter(|(end, link, _)| (*end, *link) == (to, UDP)).count() as u64
     }
 
     /// The datagrams that one side has sent.
