@@ -9,6 +9,7 @@
 )]
 
 mod kit;
+mod script;
 mod session;
 mod session_samples;
 mod session_trouble;
