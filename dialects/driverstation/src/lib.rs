@@ -7,6 +7,8 @@ mod json;
 mod model;
 pub mod pd;
 mod samples;
+pub mod script;
+pub mod session;
 mod trips;
 pub mod usage;
 pub mod wire;
