@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod channels;
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod model;
 pub mod pd;
