@@ -8,6 +8,9 @@
 )]
 
 mod arrow;
+mod capture;
+mod capture_kit;
+mod capture_tcp;
 mod folder;
 mod mcap;
 mod parquet;
