@@ -129,7 +129,7 @@ impl<'a> Packets<'a> {
             let (rest, header) =
                 parse_pcap_header(file).map_err(|_| error("truncated", "the head of the file is not whole"))?;
             let precision = if header.is_nanosecond_precision() { "nanoseconds" } else { "microseconds" };
-            about.version = format!("pcap {}.{}, {precision}", header.version_major, header.version_minor);
+            about.version = format!("{}.{}, {precision}", header.version_major, header.version_minor);
             (Format::Pcap(Classic::new(&header)), file.len() - rest.len())
         };
         Ok(Self { file, at, format, salvage, about })

@@ -1,17 +1,15 @@
 //! Who speaks with whom: links between Driver Stations and robots, RLOG streams, and their connections.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 
-use logpose_core::{
-    Channel, ChannelId, Decode, Problem, Problems, Read, Sample, Severity, Sink, SinkError, StreamError, Time,
-};
+use logpose_core::{Channel, Decode, Problem, Problems, Read, Severity, Sink, SinkError, StreamError, Time};
 use logpose_driverstation::Mapper;
 use logpose_rlog::Decoder;
 
 use super::blocks::Packet;
 use super::framer::{Framer, Message, Protocol};
 use super::frames::{Datagram, RLOG, SIDE, STATUS, Segment};
+use super::names::{Ids, Names, Output, Renumber};
 use super::reassembly::{Event, Mark, Piece, Reassembly};
 
 /// All conversations of a capture.
@@ -36,6 +34,7 @@ struct Link {
     robot: IpAddr,
     mapper: Mapper,
     names: Names,
+    ids: Ids,
     /// Packets of both directions: datagrams to the robot and to the station, segments likewise.
     counts: [u64; 4],
 }
@@ -49,15 +48,6 @@ struct RlogSource {
     frames: u64,
 }
 
-/// The channels of a link or of an RLOG source.
-#[derive(Default)]
-struct Names {
-    /// By name and type, so that a channel which comes again is the same.
-    known: HashMap<(String, String), Option<ChannelId>>,
-    /// Numbers in the store, by the numbers that the decoder gives.
-    ids: Vec<Option<ChannelId>>,
-}
-
 /// A TCP connection. The server is the robot.
 struct Connection {
     client: (IpAddr, u16),
@@ -68,30 +58,31 @@ struct Connection {
     turn: u64,
 }
 
-#[derive(Clone, Copy)]
+/// Whose connection it is.
 enum Owner {
     Link(usize),
-    /// A source, and the number of its stream if one has begun.
-    Rlog(usize, Option<usize>),
+    Rlog { source: usize, stream: Option<Box<RlogStream>> },
+}
+
+/// An RLOG stream under way.
+struct RlogStream {
+    /// How many began before it.
+    number: usize,
+    decoder: Decoder,
+    ids: Ids,
 }
 
 /// One direction of a connection.
 struct Half {
     reassembly: Reassembly,
     framer: Framer,
-    decoder: Option<Box<Decoder>>,
 }
 
 impl<'a> Flows<'a> {
     pub(crate) fn new(read: &'a Read<'a>, sink: &'a mut dyn Sink) -> Self {
         Self {
             read,
-            output: Output {
-                sink,
-                channels: Vec::new(),
-                problems: Problems::default(),
-                most: read.limits.channels as usize,
-            },
+            output: Output::new(sink, read.limits.channels as usize),
             links: Vec::new(),
             rlogs: Vec::new(),
             connections: Vec::new(),
@@ -220,8 +211,8 @@ impl<'a> Flows<'a> {
             self.output.problems.push(Problem::new(Severity::Damage, "too-many-links", at, 0, message));
             return None;
         }
-        let (mapper, names) = (Mapper::new(), Names::default());
-        self.links.push(Link { station, robot, mapper, names, counts: [0; 4] });
+        let (mapper, names, ids) = (Mapper::new(), Names::default(), Ids::default());
+        self.links.push(Link { station, robot, mapper, names, ids, counts: [0; 4] });
         Some(self.links.len() - 1)
     }
 
@@ -245,7 +236,7 @@ impl<'a> Flows<'a> {
         if let Some(count) = link.counts.get_mut(count) {
             *count += 1;
         }
-        let sink = Renumber::new(&mut self.output, &mut link.names, 0);
+        let sink = Renumber::new(&mut self.output, &mut link.names, &mut link.ids, 0);
         Some((&mut link.mapper, sink))
     }
 
@@ -265,7 +256,7 @@ impl<'a> Flows<'a> {
         let owner = if server.1 == SIDE {
             self.link(client.0, server.0, at).map(Owner::Link)
         } else {
-            self.rlog(client.0, server.0, at).map(|rlog| Owner::Rlog(rlog, None))
+            self.rlog(client.0, server.0, at).map(|rlog| Owner::Rlog { source: rlog, stream: None })
         };
         let Some(owner) = owner else { return Ok(None) };
         if self.connections.len() >= MOST_CONNECTIONS
@@ -275,14 +266,10 @@ impl<'a> Flows<'a> {
             self.connections.swap_remove(oldest);
         }
         let record_len = self.read.limits.record_len;
-        let half = |protocol| Half {
-            reassembly: Reassembly::default(),
-            framer: Framer::new(protocol, record_len),
-            decoder: None,
-        };
+        let half = |protocol| Half { reassembly: Reassembly::default(), framer: Framer::new(protocol, record_len) };
         let (to_server, to_client) = match owner {
             Owner::Link(_) => (half(Protocol::ToRobot), half(Protocol::ToStation)),
-            Owner::Rlog(..) => (half(Protocol::Rlog), half(Protocol::Rlog)),
+            Owner::Rlog { .. } => (half(Protocol::Rlog), half(Protocol::Rlog)),
         };
         self.connections.push(Connection { client, server, owner, to_server, to_client, turn: self.turn });
         Ok(Some(self.connections.len() - 1))
@@ -292,9 +279,11 @@ impl<'a> Flows<'a> {
     fn close(&mut self, number: usize) -> Result<(), SinkError> {
         for to_server in [true, false] {
             self.half(number, to_server, |half, out| half.finish(out))?;
-            self.end_of_stream(number, to_server)?;
+            if let Some(connection) = self.connections.get_mut(number) {
+                connection.half(to_server).framer.finish(Severity::Warning, &mut self.output.problems);
+            }
         }
-        Ok(())
+        self.end_rlog(number)
     }
 
     /// Does something with one direction of a connection and takes what comes out of it.
@@ -305,29 +294,24 @@ impl<'a> Flows<'a> {
         act: impl FnOnce(&mut Reassembly, &mut dyn FnMut(Event<'_>) -> Result<(), SinkError>) -> Result<(), SinkError>,
     ) -> Result<(), SinkError> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        let half = if to_server { &mut connection.to_server } else { &mut connection.to_client };
-        let mut reassembly = std::mem::take(&mut half.reassembly);
+        let mut reassembly = std::mem::take(&mut connection.half(to_server).reassembly);
         let result = act(&mut reassembly, &mut |event| self.event(number, to_server, event));
         if let Some(connection) = self.connections.get_mut(number) {
-            let half = if to_server { &mut connection.to_server } else { &mut connection.to_client };
-            half.reassembly = reassembly;
+            connection.half(to_server).reassembly = reassembly;
         }
         result
     }
 
     fn event(&mut self, number: usize, to_server: bool, event: Event<'_>) -> Result<(), SinkError> {
-        if let Event::Begin { .. } = event {
-            self.end_of_stream(number, to_server)?;
-        }
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        let half = if to_server { &mut connection.to_server } else { &mut connection.to_client };
-        match &mut connection.owner {
+        match connection.owner {
             Owner::Link(link) => {
-                let Some(link) = self.links.get_mut(*link) else { return Ok(()) };
+                let Some(link) = self.links.get_mut(link) else { return Ok(()) };
                 let mut found = Problems::default();
-                let mut sink = Renumber::new(&mut self.output, &mut link.names, 0);
+                let mut sink = Renumber::new(&mut self.output, &mut link.names, &mut link.ids, 0);
                 let mapper = &mut link.mapper;
-                let result = half.framer.handle(event, &mut found, &mut |Message { mark, body }| {
+                let framer = &mut connection.half(to_server).framer;
+                let result = framer.handle(event, &mut found, &mut |Message { mark, body }| {
                     if to_server {
                         mapper.to_robot(mark.time, mark.at, body, &mut sink)
                     } else {
@@ -338,82 +322,93 @@ impl<'a> Flows<'a> {
                 result
             }
             // What a client sends says nothing but that it is there.
-            Owner::Rlog(..) if to_server => Ok(()),
-            Owner::Rlog(source, stream) => {
-                let Some(source) = self.rlogs.get_mut(*source) else { return Ok(()) };
+            Owner::Rlog { .. } if to_server => Ok(()),
+            Owner::Rlog { source, .. } => {
                 if let Event::Begin { middle, mark } = event {
-                    *stream = Some(self.shortest.len());
-                    self.shortest.push(None);
-                    source.streams += 1;
-                    source.names.ids.clear();
-                    if middle {
-                        let message = "without the first frame of an RLOG stream, the names of its fields are not \
-                                       known; only fields that are new can be read";
-                        self.output.problems.push(Problem::new(
-                            Severity::Damage,
-                            "unknown-fields",
-                            mark.at,
-                            0,
-                            message,
-                        ));
-                    }
-                    // A frame without a revision byte is then taken as one of R2, which everyone sends today.
-                    let read = Read { revision: self.read.revision.or(Some(2)), ..*self.read };
-                    half.decoder = Some(Box::new(Decoder::new(&read)));
+                    self.begin_rlog(number, source, middle, mark)?;
                 }
-                let (Some(stream), Some(decoder)) = (*stream, &mut half.decoder) else { return Ok(()) };
-                let mut found = Problems::default();
-                let shift = self.clocks.get(stream).copied().unwrap_or(0);
-                let mut sink = Renumber::new(&mut self.output, &mut source.names, shift);
-                let (frames, shortest) = (&mut source.frames, self.shortest.get_mut(stream));
-                let mut lowest = shortest.as_ref().and_then(|shortest| **shortest);
-                let result = half.framer.handle(event, &mut found, &mut |Message { mark, body }| {
-                    *frames += 1;
-                    if body.is_empty() {
-                        return Ok(());
-                    }
-                    sink.frame = Some((mark.at, body.len() as u64));
-                    match decoder.frame(body, &mut sink) {
-                        Ok(()) => {}
-                        Err(StreamError::Sink(error)) => return Err(error),
-                        Err(StreamError::Decode(error)) => {
-                            let message = format!("an RLOG frame of {} bytes: {}", body.len(), error.message);
-                            sink.problem(Problem::new(Severity::Damage, "bad-frame", 0, 0, message));
-                        }
-                    }
-                    if let Some(time) = decoder.time() {
-                        let way = mark.time.since(time);
-                        lowest = Some(lowest.map_or(way, |lowest| lowest.min(way)));
-                    }
-                    Ok(())
-                });
-                if let Some(shortest) = shortest {
-                    *shortest = lowest;
-                }
-                self.output.problems.append(found);
-                result
+                self.rlog_event(number, event)
             }
         }
     }
 
-    /// A stream is over: what it has to tell at its end is told.
-    fn end_of_stream(&mut self, number: usize, to_server: bool) -> Result<(), SinkError> {
-        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        let half = if to_server { &mut connection.to_server } else { &mut connection.to_client };
-        if !matches!(connection.owner, Owner::Rlog(..)) || !to_server {
-            half.framer.finish(&mut self.output.problems);
+    fn begin_rlog(&mut self, number: usize, source: usize, middle: bool, mark: Mark) -> Result<(), SinkError> {
+        self.end_rlog(number)?;
+        if middle {
+            let message = "without the first frame of an RLOG stream, the names of its fields are not known; only \
+                           fields that are new can be read";
+            self.output.problems.push(Problem::new(Severity::Damage, "unknown-fields", mark.at, 0, message));
         }
-        if let (Some(mut decoder), Owner::Rlog(source, _)) = (half.decoder.take(), connection.owner)
-            && decoder.revision().is_some()
-            && let Some(source) = self.rlogs.get_mut(source)
-        {
-            let mut sink = Renumber::new(&mut self.output, &mut source.names, 0);
-            match decoder.finish(&[], &mut sink) {
-                Ok(()) | Err(StreamError::Decode(_)) => {}
-                Err(StreamError::Sink(error)) => return Err(error),
-            }
+        // Then the revision is not known either; everyone sends R2 today.
+        let read = Read { revision: self.read.revision.or(Some(2)), ..*self.read };
+        let stream = RlogStream { number: self.shortest.len(), decoder: Decoder::new(&read), ids: Ids::default() };
+        self.shortest.push(None);
+        if let Some(source) = self.rlogs.get_mut(source) {
+            source.streams += 1;
+        }
+        if let Some(connection) = self.connections.get_mut(number) {
+            connection.owner = Owner::Rlog { source, stream: Some(Box::new(stream)) };
         }
         Ok(())
+    }
+
+    fn rlog_event(&mut self, number: usize, event: Event<'_>) -> Result<(), SinkError> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        let Connection { owner: Owner::Rlog { source, stream: Some(stream) }, to_client, .. } = connection else {
+            return Ok(());
+        };
+        let Some(source) = self.rlogs.get_mut(*source) else { return Ok(()) };
+        let RlogStream { number, decoder, ids } = &mut **stream;
+        let mut found = Problems::default();
+        let shift = self.clocks.get(*number).copied().unwrap_or(0);
+        let mut sink = Renumber::new(&mut self.output, &mut source.names, ids, shift);
+        let mut shortest = self.shortest.get(*number).copied().flatten();
+        let result = to_client.framer.handle(event, &mut found, &mut |Message { mark, body }| {
+            source.frames += 1;
+            if body.is_empty() {
+                return Ok(());
+            }
+            sink.within(mark.at, body.len());
+            match decoder.frame(body, &mut sink) {
+                Ok(()) => {}
+                Err(StreamError::Sink(error)) => return Err(error),
+                Err(StreamError::Decode(error)) => {
+                    let message = format!("an RLOG frame of {} bytes: {}", body.len(), error.message);
+                    sink.problem(Problem::general(Severity::Damage, "bad-frame", message));
+                }
+            }
+            if let Some(time) = decoder.time() {
+                let way = mark.time.since(time);
+                shortest = Some(shortest.map_or(way, |shortest| shortest.min(way)));
+            }
+            Ok(())
+        });
+        if let Some(place) = self.shortest.get_mut(*number) {
+            *place = shortest;
+        }
+        self.output.problems.append(found);
+        result
+    }
+
+    /// An RLOG stream is over: what it has to tell at its end is told.
+    fn end_rlog(&mut self, number: usize) -> Result<(), SinkError> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        let Owner::Rlog { source, stream } = &mut connection.owner else { return Ok(()) };
+        let Some(mut stream) = stream.take().filter(|stream| stream.decoder.revision().is_some()) else {
+            return Ok(());
+        };
+        let Some(source) = self.rlogs.get_mut(*source) else { return Ok(()) };
+        let mut sink = Renumber::new(&mut self.output, &mut source.names, &mut stream.ids, 0);
+        match stream.decoder.finish(&[], &mut sink) {
+            Ok(()) | Err(StreamError::Decode(_)) => Ok(()),
+            Err(StreamError::Sink(error)) => Err(error),
+        }
+    }
+}
+
+impl Connection {
+    fn half(&mut self, to_server: bool) -> &mut Half {
+        if to_server { &mut self.to_server } else { &mut self.to_client }
     }
 }
 
@@ -450,116 +445,6 @@ impl Link {
             (0, 1..) => tell(*station, "TCP segments"),
             _ => {}
         }
-    }
-}
-
-impl Names {
-    /// Puts a prefix in front of all names.
-    fn rename(&self, prefix: &str, channels: &mut [Channel]) {
-        for id in self.known.values().flatten() {
-            if let Some(channel) = channels.get_mut(*id as usize) {
-                channel.name.insert_str(0, if channel.name.starts_with('/') || prefix.is_empty() { "" } else { "/" });
-                channel.name.insert_str(0, prefix);
-            }
-        }
-    }
-}
-
-/// Where everything goes that is found.
-struct Output<'a> {
-    sink: &'a mut dyn Sink,
-    channels: Vec<Channel>,
-    problems: Problems,
-    /// How many channels there may be.
-    most: usize,
-}
-
-/// Hands on what a decoder gives, under numbers of the whole capture.
-struct Renumber<'a, 's> {
-    output: &'a mut Output<'s>,
-    names: &'a mut Names,
-    /// What to add to times, in nanoseconds.
-    shift: i64,
-    /// Where problems are and how long the bytes concerned, if the decoder cannot know it.
-    frame: Option<(u64, u64)>,
-}
-
-impl<'a, 's> Renumber<'a, 's> {
-    fn new(output: &'a mut Output<'s>, names: &'a mut Names, shift: i64) -> Self {
-        Self { output, names, shift, frame: None }
-    }
-
-    fn id(&self, id: ChannelId) -> Option<ChannelId> {
-        self.names.ids.get(id as usize).copied().flatten()
-    }
-}
-
-impl Sink for Renumber<'_, '_> {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        let place = id as usize;
-        if place >= self.output.most {
-            return Ok(());
-        }
-        let key = (channel.name.clone(), channel.type_name.clone());
-        let number = match self.names.known.get(&key) {
-            Some(number) => *number,
-            None => {
-                let number = ChannelId::try_from(self.output.channels.len())
-                    .ok()
-                    .filter(|_| self.output.channels.len() < self.output.most);
-                match number {
-                    Some(number) => {
-                        self.output.channels.push(channel.clone());
-                        self.output.sink.channel(number, channel)?;
-                    }
-                    None => {
-                        let message =
-                            format!("more than {} channels; {:?} is left out", self.output.most, channel.name);
-                        self.problem(Problem::general(Severity::Damage, "too-many-channels", message));
-                    }
-                }
-                self.names.known.insert(key, number);
-                number
-            }
-        };
-        if place >= self.names.ids.len() {
-            self.names.ids.resize(place + 1, None);
-        }
-        if let Some(known) = self.names.ids.get_mut(place) {
-            *known = number;
-        }
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        let renumbered = samples.iter().filter_map(|sample| {
-            Some(Sample { channel: self.id(sample.channel)?, time: sample.time.plus(self.shift), ..*sample })
-        });
-        let renumbered: Vec<Sample<'_>> = renumbered.collect();
-        self.output.sink.samples(&renumbered)
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        match self.id(id) {
-            Some(id) => {
-                if let Some(channel) = self.output.channels.get_mut(id as usize).filter(|_| !metadata.is_empty()) {
-                    metadata.clone_into(&mut channel.metadata);
-                }
-                self.output.sink.metadata(id, time.plus(self.shift), metadata)
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.id(id).map_or(Ok(()), |id| self.output.sink.end(id, time.plus(self.shift)))
-    }
-
-    fn problem(&mut self, mut problem: Problem) {
-        if let Some((at, length)) = self.frame {
-            (problem.at, problem.length) = (Some(at), length);
-        }
-        self.output.problems.push(problem);
     }
 }
 

@@ -125,7 +125,7 @@ impl Framer {
     ) -> Result<(), E> {
         match event {
             Event::Begin { middle, mark } => {
-                self.finish(problems);
+                self.finish(Severity::Warning, problems);
                 self.found = !middle;
                 self.latest = Time::MIN;
                 if middle {
@@ -137,20 +137,21 @@ impl Framer {
             Event::Hole { mark, length } => {
                 let message = format!("{length} bytes of {} were not captured", self.protocol.name());
                 problems.push(Problem::new(Severity::Damage, "missing-segment", mark.at, length, message));
-                self.finish(problems);
+                self.finish(Severity::Damage, problems);
                 Ok(())
             }
             Event::Data { mark, bytes } => self.data(mark, bytes, problems, take),
         }
     }
 
-    /// No more will come of this stream: what is not a whole message is told and forgotten.
-    pub(crate) fn finish(&mut self, problems: &mut Problems) {
+    /// No more will come of this stream: what is not a whole message is told and forgotten. `severity` is that of a
+    /// message that has only begun.
+    pub(crate) fn finish(&mut self, severity: Severity, problems: &mut Problems) {
         if self.found && !self.buffer.is_empty() {
             let at = self.mark(0).at;
             let length = self.buffer.len() as u64;
             let message = format!("a message of {} ends after {length} bytes", self.protocol.name());
-            problems.push(Problem::new(Severity::Damage, "cut-message", at, length, message));
+            problems.push(Problem::new(severity, "cut-message", at, length, message));
         } else {
             self.pass(self.buffer.len());
             self.tell_passed(problems);

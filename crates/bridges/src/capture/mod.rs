@@ -12,6 +12,7 @@ mod blocks;
 mod flows;
 mod framer;
 mod frames;
+mod names;
 mod reassembly;
 
 use logpose_core::{Channel, ChannelId, Problem, Problems, Read, Sample, Severity, Sink, SinkError, StreamError, Time};

@@ -57,7 +57,7 @@ impl Traffic {
     }
 
     /// The packets as frames of a link type.
-    pub(crate) fn frames(&self, wrap: fn(&[u8]) -> Vec<u8>) -> Vec<(i64, Vec<u8>)> {
+    pub(crate) fn frames(&self, wrap: Wrap) -> Vec<(i64, Vec<u8>)> {
         self.0.iter().map(|(time, packet)| (*time, wrap(packet))).collect()
     }
 
@@ -155,8 +155,11 @@ pub(crate) fn null_big(packet: &[u8]) -> Vec<u8> {
     [&[0, 0, 0, if is_v4(packet) { 2 } else { 24 }][..], packet].concat()
 }
 
+/// Makes a frame of a packet.
+pub(crate) type Wrap = fn(&[u8]) -> Vec<u8>;
+
 /// Every link type that is understood, and what its frames look like.
-pub(crate) const LINK_TYPES: [(u16, fn(&[u8]) -> Vec<u8>); 13] = [
+pub(crate) const LINK_TYPES: [(u16, Wrap); 13] = [
     (1, ethernet),
     (1, vlan),
     (1, double_vlan),
@@ -297,6 +300,13 @@ impl Pcapng {
         self.block(6, &body)
     }
 
+    /// Frames of the first interface, which counts microseconds.
+    pub(crate) fn all(&mut self, frames: &[(i64, Vec<u8>)]) {
+        for (time, frame) in frames {
+            self.enhanced(0, (time / 1000) as u64, frame);
+        }
+    }
+
     pub(crate) fn obsolete(&mut self, interface: u16, ticks: u64, frame: &[u8]) -> &mut Self {
         let mut body = [half(self.big, interface), half(self.big, 9)].concat();
         for n in [(ticks >> 32) as usize, ticks as u32 as usize, frame.len(), frame.len()] {
@@ -335,14 +345,20 @@ pub(crate) fn see_with(file: &[u8], read: &Read<'_>) -> Seen {
     Seen { calls: calls.0, problems, facts }
 }
 
+/// Times and payloads.
+pub(crate) type Samples = Vec<(i64, Vec<u8>)>;
+
 impl Seen {
     pub(crate) fn names(&self) -> Vec<&str> {
-        let name = |call| if let &Call::Channel(_, ref channel) = call { Some(channel.name.as_str()) } else { None };
-        self.calls.iter().filter_map(name).collect()
+        let channels = self.calls.iter().filter_map(|call| match call {
+            Call::Channel(_, channel) => Some(channel.name.as_str()),
+            _ => None,
+        });
+        channels.collect()
     }
 
     /// Times since the start of the capture, in microseconds, and payloads of a channel.
-    pub(crate) fn samples(&self, name: &str) -> Vec<(i64, Vec<u8>)> {
+    pub(crate) fn samples(&self, name: &str) -> Samples {
         let id = self.calls.iter().find_map(|call| match call {
             Call::Channel(id, channel) if channel.name == name => Some(*id),
             _ => None,
@@ -360,7 +376,8 @@ impl Seen {
     }
 
     pub(crate) fn doubles(&self, name: &str) -> Vec<f64> {
-        let double = |(_, payload): (i64, Vec<u8>)| Numbers::<f64>::new(&payload, Layout::Little).unwrap().iter().next();
+        let double =
+            |(_, payload): (i64, Vec<u8>)| Numbers::<f64>::new(&payload, Layout::Little).unwrap().iter().next();
         self.samples(name).into_iter().filter_map(double).collect()
     }
 
@@ -378,11 +395,15 @@ impl Seen {
     }
 
     /// Channels and samples with their names instead of numbers, each channel on its own.
-    pub(crate) fn by_name(&self) -> Vec<(String, Type, Vec<(i64, Vec<u8>)>)> {
-        let mut all: Vec<_> = self.calls.iter().filter_map(|call| match call {
-            Call::Channel(_, channel) => Some((channel.name.clone(), channel.ty(), self.samples(&channel.name))),
-            _ => None,
-        }).collect();
+    pub(crate) fn by_name(&self) -> Vec<(String, Type, Samples)> {
+        let mut all: Vec<_> = self
+            .calls
+            .iter()
+            .filter_map(|call| match call {
+                Call::Channel(_, channel) => Some((channel.name.clone(), channel.ty(), self.samples(&channel.name))),
+                _ => None,
+            })
+            .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
     }
@@ -407,11 +428,11 @@ impl Conversation {
         traffic.tcp(ms, &Tcp { from: c, to: s, sequence: client, acknowledged: 0, flags: 2, payload: &[] });
         let acknowledged = client.wrapping_add(1);
         traffic.tcp(ms, &Tcp { from: s, to: c, sequence: server, acknowledged, flags: 18, payload: &[] });
-        self.from_client(ms, 0, &[], traffic);
+        self.client(ms, 0, &[], traffic);
     }
 
     /// Bytes from a place of the client's stream on.
-    pub(crate) fn from_client(&self, ms: i64, place: usize, payload: &[u8], traffic: &mut Traffic) {
+    pub(crate) fn client(&self, ms: i64, place: usize, payload: &[u8], traffic: &mut Traffic) {
         let (from, to) = (self.client, self.server);
         let sequence = self.begins.0.wrapping_add(1).wrapping_add(place as u32);
         let acknowledged = self.begins.1.wrapping_add(1);
@@ -419,7 +440,7 @@ impl Conversation {
     }
 
     /// The same of the server.
-    pub(crate) fn from_server(&self, ms: i64, place: usize, payload: &[u8], traffic: &mut Traffic) {
+    pub(crate) fn server(&self, ms: i64, place: usize, payload: &[u8], traffic: &mut Traffic) {
         let (from, to) = (self.server, self.client);
         let sequence = self.begins.1.wrapping_add(1).wrapping_add(place as u32);
         let acknowledged = self.begins.0.wrapping_add(1);
