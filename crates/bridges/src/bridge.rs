@@ -9,7 +9,7 @@ use logpose_core::{
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
-use crate::{Header, arrow, csv, mcap, ndjson, parquet};
+use crate::{Header, arrow, capture, csv, mcap, ndjson, parquet};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
@@ -25,23 +25,34 @@ pub struct Bridge {
 type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON];
+pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON, &PCAP];
 
 static PARQUET: Bridge =
-    Bridge { info: &info("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
+    Bridge { info: &both("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
 static ARROW: Bridge = Bridge {
-    info: &info("arrow", "Apache Arrow IPC", &["arrow", "feather", "arrows", "ipc"]),
+    info: &both("arrow", "Apache Arrow IPC", &["arrow", "feather", "arrows", "ipc"]),
     sniff: arrow::sniff,
     read: arrow::read,
 };
-static MCAP: Bridge = Bridge { info: &info("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
+static MCAP: Bridge = Bridge { info: &both("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
 static CSV: Bridge =
-    Bridge { info: &info("csv", "CSV tables, long or wide", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
+    Bridge { info: &both("csv", "CSV tables, long or wide", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
 static NDJSON: Bridge =
-    Bridge { info: &info("ndjson", "JSON lines", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
+    Bridge { info: &both("ndjson", "JSON lines", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
 
-const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
-    let files = Support { read: true, write: true };
+static PCAP: Bridge = Bridge {
+    info: &info("pcap", "Network capture (pcap, pcapng)", &["pcap", "pcapng", "cap"], false),
+    sniff: capture::sniff,
+    read: capture::read,
+};
+
+/// What a format is that is read and written.
+const fn both(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
+    info(name, title, extensions, true)
+}
+
+const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str], write: bool) -> Info {
+    let files = Support { read: true, write };
     Info { name, title, extensions, files, live: Support { read: false, write: false }, scheme: None, transport: None }
 }
 

@@ -34,7 +34,21 @@ pub(crate) enum What {
 }
 
 /// Facts that are given back under the same key, because a fact's key is a word of the program.
-const FACTS: [&str; 7] = ["version", "extra_header", "revision", "cycles", "keys", "profile", "library"];
+const FACTS: [&str; 13] = [
+    "version",
+    "extra_header",
+    "revision",
+    "cycles",
+    "keys",
+    "profile",
+    "library",
+    "application",
+    "link_types",
+    "packets",
+    "links",
+    "rlog_streams",
+    "unused_packets",
+];
 
 impl Header {
     /// The facts that a log of this header has.

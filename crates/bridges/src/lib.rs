@@ -3,8 +3,11 @@
 mod arrow;
 mod batches;
 mod bridge;
+mod capture;
 pub mod csv;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 mod header;
 mod inferred;
 mod long;

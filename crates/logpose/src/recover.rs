@@ -21,7 +21,8 @@ pub struct Recovered {
     pub samples: u64,
 }
 
-/// Writes what is readable of a damaged log as a whole one of the same dialect, in the order of the file.
+/// Writes what is readable of a damaged log as a whole one of the same dialect, in the order of the file. What cannot be
+/// written, such as a network capture, becomes a WPILOG.
 pub fn recover(
     path: &Path,
     to: Output<'_>,
@@ -63,7 +64,8 @@ pub fn recover(
             (written, log.index.samples(), Problems::default())
         }
         None => {
-            let encoder = encoder(log.dialect(), &encode)?;
+            let dialect = if log.dialect().info().files.write { log.dialect() } else { &logpose_wpilog::Wpilog };
+            let encoder = encoder(dialect, &encode)?;
             let order = if encoder.needs_time_order() { Order::Time } else { Order::File };
             let mut sink = Encoding::new(encoder, &mut out);
             let written = feed.run(order, &mut sink).and_then(|()| sink.finish());

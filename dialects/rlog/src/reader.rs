@@ -160,7 +160,7 @@ impl Decoder {
 
     /// The content of one network frame: whole messages, with a revision byte in front of the first frame, and
     /// sometimes of a later one.
-    pub(crate) fn frame(&mut self, frame: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError> {
+    pub fn frame(&mut self, frame: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError> {
         self.settled = true;
         let mut start = 0;
         match &self.walk {

@@ -4,10 +4,16 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::print_stdout,
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 
 mod arrow;
+mod capture;
+mod capture_corpus;
+mod capture_fixtures;
+mod capture_kit;
+mod capture_tcp;
 mod folder;
 mod mcap;
 mod parquet;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use logpose::core::Severity;
+use logpose::bridges::BRIDGES;
+use logpose::core::{Dialect, Severity};
 use logpose::{DIALECTS, Format, Output, Recovered, Wrapper, recover};
 
 use super::{doctor, shown};
@@ -127,7 +128,7 @@ impl Recover {
     }
 }
 
-/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`.
+/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so does `match.pcap`, which cannot be written.
 fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     if file.as_os_str() == "-" {
@@ -141,6 +142,10 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
     let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
     let extension = inner.unwrap_or(extension);
+    let infos = DIALECTS.iter().map(|dialect| dialect.info()).chain(BRIDGES.iter().map(|bridge| bridge.info()));
+    let mut read_only = infos.filter(|info| !info.files.write);
+    let extension =
+        if read_only.any(|info| info.extensions.contains(&&*extension)) { "wpilog".into() } else { extension };
     let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
     Ok(bare.with_extension(dotted))
 }
