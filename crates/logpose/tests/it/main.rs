@@ -18,6 +18,7 @@ mod diff;
 mod doctor;
 mod find;
 mod frc;
+mod link;
 mod order;
 mod output;
 mod select;
