@@ -8,6 +8,7 @@
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 
+mod align;
 mod bad_input;
 mod carla;
 mod convert;
