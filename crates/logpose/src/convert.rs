@@ -10,12 +10,14 @@ use logpose_bridges::mcap::{McapOptions, McapWriter, Scene};
 use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
 use logpose_schema::Registry;
 
+use crate::feed::Wanted;
 use crate::folder::{self, NewFolder};
 use crate::output::Opened;
 use crate::table::{FLUSH, Rows, Shape};
 use crate::wide::WideRows;
 use crate::{
-    Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces, verify,
+    ClockMap, Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces,
+    verify,
 };
 
 /// What logs are converted to.
@@ -105,6 +107,9 @@ pub struct ConvertOptions {
     pub mcap: McapOptions,
     /// Whether structs and the like stay bytes (base64) in CSV and NDJSON.
     pub raw_values: bool,
+    /// For each log the clock on which its times are put, as [`Alignment`](crate::Alignment) finds them; their own if
+    /// there are none. Not for folders.
+    pub clocks: Vec<ClockMap>,
 }
 
 /// What a conversion did.
@@ -153,7 +158,7 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
     let lookups = if format.is_text() { lookups } else { with_schemas(logs, lookups) };
-    let feed = Feed::new(logs, lookups);
+    let feed = Feed::new(logs, lookups).on_clocks(&options.clocks);
     let to = match to {
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },
         Output::Stream(_) if options.verify => {
@@ -207,6 +212,10 @@ pub fn convert_to_folder(
     options: &ConvertOptions,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
+    if !options.clocks.is_empty() {
+        let help = "name a file, such as one that ends in .parquet";
+        return Err(Error::usage("logs that are put on one clock become one file, not a folder").with_help(help));
+    }
     let feed = Feed::new(logs, with_schemas(logs, lookups));
     let new = NewFolder::new(path, options.force)?;
     progress.begin("converting", logs.iter().map(|log| log.bytes().len() as u64).sum());
@@ -307,17 +316,17 @@ fn write(
 fn scene(feed: &Feed<'_>) -> Result<Option<Scene>, Error> {
     let needed: Vec<_> = feed
         .wanted()
-        .filter_map(|(id, log, own, _)| Some((feed.channels().get(id as usize)?, log, own)))
-        .filter(|(channel, ..)| Scene::needs(channel))
+        .filter_map(|wanted| Some((feed.channels().get(wanted.id as usize)?, wanted)))
+        .filter(|(channel, _)| Scene::needs(channel))
         .collect();
     let mut scene = Scene::default();
     // All channels of a log at once: where positions are not known, it is walked for them.
-    for of_log in needed.chunk_by(|(_, a, _), (_, b, _)| std::ptr::eq(*a, *b)) {
-        let Some((_, log, _)) = of_log.first() else { continue };
-        let ids: Vec<ChannelId> = of_log.iter().map(|(.., own)| *own).collect();
+    for of_log in needed.chunk_by(|(_, a), (_, b)| std::ptr::eq(a.log, b.log)) {
+        let Some((_, Wanted { log, clock, .. })) = of_log.first() else { continue };
+        let ids: Vec<ChannelId> = of_log.iter().map(|(_, wanted)| wanted.own).collect();
         let columns = log.columns(&ids)?;
-        for ((channel, ..), column) in of_log.iter().zip(&columns.columns) {
-            columns.samples(column).for_each(|(time, value)| scene.note(channel, time, &value));
+        for ((channel, _), column) in of_log.iter().zip(&columns.columns) {
+            columns.samples(column).for_each(|(time, value)| scene.note(channel, clock.at(time), &value));
         }
     }
     Ok((!needed.is_empty()).then_some(scene))

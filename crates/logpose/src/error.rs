@@ -71,6 +71,9 @@ pub enum ErrorKind {
     /// A recording cannot be edited as asked.
     #[error("{0}")]
     Edit(Box<EditError>),
+    /// Logs cannot be put on one clock.
+    #[error("{0}")]
+    Unaligned(String),
     /// Something was asked that makes no sense.
     #[error("{0}")]
     Usage(String),
@@ -120,6 +123,7 @@ impl Error {
             ErrorKind::Exists => "exists",
             ErrorKind::Refused(_) => "refused",
             ErrorKind::Edit(_) => "edit",
+            ErrorKind::Unaligned(_) => "unaligned",
             ErrorKind::Usage(_) => "usage",
             ErrorKind::Verify(_) => "verify",
         }

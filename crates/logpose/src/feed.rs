@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use logpose_bridges::Header;
-use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Span, Time};
+use logpose_core::{Channel, ChannelId, ChannelIndex, Lookup, Problem, Sample, Sink, SinkError, Span, Time};
 
 use crate::merge::{self, Input};
-use crate::{Log, Schemas};
+use crate::{ClockMap, Log, Schemas};
 
 /// In which order samples come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,6 +22,8 @@ pub enum Order {
 pub struct Feed<'a> {
     logs: &'a [Log],
     lookups: Vec<Lookup>,
+    /// For each log the clock on which its times are put; their own for those beyond the list.
+    clocks: Vec<ClockMap>,
     channels: Vec<Channel>,
     /// For each log the feed's number of each of its channels; empty where the numbers are the same.
     maps: Vec<Vec<ChannelId>>,
@@ -54,7 +56,18 @@ impl<'a> Feed<'a> {
             let same = map.iter().enumerate().all(|(place, id)| *id as usize == place);
             maps.push(if same { Vec::new() } else { map });
         }
-        Self { logs, lookups, channels, maps, schemas: OnceLock::new() }
+        Self { logs, lookups, clocks: Vec::new(), channels, maps, schemas: OnceLock::new() }
+    }
+
+    /// The same with the times of each log on another clock, as [`Alignment`](crate::Alignment) finds them. Lookups
+    /// stay on the log's own.
+    #[must_use]
+    pub fn on_clocks(self, clocks: &[ClockMap]) -> Self {
+        Self { clocks: clocks.to_vec(), ..self }
+    }
+
+    fn clock(&self, place: usize) -> ClockMap {
+        self.clocks.get(place).copied().unwrap_or_default()
     }
 
     /// The wanted channels; a channel's number is its place.
@@ -72,18 +85,19 @@ impl<'a> Feed<'a> {
     /// At most so many samples will come; fewer if times are cut away.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.wanted().map(|(_, log, id, _)| log.index.channels.get(id as usize).map_or(0, |c| c.samples)).sum()
+        self.wanted().filter_map(|wanted| Some(wanted.index()?.samples)).sum()
     }
 
     /// The earliest and the latest time that can come.
     #[must_use]
     pub fn range(&self) -> Option<(Time, Time)> {
         let mut range: Option<(Time, Time)> = None;
-        for (_, log, id, lookup) in self.wanted() {
-            let Some(channel) = log.index.channels.get(id as usize).filter(|c| c.samples > 0) else { continue };
-            let first = lookup.start.map_or(channel.first, |start| channel.first.max(start));
-            let last = lookup.end.map_or(channel.last, |end| channel.last.min(end));
+        for wanted in self.wanted() {
+            let Some(channel) = wanted.index().filter(|c| c.samples > 0) else { continue };
+            let first = wanted.lookup.start.map_or(channel.first, |start| channel.first.max(start));
+            let last = wanted.lookup.end.map_or(channel.last, |end| channel.last.min(end));
             if first <= last {
+                let (first, last) = (wanted.clock.at(first), wanted.clock.at(last));
                 let (a, b) = range.unwrap_or((first, last));
                 range = Some((a.min(first), b.max(last)));
             }
@@ -110,7 +124,11 @@ impl<'a> Feed<'a> {
         };
         let origin = same(&|log| Some(log.index.fact("origin").unwrap_or(log.dialect().info().name).to_owned()));
         let fact = |key: &&'static str| Some(((*key).to_owned(), same(&|log| log.index.fact(key).map(str::to_owned))?));
-        let epoch = same(&|log| log.epoch_ns().map(|ns| ns.to_string()));
+        let epoch = match self.clocks.is_empty() {
+            true => same(&|log| log.epoch_ns().map(|ns| ns.to_string())),
+            // Everything is on the clock of the first.
+            false => self.logs.first().and_then(Log::epoch_ns).map(|ns| ns.to_string()),
+        };
         Header {
             origin: origin.unwrap_or_default(),
             facts: ["version", "extra_header", "revision"].iter().filter_map(fact).collect(),
@@ -134,7 +152,8 @@ impl<'a> Feed<'a> {
         };
         let lookup = Lookup { within: Some(span), ..lookup.clone() };
         let mut declared = vec![false; self.channels.len()];
-        let end = log.rows(Order::File, &lookup, &mut Renumbered { map, declared: &mut declared, sink });
+        let clock = self.clock(place);
+        let end = log.rows(Order::File, &lookup, &mut Renumbered { map, clock, declared: &mut declared, sink });
         log.pass(span);
         end
     }
@@ -144,39 +163,62 @@ impl<'a> Feed<'a> {
     ///
     /// What was found when the logs were opened is in their `problems`; the sink hears only what comes up here.
     pub fn run(&self, order: Order, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps);
+        let clocks = (0..).map(|place| self.clock(place));
+        let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps).zip(clocks.clone());
         let sorted = matches!(self.logs, [log] if log.index.sorted);
         if order == Order::Time && !sorted {
-            let inputs: Vec<_> = inputs().map(|((log, lookup), map)| Input::new(log, lookup, map)).collect();
+            let inputs = inputs().map(|(((log, lookup), map), clock)| Input::new(log, lookup, map).on(clock));
+            let inputs: Vec<_> = inputs.collect();
             for (id, channel) in (0..).zip(&self.channels) {
                 sink.channel(id, channel)?;
             }
             return merge::run(&inputs, sink);
         }
         let mut declared = vec![false; self.channels.len()];
-        for ((log, lookup), map) in inputs() {
-            log.rows(Order::File, lookup, &mut Renumbered { map, declared: &mut declared, sink })?;
+        for (((log, lookup), map), clock) in inputs() {
+            log.rows(Order::File, lookup, &mut Renumbered { map, clock, declared: &mut declared, sink })?;
         }
         // Channels that were started and got no sample are channels all the same.
         let silent = (0..).zip(&self.channels).zip(declared).filter(|(_, declared)| !declared);
         silent.map(|(channel, _)| channel).try_for_each(|(id, channel)| sink.channel(id, channel))
     }
 
-    /// Every wanted channel of every log: the feed's number, the log, its own number there.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (ChannelId, &'a Log, ChannelId, &Lookup)> {
-        let logs = self.logs.iter().zip(&self.lookups).zip(&self.maps);
-        logs.flat_map(|((log, lookup), map)| {
+    /// Every wanted channel of every log.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = Wanted<'_>> {
+        let logs = self.logs.iter().zip(&self.lookups).zip(&self.maps).enumerate();
+        logs.flat_map(|(place, ((log, lookup), map))| {
+            let clock = self.clock(place);
             (0..).zip(&log.index.channels).filter_map(move |(own, _): (ChannelId, _)| {
                 let id = if map.is_empty() { own } else { map.get(own as usize).copied()? };
-                (id != UNWANTED).then_some((id, log, own, lookup))
+                (id != UNWANTED).then_some(Wanted { id, log, own, lookup, clock })
             })
         })
     }
 }
 
-/// A sink in front of another, which knows the channels by other numbers and wants to hear of each once.
+/// A wanted channel of one log.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// The feed's number of it.
+    pub(crate) id: ChannelId,
+    pub(crate) log: &'a Log,
+    /// The log's own number of it.
+    pub(crate) own: ChannelId,
+    pub(crate) lookup: &'a Lookup,
+    pub(crate) clock: ClockMap,
+}
+
+impl<'a> Wanted<'a> {
+    pub(crate) fn index(&self) -> Option<&'a ChannelIndex> {
+        self.log.index.channels.get(self.own as usize)
+    }
+}
+
+/// A sink in front of another, which knows the channels by other numbers, wants to hear of each once, and may have
+/// another clock.
 struct Renumbered<'a> {
     map: &'a [ChannelId],
+    clock: ClockMap,
     declared: &'a mut [bool],
     sink: &'a mut dyn Sink,
 }
@@ -198,20 +240,21 @@ impl Sink for Renumbered<'_> {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        if self.map.is_empty() {
+        if self.map.is_empty() && self.clock == ClockMap::default() {
             return self.sink.samples(samples);
         }
-        let renumbered =
-            samples.iter().filter_map(|sample| Some(Sample { channel: self.id(sample.channel)?, ..*sample }));
+        let renumbered = samples.iter().filter_map(|sample| {
+            Some(Sample { channel: self.id(sample.channel)?, time: self.clock.at(sample.time), ..*sample })
+        });
         self.sink.samples(&renumbered.collect::<Vec<_>>())
     }
 
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        self.id(id).map_or(Ok(()), |id| self.sink.metadata(id, time, metadata))
+        self.id(id).map_or(Ok(()), |id| self.sink.metadata(id, self.clock.at(time), metadata))
     }
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.id(id).map_or(Ok(()), |id| self.sink.end(id, time))
+        self.id(id).map_or(Ok(()), |id| self.sink.end(id, self.clock.at(time)))
     }
 
     fn problem(&mut self, problem: Problem) {

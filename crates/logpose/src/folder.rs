@@ -121,9 +121,9 @@ struct Source<'a> {
 fn groups<'a>(feed: &'a Feed<'_>) -> Vec<Group<'a>> {
     let mut sources: Vec<Source<'a>> =
         (0..).zip(feed.channels()).map(|(id, _)| Source { id, parts: Vec::new() }).collect();
-    for (id, log, own, lookup) in feed.wanted() {
-        if let Some(source) = sources.get_mut(id as usize) {
-            source.parts.push((log, own, lookup));
+    for wanted in feed.wanted() {
+        if let Some(source) = sources.get_mut(wanted.id as usize) {
+            source.parts.push((wanted.log, wanted.own, wanted.lookup));
         }
     }
     let size = |source: &Source<'_>| -> u64 {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod align;
 pub mod carla;
 mod convert;
 mod demo;
@@ -35,6 +36,7 @@ mod wide;
 mod windows;
 mod wrapper;
 
+pub use align::{Aligned, Alignment, ClockMap};
 pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
 pub use demo::{DemoOptions, demo};
 pub use dialects::{DIALECTS, dialect, readable};

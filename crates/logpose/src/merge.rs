@@ -9,7 +9,7 @@ use std::io;
 use logpose_core::{ChannelId, ChannelIndex, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time};
 
 use crate::spill::{Place, Spill};
-use crate::{Error, Log};
+use crate::{ClockMap, Error, Log};
 
 /// One log to be merged.
 #[derive(Clone)]
@@ -19,18 +19,24 @@ pub(crate) struct Input<'a> {
     pub(crate) lookup: Cow<'a, Lookup>,
     /// The sink's number for each of the log's channels; empty if they are the same.
     pub(crate) map: Cow<'a, [ChannelId]>,
-    /// Nanoseconds to add to every time.
-    pub(crate) shift: i64,
+    /// The clock on which its times are put.
+    pub(crate) clock: ClockMap,
 }
 
 impl<'a> Input<'a> {
     pub(crate) fn new(log: &'a Log, lookup: &'a Lookup, map: &'a [ChannelId]) -> Self {
-        Self { log, index: &log.index, lookup: Cow::Borrowed(lookup), map: Cow::Borrowed(map), shift: 0 }
+        let clock = ClockMap::default();
+        Self { log, index: &log.index, lookup: Cow::Borrowed(lookup), map: Cow::Borrowed(map), clock }
+    }
+
+    /// The same with its times on another clock.
+    pub(crate) fn on(self, clock: ClockMap) -> Self {
+        Self { clock, ..self }
     }
 
     /// One whose times are moved, with positions in the index.
-    pub(crate) fn moved(log: &'a Log, lookup: Lookup, map: Vec<ChannelId>, shift: i64) -> Result<Self, Error> {
-        Ok(Self { log, index: log.placed()?, lookup: Cow::Owned(lookup), map: Cow::Owned(map), shift })
+    pub(crate) fn moved(log: &'a Log, lookup: Lookup, map: Vec<ChannelId>, clock: ClockMap) -> Result<Self, Error> {
+        Ok(Self { log, index: log.placed()?, lookup: Cow::Owned(lookup), map: Cow::Owned(map), clock })
     }
 
     /// The same, with positions in the index.
@@ -52,7 +58,7 @@ impl<'a> Input<'a> {
     fn time(&self, at: u64) -> Time {
         let mut times = Vec::with_capacity(1);
         self.log.dialect().times(self.log.bytes(), self.index, &[at], &mut times);
-        times.first().map_or(Time::ZERO, |time| time.plus(self.shift))
+        times.first().map_or(Time::ZERO, |time| self.clock.at(*time))
     }
 
     /// The sink's number of a channel.
@@ -97,9 +103,10 @@ fn spilled(inputs: &[Input<'_>], memory: u64, sink: &mut dyn Sink) -> Result<(),
     let mut spill = Spill::new(memory);
     for (number, input) in (0..).zip(inputs) {
         let mut take = |rows: &[Row]| {
-            let places =
-                rows.iter().map(|row| Place { time: row.time, input: number, at: row.at, channel: row.channel });
-            places.into_iter().try_for_each(|place| spill.push(place)).map_err(SinkError::Io)
+            let place =
+                |row: &Row| Place { time: input.clock.at(row.time), input: number, at: row.at, channel: row.channel };
+            let mut places = rows.iter().map(place);
+            places.try_for_each(|place| spill.push(place)).map_err(SinkError::Io)
         };
         for window in input.log.windows(WINDOW) {
             let lookup = Lookup { within: Some(window), ..(*input.lookup).clone() };
@@ -246,7 +253,7 @@ impl<'a> Lane<'a> {
             Some(found) if found.sorted => {
                 // What lies before the wanted times need not be gone over.
                 let start = input.lookup.start.filter(|_| !input.is_always(channel));
-                let first = start.map_or(0, |start| border(input, found, start.plus(input.shift)));
+                let first = start.map_or(0, |start| border(input, found, input.clock.at(start)));
                 Box::new(found.positions.iter_from(first))
             }
             Some(found) => Box::new(found.positions.iter()),
@@ -302,7 +309,7 @@ impl<'a> Lane<'a> {
         input.log.dialect().times(input.log.bytes(), input.index, at, times);
         let places = times.iter().zip(&*at);
         let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
-        self.block.extend(wanted.map(|(time, at)| (time.plus(input.shift), at)));
+        self.block.extend(wanted.map(|(time, at)| (input.clock.at(time), at)));
         !at.is_empty()
     }
 
@@ -337,7 +344,7 @@ impl<'a> Lane<'a> {
                 .lookup
                 .end
                 .filter(|_| !input.is_always(self.channel))
-                .map_or(before, |end| before.min(end.plus(input.shift).plus(1)));
+                .map_or(before, |end| before.min(input.clock.at(end).plus(1)));
             let place = border(input, found, end).checked_sub(1)?;
             let at = found.positions.iter_from(place).next()?;
             return Some((input.time(at), at));
@@ -350,9 +357,9 @@ impl<'a> Lane<'a> {
 
 /// How many samples of a channel in order lie before a moment.
 fn border(input: &Input<'_>, found: &ChannelIndex, moment: Time) -> usize {
-    if moment <= found.first.plus(input.shift) {
+    if moment <= input.clock.at(found.first) {
         0
-    } else if found.last.plus(input.shift) < moment {
+    } else if input.clock.at(found.last) < moment {
         found.positions.len()
     } else {
         found.positions.partition_point(|at| input.time(at) < moment)

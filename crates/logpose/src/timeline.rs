@@ -4,7 +4,7 @@ use logpose_core::{Channel, ChannelId, Lookup, SinkError, TakeSamples, Time};
 use logpose_schema::Registry;
 
 use crate::merge::{Input, Merge};
-use crate::{Error, Log};
+use crate::{ClockMap, Error, Log};
 
 /// How the clocks of several logs become one. The first log's clock stays as it is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -99,7 +99,7 @@ impl<'a> Timeline<'a> {
             let always = always.map(|found| Registry::is_schema(&found.channel.name, &found.channel.type_name));
             let (channels, always) = (lookup.channels.clone(), always.collect());
             let lookup = Lookup { channels, end: Some(end), always, ..Lookup::default() };
-            inputs.push(Input::moved(log, lookup, map, shift)?);
+            inputs.push(Input::moved(log, lookup, map, ClockMap::shifted(shift))?);
         }
         line.merge = Merge::new(inputs);
         for (place, (log, shift)) in logs.iter().zip(&line.shifts).enumerate() {

@@ -5,11 +5,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use logpose_core::{
-    Channel, ChannelId, Columns, Lookup, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value,
-};
+use logpose_core::{Channel, ChannelId, Columns, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value};
 use logpose_schema::json;
 
+use crate::feed::Wanted;
 use crate::moment::nanos;
 use crate::show::Painter;
 use crate::wide::WideRows;
@@ -41,13 +40,13 @@ fn log(feed: &Feed<'_>, order: Order, name: &str, path: &Path) -> Result<(), Err
     if let Some(problem) = result.problems.list().iter().find(new) {
         return Err(differs(format!("the result is damaged: {problem}")));
     }
-    let mut sources: HashMap<ChannelId, Vec<(&Log, ChannelId, &Lookup)>> = HashMap::new();
-    for (id, log, own, lookup) in feed.wanted() {
-        let Some(channel) = feed.channels().get(id as usize) else { continue };
+    let mut sources: HashMap<ChannelId, Vec<Wanted<'_>>> = HashMap::new();
+    for wanted in feed.wanted() {
+        let Some(channel) = feed.channels().get(wanted.id as usize) else { continue };
         match counterpart(&result, channel) {
-            Some(target) => sources.entry(target).or_default().push((log, own, lookup)),
+            Some(target) => sources.entry(target).or_default().push(wanted),
             // Some formats name a channel only with its first value.
-            None if gather(&[(log, own, lookup)])?.iter().all(|part| part.samples().is_empty()) => {}
+            None if gather(&[wanted])?.iter().all(|part| part.samples().is_empty()) => {}
             None => return Err(differs(format!("channel {:?} ({}) is missing", channel.name, channel.type_name))),
         }
     }
@@ -114,22 +113,19 @@ fn counterpart(result: &Log, channel: &Channel) -> Option<ChannelId> {
 
 struct Part<'a> {
     columns: Columns,
-    channel: ChannelId,
-    lookup: &'a Lookup,
+    wanted: Wanted<'a>,
 }
 
 impl Part<'_> {
     fn samples(&self) -> Vec<(Time, Value<'_>)> {
         let all = self.columns.columns.iter().flat_map(|column| self.columns.samples(column));
-        all.filter_map(|(time, value)| Some((self.lookup.admits(self.channel, time)?, value))).collect()
+        let Wanted { own, lookup, clock, .. } = self.wanted;
+        all.filter_map(|(time, value)| Some((clock.at(lookup.admits(own, time)?), value))).collect()
     }
 }
 
-fn gather<'a>(sources: &[(&Log, ChannelId, &'a Lookup)]) -> Result<Vec<Part<'a>>, Error> {
-    sources
-        .iter()
-        .map(|(log, own, lookup)| Ok(Part { columns: log.columns(&[*own])?, channel: *own, lookup }))
-        .collect()
+fn gather<'a>(sources: &[Wanted<'a>]) -> Result<Vec<Part<'a>>, Error> {
+    sources.iter().map(|wanted| Ok(Part { columns: wanted.log.columns(&[wanted.own])?, wanted: *wanted })).collect()
 }
 
 /// A source of rows that were written.

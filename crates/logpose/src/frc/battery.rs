@@ -18,12 +18,14 @@ pub(super) fn brownouts(known: &Known<'_>) -> Vec<(Time, Time)> {
     let fits = |name: &str| {
         matches!(
             last_segment(name),
-            "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "isBrownedOut" | "BrownoutActive"
+            "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "brownout" | "isBrownedOut" | "BrownoutActive"
         )
     };
     let channels =
         known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && fits(&c.channel.name));
-    let mut all: Vec<_> = channels.flat_map(|c| spans(&known.booleans(&c.channel.name))).collect();
+    // Most tell it when it changes.
+    let end = known.log().robust_range().map_or(Time::MIN, |(_, last)| last);
+    let mut all: Vec<_> = channels.flat_map(|c| spans(&known.booleans(&c.channel.name), end)).collect();
     all.sort_unstable();
     // Two channels that tell the same.
     all.dedup_by(|later, earlier| {
@@ -56,14 +58,15 @@ pub(super) fn battery(known: &Known<'_>) -> (Option<Battery>, Vec<(Time, Time)>)
         return (None, Vec::new());
     };
     let low: Vec<(Time, bool)> = volts.iter().map(|(time, volts)| (*time, *volts < LOW_VOLTS)).collect();
-    (Some(Battery { channel: name.to_owned(), lowest, at }), spans(&low))
+    let end = low.last().map_or(at, |(last, _)| *last);
+    (Some(Battery { channel: name.to_owned(), lowest, at }), spans(&low, end))
 }
 
 /// How likely a channel is to hold the battery's voltage; lower is likelier.
 fn rank(name: &str) -> Option<usize> {
     let last = last_segment(name);
     match name {
-        "/SystemStats/BatteryVoltage" | "SystemStats/BatteryVoltage" | "DS:batteryVoltage" => Some(0),
+        "/SystemStats/BatteryVoltage" | "SystemStats/BatteryVoltage" | "DS:batteryVoltage" | "/ds/battery" => Some(0),
         _ if last.eq_ignore_ascii_case("BatteryVoltage") || last.eq_ignore_ascii_case("Battery Voltage") => Some(1),
         _ if name.to_ascii_lowercase().contains("batteryvoltage") => Some(2),
         _ if last.eq_ignore_ascii_case("InputVoltage") || last.eq_ignore_ascii_case("BusVoltage") => Some(3),

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use logpose_core::{Channel, ChannelId, Sample, Value};
+use serde_json::Value as Json;
 
 use super::series::{Known, integer};
 use crate::Log;
@@ -16,6 +17,8 @@ pub struct Match {
     pub number: Option<u32>,
     /// Alliance and station, such as `red 2`.
     pub station: Option<String>,
+    /// What the field told the robot about this game.
+    pub game_data: Option<String>,
 }
 
 /// What kind of match.
@@ -63,6 +66,10 @@ impl MatchKind {
         }
     }
 
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Practice, Self::Qualification, Self::Elimination].into_iter().find(|kind| kind.name() == name)
+    }
+
     fn from_number(number: i64) -> Option<Self> {
         match number {
             1 => Some(Self::Practice),
@@ -79,7 +86,8 @@ impl MatchKind {
 #[derive(Clone, Debug, Default)]
 pub struct MatchWatch {
     lanes: HashMap<ChannelId, (usize, Field)>,
-    told: [Told; SOURCES.len()],
+    /// What each source says, and behind them what a station says.
+    told: [Told; SOURCES.len() + 1],
 }
 
 /// What one source says at the moment.
@@ -95,6 +103,8 @@ enum Field {
     Event,
     Kind,
     Number,
+    /// All three, as a station has them.
+    All,
 }
 
 impl MatchWatch {
@@ -109,7 +119,8 @@ impl MatchWatch {
             };
             Some((place, field))
         };
-        if let Some(found) = SOURCES.iter().enumerate().find_map(source) {
+        let station = || (channel.name == STATION_MATCH).then_some((SOURCES.len(), Field::All));
+        if let Some(found) = SOURCES.iter().enumerate().find_map(source).or_else(station) {
             self.lanes.insert(id, found);
         }
     }
@@ -130,6 +141,11 @@ impl MatchWatch {
             Field::Number => {
                 told.number = number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
             }
+            Field::All => {
+                if let Value::String(text) = &sample.value {
+                    *told = Told::from_json(&serde_json::from_slice(text).unwrap_or_default());
+                }
+            }
         }
     }
 
@@ -138,8 +154,22 @@ impl MatchWatch {
     pub fn current(&self) -> Option<Match> {
         self.told.iter().find_map(|told| {
             let (kind, number) = (told.kind?, told.number?);
-            Some(Match { event: told.event.clone(), kind, number: Some(number), station: None })
+            let event = told.event.clone();
+            Some(Match { event, kind, number: Some(number), station: None, game_data: None })
         })
+    }
+}
+
+impl Told {
+    /// What a station says about a match; nothing while there is none.
+    fn from_json(json: &Json) -> Self {
+        let text = |key: &str| json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
+        let number = json.get("number").and_then(Json::as_u64).and_then(|number| u32::try_from(number).ok());
+        Self {
+            event: text("event").map(str::to_owned),
+            kind: text("type").and_then(MatchKind::from_name),
+            number: number.filter(|number| *number > 0),
+        }
     }
 }
 
@@ -165,17 +195,21 @@ const SOURCES: [&str; 6] = [
 const EVENT: &str = "EventName";
 const KIND: &str = "MatchType";
 const NUMBER: &str = "MatchNumber";
+const GAME_DATA: &str = "GameSpecificMessage";
+/// What a station tells the robot about the match, as JSON.
+const STATION_MATCH: &str = "/ds/match";
 
 /// The match by the channels, and what they do not tell by the name of the file.
 pub(super) fn find(log: &Log, known: &Known<'_>) -> Option<Match> {
     let by_name = log.path.file_name().and_then(|name| from_file_name(&name.to_string_lossy()));
-    let by_channels = SOURCES.iter().find_map(|prefix| from_channels(known, prefix));
+    let by_channels = SOURCES.iter().find_map(|prefix| from_channels(known, prefix)).or_else(|| from_station(known));
     match (by_channels, by_name) {
         (Some(told), Some(named)) => Some(Match {
             event: told.event.or(named.event),
             kind: if told.kind == MatchKind::Unknown { named.kind } else { told.kind },
             number: told.number.or(named.number),
             station: told.station,
+            game_data: told.game_data,
         }),
         (told, named) => told.or(named),
     }
@@ -189,7 +223,20 @@ fn from_channels(known: &Known<'_>, prefix: &str) -> Option<Match> {
         return None;
     }
     let number = known.last_integer(&name(NUMBER)).and_then(|number| u32::try_from(number).ok());
-    Some(Match { event, kind: kind.unwrap_or(MatchKind::Unknown), number, station: station(known, prefix) })
+    let (kind, station) = (kind.unwrap_or(MatchKind::Unknown), station(known, prefix));
+    Some(Match { event, kind, number, station, game_data: known.last_text(&name(GAME_DATA)) })
+}
+
+/// The last match that a station told of.
+fn from_station(known: &Known<'_>) -> Option<Match> {
+    let mut last = None;
+    known.json(STATION_MATCH, |_, json| {
+        let told = Told::from_json(json);
+        last = if told.kind.is_some() || told.event.is_some() { Some(told) } else { last.take() };
+    });
+    let Told { event, kind, number } = last?;
+    let (station, game_data) = (known.last_text("/ds/control/station"), known.last_text("/ds/game_data"));
+    Some(Match { event, kind: kind.unwrap_or(MatchKind::Unknown), number, station, game_data })
 }
 
 fn station(known: &Known<'_>, prefix: &str) -> Option<String> {
@@ -215,7 +262,7 @@ fn from_file_name(name: &str) -> Option<Match> {
     let kind = MatchKind::from_letter(letters.next()?)?;
     let number = letters.as_str().parse().ok()?;
     let event = Some(event.join("_")).filter(|event| !event.is_empty());
-    Some(Match { event, kind, number: Some(number), station: None })
+    Some(Match { event, kind, number: Some(number), station: None, game_data: None })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod battery;
 mod console;
+mod link;
 mod matches;
 mod modes;
 mod series;
@@ -15,6 +16,7 @@ use series::{Known, median};
 
 pub use battery::Battery;
 pub use console::{ConsoleLine, ErrorLine, console, errors};
+pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use matches::{Match, MatchKind, MatchWatch};
 pub use modes::{Mode, ModeSpan};
 pub(crate) use modes::{ModeWatch, Role};
@@ -38,6 +40,8 @@ pub struct Facts {
     pub writer: Option<String>,
     /// The joysticks that were plugged in.
     pub joysticks: Vec<Joystick>,
+    /// How the link between the driver station and the robot was, where the log is of the link or of the station.
+    pub link: Option<LinkFacts>,
 }
 
 /// A joystick that was plugged in.
@@ -53,7 +57,7 @@ impl Facts {
     pub(crate) fn of(log: &Log) -> Self {
         let known = Known::new(log);
         let (battery, low_battery) = battery::battery(&known);
-        Self {
+        let mut facts = Self {
             epoch_ns: epoch(log, &known),
             match_: matches::find(log, &known),
             modes: modes::modes(log, &known),
@@ -62,7 +66,10 @@ impl Facts {
             battery,
             writer: writer(log, &known),
             joysticks: joysticks(&known),
-        }
+            link: None,
+        };
+        facts.link = LinkFacts::of(&known, &facts);
+        facts
     }
 }
 
@@ -105,6 +112,10 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
     if known.names().any(|name| name == SYSTEM_TIME || name.starts_with("DS:")) {
         return Some("WPILib DataLogManager".to_owned());
     }
+    let origin = log.index.fact("origin").unwrap_or(log.dialect().info().name);
+    if origin == "dslog" {
+        return Some("NI Driver Station".to_owned());
+    }
     let rlog = log.dialect().info().name == "rlog";
     let outputs = |prefix: &str| known.names().any(|name| name.starts_with(prefix));
     match rlog {
@@ -119,12 +130,13 @@ fn writer(log: &Log, known: &Known<'_>) -> Option<String> {
 fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
     let mut found = Vec::new();
     for port in 0..6 {
-        // The last spelling is that of AdvantageKit 2021.
+        // "Axes" is the spelling of AdvantageKit 2021.
         let axes = [
             "DS:joystick#/axes",
             "/DriverStation/Joystick#/AxisValues",
             "DriverStation/Joystick#/AxisValues",
             "/DriverStation/Joystick#/Axes",
+            "/ds/joystick/#/axes",
         ];
         let axes = axes.map(|name| name.replace('#', &port.to_string()));
         let plugged = |value: &Value<'_>| match value {
@@ -132,14 +144,26 @@ fn joysticks(known: &Known<'_>) -> Vec<Joystick> {
             Value::DoubleArray(axes) => !axes.is_empty(),
             _ => false,
         };
-        if !axes.iter().any(|name| known.any(name, plugged)) {
+        // What a stick is called is told for sticks that are not there too, as nothing.
+        let names = [format!("/DriverStation/Joystick{port}/Name"), format!("DriverStation/Joystick{port}/Name")];
+        let described = described(known, port);
+        if described.is_none() && !axes.iter().any(|name| known.any(name, plugged)) {
             continue;
         }
-        let names = [format!("/DriverStation/Joystick{port}/Name"), format!("DriverStation/Joystick{port}/Name")];
-        let name = names.iter().find_map(|name| known.last_text(name));
+        let name = described.or_else(|| names.iter().find_map(|name| known.last_text(name)));
         found.push(Joystick { port, name });
     }
     found
+}
+
+/// The last name by which a station described a stick to the robot.
+fn described(known: &Known<'_>, port: u8) -> Option<String> {
+    let mut last = None;
+    known.json(&format!("/ds/joystick/{port}/descriptor"), |_, json| {
+        let name = json.get("name").and_then(|name| name.as_str()).filter(|name| !name.is_empty());
+        last = name.map(str::to_owned).or(last.take());
+    });
+    last
 }
 
 /// The channel of WPILOG that tells the wall-clock time: an `int64` with the microseconds since 1970 at its own time.

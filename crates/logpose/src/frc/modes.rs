@@ -83,7 +83,8 @@ pub(super) fn modes(log: &Log, known: &Known<'_>) -> Vec<ModeSpan> {
 /// Channels that tell modes.
 #[derive(Clone, Copy)]
 enum Teller {
-    /// DataLogManager's and AdvantageKit's four booleans: enabled, autonomous, test, emergency stop.
+    /// Four booleans, as DataLogManager, AdvantageKit and the link of a station have them: enabled, autonomous, test,
+    /// emergency stop.
     Flags([&'static str; 4]),
     /// The struct that WPILib writes from 2027 on.
     Struct(&'static str),
@@ -270,7 +271,7 @@ impl ModeWatch {
 }
 
 /// Who tells modes, the best first. Live, the names of NetworkTables come without their prefix.
-const TELLERS: [Teller; 12] = [
+const TELLERS: [Teller; 13] = [
     Teller::Flags(["DS:enabled", "DS:autonomous", "DS:test", "DS:estop"]),
     Teller::Flags([
         "/DriverStation/Enabled",
@@ -297,6 +298,8 @@ const TELLERS: [Teller; 12] = [
         "/AdvantageKit/DriverStation/EmergencyStop",
     ]),
     Teller::Struct("DS:controlWord"),
+    // What the station asks for, from its link with the robot or its own log.
+    Teller::Flags(["/ds/control/enabled", "/ds/control/autonomous", "/ds/control/test", "/ds/control/estop"]),
     Teller::Struct("NT:/FMSInfo/ControlWord"),
     Teller::Struct("/FMSInfo/ControlWord"),
     Teller::Word("NT:/FMSInfo/FMSControlData"),

@@ -85,6 +85,17 @@ impl<'a> Known<'a> {
         found
     }
 
+    /// Reads a channel of JSON texts; what is none is left out.
+    pub(super) fn json(&self, name: &str, mut each: impl FnMut(Time, &serde_json::Value)) {
+        self.read(name, |time, value| {
+            if let Value::String(text) = value
+                && let Ok(json) = serde_json::from_slice(text)
+            {
+                each(time, &json);
+            }
+        });
+    }
+
     /// Whether any value of a channel is such.
     pub(super) fn any(&self, name: &str, mut such: impl FnMut(&Value<'_>) -> bool) -> bool {
         let mut found = false;
@@ -123,11 +134,30 @@ pub(super) fn integer(value: &Value<'_>) -> Option<i64> {
 }
 
 /// Words in the names of channels that tell about a match.
-const LIKELY: [&str; 9] =
-    ["DS:", "DriverStation", "FMSInfo", SYSTEM_TIME, "Epoch", "attery", "Voltage", "rown", "Metadata"];
+const LIKELY: [&str; 19] = [
+    "DS:",
+    "DriverStation",
+    "FMSInfo",
+    SYSTEM_TIME,
+    "Epoch",
+    "attery",
+    "Voltage",
+    "rown",
+    "Metadata",
+    "/ds/control/",
+    "/ds/status/",
+    "/ds/faults/",
+    "/ds/can/",
+    "/ds/connected",
+    "/ds/trip_time",
+    "/ds/lost",
+    "/ds/packet_loss",
+    "/ds/errors",
+    "/ds/match",
+];
 
-/// The stretches in which a series is true; the last one ends with the series.
-pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {
+/// The stretches in which a series is true; one that is still so at the end of the series goes on to `end`.
+pub(super) fn spans(series: &[(Time, bool)], end: Time) -> Vec<(Time, Time)> {
     let mut spans = Vec::new();
     let mut open = None;
     for (time, on) in series {
@@ -140,10 +170,14 @@ pub(super) fn spans(series: &[(Time, bool)]) -> Vec<(Time, Time)> {
             _ => {}
         }
     }
-    if let (Some(start), Some((last, _))) = (open, series.last()) {
-        spans.push((start, *last));
-    }
+    spans.extend(open.map(|start| (start, end.max(start))));
     spans
+}
+
+/// When a series became `to`.
+pub(super) fn edges(series: &[(Time, bool)], to: bool) -> Vec<Time> {
+    let pairs = series.iter().zip(series.iter().skip(1));
+    pairs.filter(|((_, before), (_, after))| *before != to && *after == to).map(|(_, (time, _))| *time).collect()
 }
 
 /// The middle value.

@@ -8,6 +8,7 @@
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 
+mod align;
 mod bad_input;
 mod carla;
 mod convert;
@@ -18,6 +19,7 @@ mod diff;
 mod doctor;
 mod find;
 mod frc;
+mod link;
 mod order;
 mod output;
 mod select;
