@@ -6,4 +6,5 @@ pub mod encode;
 pub mod mcap;
 pub mod meter;
 pub mod read;
+pub mod station;
 pub mod sums;

@@ -11,6 +11,7 @@ use logpose_bench::carla;
 use logpose_bench::encode::rlog_encode;
 use logpose_bench::meter::Counting;
 use logpose_bench::read::{Line, columns, index, means, open_and_sum, wpilog_sum};
+use logpose_bench::station;
 use logpose_rlog::Rlog;
 use logpose_wpilog::Wpilog;
 
@@ -21,7 +22,7 @@ const USAGE: &str = "\
 usage: ours wpilog-sum|wpilog-index|wpilog-columns|rlog-index|rlog-columns|open-sum FILE [THREADS]
        ours wpilog-append OUT|- [RECORDS]    `-` drops the bytes
        ours rlog-encode [CYCLES]
-       ours carla-index FILE [THREADS]
+       ours carla-index|capture-open FILE [THREADS]
        ours carla-frames|carla-states FILE
        ours means FILE OUT";
 
@@ -63,6 +64,7 @@ fn read(job: &str, file: &Path, threads: usize) -> Option<Line> {
     Some(match job {
         "wpilog-sum" => wpilog_sum(file, threads),
         "carla-index" => carla::index(file, threads),
+        "capture-open" => station::open(file, threads),
         "wpilog-index" => index(&Wpilog, file, threads),
         "wpilog-columns" => columns(&Wpilog, file, threads),
         "rlog-index" => index(&Rlog, file, threads),

@@ -39,6 +39,8 @@ mod wrapper;
 pub use align::{Aligned, Alignment, ClockMap};
 pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
 pub use demo::{DemoOptions, demo};
+#[doc(hidden)]
+pub use demo::{Pcap, Route};
 pub use dialects::{DIALECTS, dialect, readable};
 pub use doctor::{Checkup, Finding, doctor};
 pub use error::{Error, ErrorKind};

@@ -1,13 +1,18 @@
 mod akit;
 mod datalog;
+mod pcap;
 mod pen;
 mod robot;
+mod station;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use logpose_carla::EditError;
 use logpose_core::Time;
+
+#[doc(hidden)]
+pub use pcap::{Pcap, Route};
 
 use crate::frc::Mode;
 use crate::{Error, Output};
@@ -31,19 +36,25 @@ impl Default for DemoOptions {
 /// Writes simulated logs into a folder, which is created, and returns their paths.
 ///
 /// One match of one robot in four formats: WPILOG as WPILib's DataLogManager writes it and as AdvantageKit does, RLOG R2
-/// and R1; and the first of them damaged in the middle and cut off. A CARLA recording of a junction with one collision.
+/// and R1; and the first of them damaged in the middle and cut off. The same match as the driver station logged it, and
+/// as a capture of its network. A CARLA recording of a junction with one collision.
 /// The same options give the same bytes.
 pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(dir).map_err(|error| Error::writing(dir, error))?;
     let course = Course::new(options.teleop_s);
     let datalog = datalog::log(&course)?;
     let damaged = damage(datalog.clone());
+    let (dslog, dsevents) = station::logs(&course);
+    let capture = station::capture(&course).map_err(|error| Error::writing(dir, error))?;
     let junction = logpose_carla::junction(12, JUNCTION_S).map_err(EditError::from)?;
     let logs = [
         ("FRC_20260321_142233_DEMO_Q12.wpilog", datalog),
         ("akit_26-03-21_14-22-33_demo_q12.wpilog", akit::log(&course, akit::Kind::Wpilog)?),
         ("demo_q12.rlog", akit::log(&course, akit::Kind::Rlog2)?),
         ("demo_q12_r1.rlog", akit::log(&course, akit::Kind::Rlog1)?),
+        ("demo_q12.dslog", dslog),
+        ("demo_q12.dsevents", dsevents),
+        ("demo_q12.pcap", capture),
         ("damaged.wpilog", damaged),
         ("demo_junction.log", junction),
     ];
