@@ -22,6 +22,8 @@ PACKAGES = {
     "duckdb": "duckdb==2.0.0",
     "polars": "polars==2.1.0",
     "mcap": "mcap==1.6.0",
+    "dpkt": "dpkt==1.9.8",
+    "dslogparser": "dslogparser==1.0.3",
 }
 
 # Input: how the sha256 of its bytes begins.
@@ -32,7 +34,11 @@ INPUTS = {
     "wpilog-big": "8681f9fbaec27afc",
     "rlog-big": "e20ddef4364baff1",
     "carla-big": "6a935a2951fea19a",
+    "pcap-link": "LINKSHA",
+    "pcap-big": "BUSYSHA",
 }
+# Pairs of station logs, and how many of them the peer reads, which takes long.
+SEASON, SEASON_PEER = 10_000, 20
 # How many messages the MCAP file has, and what its sha256 begins with. A tenth is for those who take long.
 MESSAGES = {5_000_000: "cd228f326320e7a3", 500_000: "f19654dc29465090"}
 HUGE = 5_000_000_000
@@ -143,6 +149,18 @@ def make_input(kind, name=None, size=None):
     totals["kind"] = path.stem
     about.write_text(json.dumps(totals))
     return path, totals
+
+
+def make_season(pairs):
+    """Makes a folder of station logs unless it is there; returns it and what is in it."""
+    folder = DATA / f"season-{pairs}"
+    about = DATA / f"season-{pairs}.json"
+    if not about.exists():
+        say(f"bench: making {folder.name}")
+        shutil.rmtree(folder, ignore_errors=True)
+        made = subprocess.run([RELEASE / "generate", "dslog-season", folder, str(pairs)], check=True, capture_output=True, text=True)
+        about.write_text(made.stdout)
+    return folder, json.loads(about.read_text())
 
 
 def peers(counting):
@@ -432,6 +450,9 @@ def jobs(inputs, have, quick):
                 reading("wpilog-columns", kind, threads, [cpp("columns", kind)], (SCOPE, seconds, rss), goals, ratio_held)
             elif kind.startswith("carla"):
                 reading("carla-index", kind, threads)
+            elif kind.startswith("pcap"):
+                slowly = Side("dpkt, Python", python("dpkt_read.py", inputs[kind][0], also="dpkt"), per_record, runs=1)
+                reading("capture-open", kind, threads, [slowly] if threads == 1 else [])
             else:
                 reading("rlog-index", kind, threads, extra=index_bytes)
                 reading("rlog-columns", kind, threads, (), (SCOPE, 9.4, 695e6) if size == "match" else None, [("elsewhere", 300)] if size == "match" else [], ratio_held)
@@ -442,6 +463,19 @@ def jobs(inputs, have, quick):
         side = Side("logpose", ours("carla-states", path), key("state_median_us"))
         p99 = ("µs at the 99th percentile", lambda keys, _: float(keys["state_p99_us"]))
         list_.append(Job("carla state at a time, big, median", side, unit="µs", goals=[("extra", 1000)], extra=p99))
+
+    folder, season = inputs["season"]
+
+    def check_season(path):
+        logs = json.loads(path.read_text())
+        records = sum(log["records"] for log in logs)
+        return None if records == season["records"] else f"{records} records, not {season['records']}"
+
+    side = Side("logpose", [RELEASE / "logpose", "--quiet", "ds", "list", folder, "--json"], wall, output=OUT / "season.json", check=check_season, printed=True)
+    scaled = lambda done, _: int(done.keys["work_ns"]) / 1e9 * season["records"] / int(done.keys["records"])
+    parser = Side(f"dslogparser, Python, reckoned from {SEASON_PEER} logs", python("dslogparser_read.py", folder, str(SEASON_PEER), also="dslogparser"), scaled, 1)
+    gbs = ("GB/s", lambda keys, _: season["bytes"] / 1e9 / side.best)
+    list_.append(Job(f"ds list, a season of {SEASON // 10 if quick else SEASON:,} pairs", side, [parser], unit="s", extra=gbs))
 
     n = 400_000 if quick else 2_000_000
     allocations = ("allocations", lambda keys, _: int(keys["double_allocations"]) + int(keys["bool_allocations"]))
@@ -784,6 +818,7 @@ def bench(options):
     whole, tenth = MESSAGES
     inputs["mcap-doubles-tenth"] = make_input("mcap-doubles", "mcap-doubles-tenth", tenth)
     inputs["mcap-doubles"] = inputs["mcap-doubles-tenth"] if options.quick else make_input("mcap-doubles", size=whole)
+    inputs["season"] = make_season(SEASON // 10 if options.quick else SEASON)
     if options.huge:
         if shutil.disk_usage(DATA).free < HUGE_DISK:
             say(f"bench: without the log of 5 GB, which needs {HUGE_DISK / 1e9:g} GB of disk")

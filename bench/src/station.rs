@@ -7,7 +7,7 @@ use std::path::Path;
 
 use logpose::{Log, OpenOptions, Pcap, Quiet, Route};
 use logpose_core::Time;
-use logpose_driverstation::pd::{Pdh, PowerDistribution};
+use logpose_driverstation::pd::{Pdh, Pdp, PowerDistribution};
 use logpose_driverstation::wire::{
     AllianceStation, CanMetrics, Console, Control, ControlBits, Joystick, Mode, RequestBits, Status, StatusBits,
     StatusTag, Tags, ToStation, TraceBits, volts_to_raw,
@@ -18,10 +18,10 @@ use crate::read::{Line, Work, no_damage};
 
 /// Writes a capture of at least so many bytes: a link with a reply to 99 of 100 packets and a console, and with `busy`
 /// also what else goes over a robot's network, a camera and NetworkTables, most of the bytes. Returns how many
-/// datagrams of the link it has, and its bytes.
-pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64), Box<dyn Error>> {
+/// datagrams and lines of the console the link has, and its bytes.
+pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64, u64), Box<dyn Error>> {
     let mut capture = Pcap::new(out)?;
-    let (mut datagrams, mut stream, mut payload, mut tags) = (0, 1, Vec::new(), Vec::new());
+    let (mut datagrams, mut lines, mut stream, mut payload, mut tags) = (0, 0, 1, Vec::new(), Vec::new());
     let picture = vec![0x5a; 1400];
     capture.syn(Time::from_micros(START_S * 1_000_000), to_station(1740, 53_000), 0)?;
     for cycle in 0_u32.. {
@@ -68,6 +68,7 @@ pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64)
             let line = ToStation::Console(Console { time: stamp, sequence, text: b"drive: at the goal, holding" });
             line.emit(&mut payload);
             capture.tcp(time.plus(2_000_000), to_station(1740, 53_000), stream, &payload)?;
+            lines += 1;
             stream += u32::try_from(payload.len())?;
         }
         if busy {
@@ -80,7 +81,7 @@ pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64)
             }
         }
     }
-    Ok((datagrams, capture.bytes()))
+    Ok((datagrams, lines, capture.bytes()))
 }
 
 fn status_tags(cycle: u32, tags: &mut Vec<u8>) {
@@ -89,19 +90,28 @@ fn status_tags(cycle: u32, tags: &mut Vec<u8>) {
         StatusTag::Can { can, rest: &[] }.emit(tags);
     }
     if cycle % 5 == 0 {
-        StatusTag::PowerDistribution { pd: panel(cycle), rest: &[] }.emit(tags);
+        StatusTag::PowerDistribution { pd: panel(cycle, Version::V4), rest: &[] }.emit(tags);
     }
     if cycle % 50 == 5 {
         StatusTag::Ram { free: 250 << 20, rest: &[] }.emit(tags);
     }
 }
 
-fn panel(turn: u32) -> PowerDistribution {
-    let mut currents = [0; 24];
-    for (i, current) in (0..).zip(&mut currents) {
-        *current = u16::try_from((turn + i * 17) % 240).unwrap_or(0);
+/// What the power distribution of a season says.
+fn panel(turn: u32, version: Version) -> PowerDistribution {
+    let current = |channel: u32| u16::try_from((turn + channel * 17) % 240).unwrap_or(0);
+    match version {
+        Version::V3 => {
+            let mut pdp = Pdp { resistance: 255, voltage: 160, temperature: 90, ..Pdp::default() };
+            (0..).zip(&mut pdp.currents).for_each(|(channel, raw)| *raw = current(channel));
+            PowerDistribution::Pdp(pdp)
+        }
+        Version::V4 => {
+            let mut pdh = Pdh { id: 1, ..Pdh::default() };
+            (0..).zip(&mut pdh.currents).for_each(|(channel, raw)| *raw = current(channel));
+            PowerDistribution::Pdh(pdh)
+        }
     }
-    PowerDistribution::Pdh(Pdh { id: 1, currents, faults: 0 })
 }
 
 /// Opens a capture: every packet of the link decoded, the channels and their samples there to be read.
@@ -127,7 +137,8 @@ pub fn season(folder: &Path, pairs: u64) -> Result<(u64, u64), Box<dyn Error>> {
         let days = folder.join(format!("{:03}", pair / 100));
         fs::create_dir_all(&days)?;
         let start = (START_S + i64::try_from(pair)? * 300) * 1_000_000_000;
-        let header = Header { version: Version::V4, start: Stamp::from_unix_ns(start) };
+        let version = if pair % 2 == 0 { Version::V3 } else { Version::V4 };
+        let header = Header { version, start: Stamp::from_unix_ns(start) };
         log.clear();
         events.clear();
         header.emit(&mut log);
@@ -143,13 +154,13 @@ pub fn season(folder: &Path, pairs: u64) -> Result<(u64, u64), Box<dyn Error>> {
                 _ => (0xdb, volts_to_raw(11.5 - f64::from(number % 256) / 64.0)),
             };
             if number >= 100 {
-                panel(number).emit(&mut block);
+                panel(number, version).emit(&mut block);
             }
             let reply = if number < 100 { u8::MAX } else { 14 };
             let status = DslogStatus(status);
             let record =
                 Record { trip: reply, loss: 0, battery, cpu: 90, status, can: 80, wifi: 0, bandwidth: 0, pd: &block };
-            record.emit(Version::V4, &mut log);
+            record.emit(version, &mut log);
         }
         for second in 0..i64::from(count / 50) {
             let time = Stamp::from_unix_ns(start + second * 1_000_000_000);

@@ -22,7 +22,7 @@ usage: generate KIND OUT [BYTES]
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
   rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
   carla-big     100 vehicles and 50 lights at 20 Hz                (1 GB)
-  pcap-busy     a Driver Station's link amid a camera and NetworkTables (1 GB)
+  pcap-big      a Driver Station's link amid a camera and NetworkTables (1 GB)
   pcap-link     the link alone                                     (256 MB)
   dslog-season  OUT is a folder; BYTES is how many pairs of station logs (10,000)
   mcap-doubles  320 topics of doubles, written by the crate mcap, not compressed; BYTES is how many messages (5,000,000)";
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         "rlog-match" => rlog(out, match_entries(), limit(50_000_000), 4),
         "rlog-big" => rlog(out, big_entries(), limit(500_000_000), 5),
         "carla-big" => carla(out, limit(1_000_000_000)).map_err(io::Error::other),
-        "pcap-busy" => capture(out, limit(1_000_000_000), true).map_err(io::Error::other),
+        "pcap-big" => capture(out, limit(1_000_000_000), true).map_err(io::Error::other),
         "pcap-link" => capture(out, limit(256_000_000), false).map_err(io::Error::other),
         "dslog-season" => season(out, limit(10_000)).map_err(io::Error::other),
         "mcap-doubles" => mcap(out, limit(5_000_000), 6).map_err(io::Error::other),
@@ -89,8 +89,8 @@ fn capture(path: &str, bytes: u64, busy: bool) -> Result<(Totals, u64), String> 
         out.flush()?;
         Ok(made)
     };
-    let (records, bytes) = make().map_err(|error: Box<dyn std::error::Error>| error.to_string())?;
-    Ok((Totals { records, ..Totals::default() }, bytes))
+    let (records, lines, bytes) = make().map_err(|error: Box<dyn std::error::Error>| error.to_string())?;
+    Ok((Totals { records, control: lines, ..Totals::default() }, bytes))
 }
 
 fn season(folder: &str, pairs: u64) -> Result<(Totals, u64), String> {
