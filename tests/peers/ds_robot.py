@@ -9,7 +9,6 @@ import hal
 import halsim_ds_socket
 from wpilib import DriverStation, Joystick
 from wpilib.interfaces import GenericHID
-from wpilib.simulation import RoboRioSim
 
 STICKS = 3
 
@@ -19,7 +18,7 @@ def stick(port):
         "axes": [round(DriverStation.getStickAxis(port, i), 4) for i in range(DriverStation.getStickAxisCount(port))],
         "buttons": DriverStation.getStickButtons(port),
         "count": DriverStation.getStickButtonCount(port),
-        "povs": [int(DriverStation.getStickPOV(port, i).value) for i in range(DriverStation.getStickPOVCount(port))],
+        "povs": [int(DriverStation.getStickPOV(port, i)) for i in range(DriverStation.getStickPOVCount(port))],
         "name": DriverStation.getJoystickName(port),
     }
 
@@ -44,7 +43,6 @@ def main(seconds):
     assert hal.initialize(500, 0), "the HAL does not start"
     halsim_ds_socket.loadExtension()
     hal.observeUserProgramStarting()
-    RoboRioSim.setVInVoltage(11.5)
     rumbling = Joystick(1)
     end, last = time.monotonic() + seconds, None
     print(json.dumps({"ready": True}), flush=True)
