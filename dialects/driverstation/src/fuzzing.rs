@@ -1,6 +1,10 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
+mod session;
+
 use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
+
+pub use session::{script, session};
 
 use crate::Mapper;
 use crate::usage::Entries;

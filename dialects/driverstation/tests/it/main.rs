@@ -16,6 +16,7 @@ mod mapper;
 mod quirks;
 mod script;
 mod session;
+mod session_generated;
 mod session_samples;
 mod session_trouble;
 mod truncation;
