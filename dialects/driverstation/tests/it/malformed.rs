@@ -180,11 +180,17 @@ fn a_message_that_is_not_all_there_waits() {
     messages.push(&bytes("04 0e 41"));
     assert_eq!(messages.next(), None);
     assert_eq!((messages.rest_len(), messages.offset()), (4, 40));
+    let missing = messages.unfinished().unwrap();
+    assert_eq!((missing.at, missing.to_string()), (40, "message needs 4 bytes, 2 left".to_owned()));
     messages.push(&bytes("41 41 00 00 00"));
     assert_eq!(messages.next(), Some((40, &b"\x0eAAA"[..])));
     assert_eq!(messages.next(), Some((46, &[][..])));
     assert_eq!(messages.next(), None);
     assert_eq!((messages.rest_len(), messages.offset()), (1, 48));
+    assert_eq!(messages.unfinished().unwrap().to_string(), "message size needs 2 bytes, 1 left");
+    messages.push(&[0]);
+    assert_eq!(messages.next(), Some((48, &[][..])));
+    assert_eq!(messages.unfinished(), None);
 }
 
 #[test]
