@@ -351,6 +351,7 @@ impl Robot {
         self.descriptions = Default::default();
         (self.match_info, self.game_data) = (None, None);
         if let Some(tcp) = self.tcp.take() {
+            self.telling.ended(What::ToRobot, &tcp.messages);
             self.close.push_back(tcp.link);
         }
     }
@@ -610,8 +611,9 @@ impl Session for Robot {
             unknown_at: Some(now.plus(UNKNOWN_AFTER)),
             held: VecDeque::new(),
         };
-        if let Some(old) = self.tcp.replace(tcp).filter(|old| old.link != link) {
-            self.close.push_back(old.link);
+        if let Some(old) = self.tcp.replace(tcp) {
+            self.telling.ended(What::ToRobot, &old.messages);
+            self.close.extend(Some(old.link).filter(|old| *old != link));
         }
         self.lines.backlog().iter().for_each(|said| self.send_said(now, said));
     }
@@ -653,7 +655,9 @@ impl Session for Robot {
             self.datagrams = None;
             self.forget_station();
         }
-        self.tcp.take_if(|tcp| tcp.link == link);
+        if let Some(tcp) = self.tcp.take_if(|tcp| tcp.link == link) {
+            self.telling.ended(What::ToRobot, &tcp.messages);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time) {

@@ -548,8 +548,9 @@ impl Session for Station {
             return;
         }
         let tcp = Tcp { link, messages: Messages::default(), next_keep_alive: now.plus(KEEP_ALIVE_EVERY) };
-        if let Some(old) = self.tcp.replace(tcp).filter(|old| old.link != link) {
-            self.close.push_back(old.link);
+        if let Some(old) = self.tcp.replace(tcp) {
+            self.telling.ended(What::ToStation, &old.messages);
+            self.close.extend(Some(old.link).filter(|old| *old != link));
         }
         self.describe(now);
         self.tell_match(now);
@@ -586,8 +587,8 @@ impl Session for Station {
             self.reboot_until = None;
             self.trip = None;
         }
-        if self.tcp.as_ref().is_some_and(|tcp| tcp.link == link) {
-            self.tcp = None;
+        if let Some(tcp) = self.tcp.take_if(|tcp| tcp.link == link) {
+            self.telling.ended(What::ToStation, &tcp.messages);
             self.versions_until = None;
         }
     }
