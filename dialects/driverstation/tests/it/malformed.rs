@@ -113,6 +113,19 @@ fn a_known_tag_that_is_too_short_is_kept_and_what_is_behind_it_is_read() {
 }
 
 #[test]
+fn a_stick_that_cannot_be_read_has_its_place() {
+    let (lines, problems) = control("03 0c 02 00 05 0c 01 7f 00 00");
+    assert_eq!(
+        lines[1..],
+        ["0.000 /ds/joystick/1/axes [1.0]", "0.000 /ds/joystick/1/buttons []", "0.000 /ds/joystick/1/povs []",]
+    );
+    assert_eq!(problems.len(), 1);
+    let (lines, problems) = status("02 01 05 09 01 00 00 00 07 00 00 00 00");
+    assert!(lines.contains(&"0.000 /ds/joystick/1/outputs 7".to_owned()), "{lines:?}");
+    assert_eq!(problems.len(), 1);
+}
+
+#[test]
 fn the_count_of_cores_is_a_claim() {
     let (lines, problems) = status("12 05 02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
     assert_eq!(lines.len(), 1);
