@@ -423,9 +423,9 @@ impl Robot {
         }
         self.sticks.clear();
         self.countdown = None;
-        for tag in control.tags.flatten() {
+        for tag in control.tags.lenient().flatten() {
             match ControlTag::parse(tag) {
-                Ok(ControlTag::Joystick(stick)) if self.sticks.len() < JOYSTICKS => {
+                Ok(ControlTag::Joystick(stick)) => {
                     let stick = stick.filter(|stick| !stick.is_absent());
                     self.sticks.push(stick.map(|stick| JoystickState::of_wire(&stick)));
                 }
@@ -436,9 +436,13 @@ impl Robot {
                     }
                 }
                 Ok(ControlTag::Timezone(name)) => self.timezone = String::from_utf8_lossy(name).into_owned(),
-                Ok(ControlTag::Joystick(_) | ControlTag::Unknown(_)) | Err(_) => {}
+                Ok(ControlTag::Unknown(_)) => {}
+                // One that cannot be read keeps its place.
+                Err(_) if tag.id == ControlTag::JOYSTICK => self.sticks.push(None),
+                Err(_) => {}
             }
         }
+        self.sticks.truncate(JOYSTICKS);
         self.obey(now, control.request);
     }
 
