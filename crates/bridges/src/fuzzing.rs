@@ -84,6 +84,7 @@ impl Given {
         match event {
             Event::Begin { middle, .. } => assert!(!middle && self.place == 0, "a second beginning"),
             Event::Hole { length, .. } => self.place += length,
+            Event::End => {}
             Event::Data { mark, bytes } => {
                 assert_eq!(mark.at, self.place, "the mark is not that of the bytes");
                 let place = usize::try_from(self.place).unwrap_or(usize::MAX);

@@ -2,30 +2,28 @@
 
 use std::net::IpAddr;
 
-use logpose_core::{Channel, Decode, Problem, Problems, Read, Severity, Sink, SinkError, StreamError, Time};
+use logpose_core::{Channel, Problem, Problems, Read, Severity, Sink, SinkError, Time};
 use logpose_driverstation::Mapper;
-use logpose_rlog::Decoder;
 
 use super::blocks::Packet;
 use super::framer::{Framer, Message, Protocol};
 use super::frames::{Datagram, RLOG, SIDE, STATUS, Segment};
 use super::names::{Ids, Names, Output, Renumber};
 use super::reassembly::{Event, Mark, Piece, Reassembly};
+use super::rlog::{Rlogs, Stream};
 
 /// All conversations of a capture.
 pub(crate) struct Flows<'a> {
     read: &'a Read<'a>,
     output: Output<'a>,
     links: Vec<Link>,
-    rlogs: Vec<RlogSource>,
+    rlogs: Rlogs,
     connections: Vec<Connection>,
-    /// What to add to the times of each RLOG stream, found by an earlier reading.
-    clocks: Vec<i64>,
-    /// The same, as found by this reading: the shortest way from the robot's clock to the capture.
-    shortest: Vec<Option<i64>>,
     /// Counts segments, to know which connection was silent longest.
     turn: u64,
     latest: Time,
+    /// Segments on RLOG's port that are something else.
+    foreign: u64,
 }
 
 /// A Driver Station and a robot.
@@ -39,15 +37,6 @@ struct Link {
     counts: [u64; 4],
 }
 
-/// A robot that sends RLOG, and who listens.
-struct RlogSource {
-    client: IpAddr,
-    robot: IpAddr,
-    names: Names,
-    streams: u64,
-    frames: u64,
-}
-
 /// A TCP connection. The server is the robot.
 struct Connection {
     client: (IpAddr, u16),
@@ -55,21 +44,20 @@ struct Connection {
     owner: Owner,
     to_server: Half,
     to_client: Half,
+    /// When it was last heard.
     turn: u64,
+    segments: u64,
+    /// Whether the robot's stream was captured from its middle on, and where.
+    began: (bool, Mark),
+    /// Whether it ever was RLOG.
+    was_rlog: bool,
 }
 
 /// Whose connection it is.
 enum Owner {
     Link(usize),
-    Rlog { source: usize, stream: Option<Box<RlogStream>> },
-}
-
-/// An RLOG stream under way.
-struct RlogStream {
-    /// How many began before it.
-    number: usize,
-    decoder: Decoder,
-    ids: Ids,
+    /// If it is RLOG, there is a stream; it may also be a camera or a web page.
+    Rlog(Option<Box<Stream>>),
 }
 
 /// One direction of a connection.
@@ -84,18 +72,17 @@ impl<'a> Flows<'a> {
             read,
             output: Output::new(sink, read.limits.channels as usize),
             links: Vec::new(),
-            rlogs: Vec::new(),
+            rlogs: Rlogs::default(),
             connections: Vec::new(),
-            clocks: Vec::new(),
-            shortest: Vec::new(),
             turn: 0,
             latest: Time::MIN,
+            foreign: 0,
         }
     }
 
     /// What an earlier reading found about the clocks of RLOG streams.
     pub(crate) fn set_clocks(&mut self, clocks: Vec<i64>) {
-        self.clocks = clocks;
+        self.rlogs.set_clocks(clocks);
     }
 
     /// Problems that are not of a link's packets.
@@ -132,6 +119,10 @@ impl<'a> Flows<'a> {
         let Some(number) = self.connection(segment, packet.at)? else { return Ok(()) };
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
         connection.turn = self.turn;
+        connection.segments += 1;
+        if connection.to_client.framer.is_foreign() && !segment.syn {
+            return Ok(());
+        }
         let to_server = segment.target == connection.server;
         if let Owner::Link(link) = connection.owner
             && let Some(link) = self.links.get_mut(link)
@@ -147,8 +138,8 @@ impl<'a> Flows<'a> {
         }
         self.half(number, to_server, |half, out| half.segment(&piece, out))?;
         if segment.rst {
-            self.half(number, true, |half, out| half.finish(out))?;
-            self.half(number, false, |half, out| half.finish(out))?;
+            self.half(number, true, |half, out| half.reset(out))?;
+            self.half(number, false, |half, out| half.reset(out))?;
         }
         Ok(())
     }
@@ -166,35 +157,16 @@ impl<'a> Flows<'a> {
             }
         }
         self.links.iter().for_each(|link| link.one_sided(&mut self.output.problems));
-        let pairs = |pairs: Vec<(IpAddr, IpAddr)>| -> Vec<String> {
-            let alone = pairs.len() < 2;
-            let prefix = |(other, robot): &(IpAddr, IpAddr)| {
-                let unique = pairs.iter().filter(|(_, r)| r == robot).count() == 1;
-                match (alone, unique) {
-                    (true, _) => String::new(),
-                    (false, true) => format!("/{robot}"),
-                    (false, false) => format!("/{robot}/{other}"),
-                }
-            };
-            pairs.iter().map(prefix).collect()
-        };
-        let prefixes = pairs(self.links.iter().map(|link| (link.station, link.robot)).collect());
-        for (link, prefix) in self.links.iter().zip(&prefixes) {
-            link.names.rename(prefix, &mut self.output.channels);
+        let pairs: Vec<_> = self.links.iter().map(|link| (link.station, link.robot)).collect();
+        for (link, prefix) in self.links.iter().zip(prefixes(&pairs)) {
+            link.names.rename(&prefix, &mut self.output.channels);
         }
-        let prefixes = pairs(self.rlogs.iter().map(|rlog| (rlog.client, rlog.robot)).collect());
-        for (rlog, prefix) in self.rlogs.iter().zip(&prefixes) {
-            rlog.names.rename(prefix, &mut self.output.channels);
-        }
-        let links = self.links.iter().map(|link| format!("{} with {}", link.station, link.robot));
-        let rlogs = self.rlogs.iter().map(|rlog| {
-            let RlogSource { client, robot, streams, frames, .. } = rlog;
-            format!("{robot} to {client}: {frames} frames in {streams} connections")
-        });
+        self.rlogs.rename(&prefixes(&self.rlogs.pairs()), &mut self.output.channels);
         Ok(Found {
-            links: links.collect(),
-            rlogs: rlogs.collect(),
-            clocks: self.shortest.iter().map(|shortest| shortest.unwrap_or(0)).collect(),
+            links: self.links.iter().map(|link| format!("{} with {}", link.station, link.robot)).collect(),
+            rlogs: self.rlogs.told(),
+            clocks: self.rlogs.clocks(),
+            foreign: self.foreign,
             channels: self.output.channels,
             problems: self.output.problems,
         })
@@ -214,20 +186,6 @@ impl<'a> Flows<'a> {
         let (mapper, names, ids) = (Mapper::new(), Names::default(), Ids::default());
         self.links.push(Link { station, robot, mapper, names, ids, counts: [0; 4] });
         Some(self.links.len() - 1)
-    }
-
-    fn rlog(&mut self, client: IpAddr, robot: IpAddr, at: u64) -> Option<usize> {
-        let found = self.rlogs.iter().position(|rlog| rlog.client == client && rlog.robot == robot);
-        if found.is_some() {
-            return found;
-        }
-        if self.rlogs.len() >= MOST_LINKS {
-            let message = format!("more than {MOST_LINKS} RLOG streams; that of {robot} to {client} is left out");
-            self.output.problems.push(Problem::new(Severity::Damage, "too-many-links", at, 0, message));
-            return None;
-        }
-        self.rlogs.push(RlogSource { client, robot, names: Names::default(), streams: 0, frames: 0 });
-        Some(self.rlogs.len() - 1)
     }
 
     /// A link's mapper and the sink for its samples.
@@ -253,14 +211,15 @@ impl<'a> Flows<'a> {
         let called = segment.syn && segment.acknowledged.is_some();
         let from_robot = known(source.1) && (!known(target.1) || called);
         let (client, server) = if from_robot { (target, source) } else { (source, target) };
-        let owner = if server.1 == SIDE {
-            self.link(client.0, server.0, at).map(Owner::Link)
-        } else {
-            self.rlog(client.0, server.0, at).map(|rlog| Owner::Rlog { source: rlog, stream: None })
+        let owner = match server.1 {
+            SIDE => self.link(client.0, server.0, at).map(Owner::Link),
+            _ => Some(Owner::Rlog(None)),
         };
         let Some(owner) = owner else { return Ok(None) };
-        if self.connections.len() >= MOST_CONNECTIONS
-            && let Some((oldest, _)) = self.connections.iter().enumerate().min_by_key(|(_, c)| c.turn)
+        // Each kind makes room for itself, so that RLOG streams are counted alike whatever else there is.
+        let rivals = self.connections.iter().enumerate().filter(|(_, c)| (c.server.1 == SIDE) == (server.1 == SIDE));
+        if rivals.clone().count() >= MOST_CONNECTIONS
+            && let Some((oldest, _)) = rivals.min_by_key(|(_, c)| c.turn)
         {
             self.close(oldest)?;
             self.connections.swap_remove(oldest);
@@ -269,9 +228,12 @@ impl<'a> Flows<'a> {
         let half = |protocol| Half { reassembly: Reassembly::default(), framer: Framer::new(protocol, record_len) };
         let (to_server, to_client) = match owner {
             Owner::Link(_) => (half(Protocol::ToRobot), half(Protocol::ToStation)),
-            Owner::Rlog { .. } => (half(Protocol::Rlog), half(Protocol::Rlog)),
+            Owner::Rlog(_) => (half(Protocol::Rlog), half(Protocol::Rlog)),
         };
-        self.connections.push(Connection { client, server, owner, to_server, to_client, turn: self.turn });
+        let (turn, began) = (self.turn, (false, Mark { at, time: Time::ZERO }));
+        let connection =
+            Connection { client, server, owner, to_server, to_client, turn, segments: 0, began, was_rlog: false };
+        self.connections.push(connection);
         Ok(Some(self.connections.len() - 1))
     }
 
@@ -279,11 +241,10 @@ impl<'a> Flows<'a> {
     fn close(&mut self, number: usize) -> Result<(), SinkError> {
         for to_server in [true, false] {
             self.half(number, to_server, |half, out| half.finish(out))?;
-            if let Some(connection) = self.connections.get_mut(number) {
-                connection.half(to_server).framer.finish(Severity::Warning, &mut self.output.problems);
-            }
         }
-        self.end_rlog(number)
+        let foreign = |c: &&Connection| c.server.1 == RLOG && !c.was_rlog;
+        self.foreign += self.connections.get(number).filter(foreign).map_or(0, |connection| connection.segments);
+        Ok(())
     }
 
     /// Does something with one direction of a connection and takes what comes out of it.
@@ -322,86 +283,35 @@ impl<'a> Flows<'a> {
                 result
             }
             // What a client sends says nothing but that it is there.
-            Owner::Rlog { .. } if to_server => Ok(()),
-            Owner::Rlog { source, .. } => {
-                if let Event::Begin { middle, mark } = event {
-                    self.begin_rlog(number, source, middle, mark)?;
-                }
-                self.rlog_event(number, event)
-            }
+            Owner::Rlog(_) if to_server => Ok(()),
+            Owner::Rlog(_) => self.rlog_event(number, event),
         }
-    }
-
-    fn begin_rlog(&mut self, number: usize, source: usize, middle: bool, mark: Mark) -> Result<(), SinkError> {
-        self.end_rlog(number)?;
-        if middle {
-            let message = "without the first frame of an RLOG stream, the names of its fields are not known; only \
-                           fields that are new can be read";
-            self.output.problems.push(Problem::new(Severity::Damage, "unknown-fields", mark.at, 0, message));
-        }
-        // Then the revision is not known either; everyone sends R2 today.
-        let read = Read { revision: self.read.revision.or(Some(2)), ..*self.read };
-        let stream = RlogStream { number: self.shortest.len(), decoder: Decoder::new(&read), ids: Ids::default() };
-        self.shortest.push(None);
-        if let Some(source) = self.rlogs.get_mut(source) {
-            source.streams += 1;
-        }
-        if let Some(connection) = self.connections.get_mut(number) {
-            connection.owner = Owner::Rlog { source, stream: Some(Box::new(stream)) };
-        }
-        Ok(())
     }
 
     fn rlog_event(&mut self, number: usize, event: Event<'_>) -> Result<(), SinkError> {
-        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        let Connection { owner: Owner::Rlog { source, stream: Some(stream) }, to_client, .. } = connection else {
-            return Ok(());
-        };
-        let Some(source) = self.rlogs.get_mut(*source) else { return Ok(()) };
-        let RlogStream { number, decoder, ids } = &mut **stream;
-        let mut found = Problems::default();
-        let shift = self.clocks.get(*number).copied().unwrap_or(0);
-        let mut sink = Renumber::new(&mut self.output, &mut source.names, ids, shift);
-        let mut shortest = self.shortest.get(*number).copied().flatten();
-        let result = to_client.framer.handle(event, &mut found, &mut |Message { mark, body }| {
-            source.frames += 1;
-            if body.is_empty() {
-                return Ok(());
-            }
-            sink.within(mark.at, body.len());
-            match decoder.frame(body, &mut sink) {
-                Ok(()) => {}
-                Err(StreamError::Sink(error)) => return Err(error),
-                Err(StreamError::Decode(error)) => {
-                    let message = format!("an RLOG frame of {} bytes: {}", body.len(), error.message);
-                    sink.problem(Problem::general(Severity::Damage, "bad-frame", message));
-                }
-            }
-            if let Some(time) = decoder.time() {
-                let way = mark.time.since(time);
-                shortest = Some(shortest.map_or(way, |shortest| shortest.min(way)));
-            }
-            Ok(())
-        });
-        if let Some(place) = self.shortest.get_mut(*number) {
-            *place = shortest;
+        let Self { connections, rlogs, output, read, .. } = self;
+        let Some(connection) = connections.get_mut(number) else { return Ok(()) };
+        if let Event::Begin { middle, mark } = event {
+            connection.began = (middle, mark);
         }
-        self.output.problems.append(found);
-        result
-    }
-
-    /// An RLOG stream is over: what it has to tell at its end is told.
-    fn end_rlog(&mut self, number: usize) -> Result<(), SinkError> {
-        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        let Owner::Rlog { source, stream } = &mut connection.owner else { return Ok(()) };
-        let Some(mut stream) = stream.take().filter(|stream| stream.decoder.revision().is_some()) else {
-            return Ok(());
-        };
-        let Some(source) = self.rlogs.get_mut(*source) else { return Ok(()) };
-        let mut sink = Renumber::new(&mut self.output, &mut source.names, &mut stream.ids, 0);
-        match stream.decoder.finish(&[], &mut sink) {
-            Ok(()) | Err(StreamError::Decode(_)) => Ok(()),
-            Err(StreamError::Sink(error)) => Err(error),
+        let Connection { owner: Owner::Rlog(stream), to_client, .. } = connection else { return Ok(()) };
+        let ends = (connection.client.0, connection.server.0);
+        let mut found = Problems::default();
+        let result = to_client.framer.handle(event, &mut found, &mut |message| {
+            if stream.is_none() {
+                *stream = rlogs.begin(ends, connection.began, read, output).map(Box::new);
+                connection.was_rlog = true;
+            }
+            stream.as_mut().map_or(Ok(()), |stream| rlogs.frame(stream, message, output))
+        });
+        // Nothing is told of what may be no RLOG at all.
+        if stream.is_some() {
+            output.problems.append(found);
+        }
+        result?;
+        match stream.take_if(|_| event == Event::End) {
+            Some(stream) => rlogs.end(*stream, output),
+            None => Ok(()),
         }
     }
 }
@@ -420,6 +330,8 @@ pub(crate) struct Found {
     pub(crate) rlogs: Vec<String>,
     /// What to add to the times of each RLOG stream.
     pub(crate) clocks: Vec<i64>,
+    /// Segments on RLOG's port that are something else.
+    pub(crate) foreign: u64,
     /// All channels, under the names that they are to have.
     pub(crate) channels: Vec<Channel>,
     pub(crate) problems: Problems,
@@ -448,13 +360,26 @@ impl Link {
     }
 }
 
+/// What stands in front of the names of channels, for each pair of a robot's peer and a robot.
+fn prefixes(pairs: &[(IpAddr, IpAddr)]) -> Vec<String> {
+    let prefix = |(peer, robot): &(IpAddr, IpAddr)| {
+        let alone = pairs.iter().filter(|(_, other)| other == robot).count() == 1;
+        match pairs.len() {
+            1 => String::new(),
+            _ if alone => format!("/{robot}"),
+            _ => format!("/{robot}/{peer}"),
+        }
+    };
+    pairs.iter().map(prefix).collect()
+}
+
 /// Where the payload of a packet is in the file.
 fn place(packet: &Packet<'_>, payload: &[u8]) -> u64 {
     let within = (payload.as_ptr() as usize).saturating_sub(packet.bytes.as_ptr() as usize);
     packet.at + within.min(packet.bytes.len()) as u64
 }
 
-/// Links, and RLOG streams, that one capture may have.
+/// Links that one capture may have.
 const MOST_LINKS: usize = 64;
-/// Connections that are kept at a time; the one that was silent longest makes room.
+/// Connections of each kind that are kept at a time; the one that was silent longest makes room.
 const MOST_CONNECTIONS: usize = 64;

@@ -28,6 +28,15 @@ impl Protocol {
         }
     }
 
+    /// Whether the bytes are whole messages, with nothing left.
+    fn fits(self, mut bytes: &[u8]) -> bool {
+        while let Some((head, length)) = self.head(bytes) {
+            let Some(rest) = bytes.get(head..).and_then(|rest| rest.get(length..)) else { return false };
+            bytes = rest;
+        }
+        bytes.is_empty()
+    }
+
     /// Whether messages seem to begin at the front.
     fn plausible(self, bytes: &[u8]) -> bool {
         match self {
@@ -47,23 +56,16 @@ impl Protocol {
     }
 }
 
-/// Two frames in a row, one of which begins a cycle: a timestamp, and behind it a message of a known type.
+/// Two frames in a row, one of which begins a cycle, or the first frame of a stream.
 fn plausible_rlog(mut bytes: &[u8]) -> bool {
     let (mut frames, mut cycles) = (0, 0);
     while let Some((head, length)) = Protocol::Rlog.head(bytes) {
         let rest = bytes.get(head..).unwrap_or_default();
-        if length > 0 {
-            let front = array_at::<9>(rest, 0).map(|[kind, seconds @ ..]| (*kind, f64::from_be_bytes(*seconds)));
-            match (front, rest.get(9)) {
-                (Some((0, seconds)), next)
-                    if length >= 9
-                        && (0.0..1e9).contains(&seconds)
-                        && (length == 9 || next.is_none_or(|kind| *kind <= 2)) =>
-                {
-                    cycles += 1;
-                }
-                _ => return false,
-            }
+        match (length, rest) {
+            (0, _) => {}
+            (10.., [1 | 2, cycle @ ..]) => return is_cycle(length - 1, cycle),
+            _ if is_cycle(length, rest) => cycles += 1,
+            _ => return false,
         }
         frames += 1;
         if frames >= 2 && cycles >= 1 {
@@ -73,6 +75,13 @@ fn plausible_rlog(mut bytes: &[u8]) -> bool {
         bytes = next;
     }
     false
+}
+
+/// Whether a cycle of so many bytes seems to begin here: a timestamp, and behind it a message of a known type.
+fn is_cycle(length: usize, bytes: &[u8]) -> bool {
+    let Some([0, seconds @ ..]) = array_at::<9>(bytes, 0) else { return false };
+    let next = bytes.get(9).filter(|_| length > 9);
+    length >= 9 && (0.0..1e9).contains(&f64::from_be_bytes(*seconds)) && next.is_none_or(|kind| *kind <= 2)
 }
 
 /// One direction of a connection, cut into messages.
@@ -87,6 +96,12 @@ pub(crate) struct Framer {
     marks: VecDeque<(usize, Mark)>,
     /// Whether the buffer begins with a message.
     found: bool,
+    /// Whether any message of this stream was found.
+    known: bool,
+    /// It is something else on the same port. RLOG's port is that of many a camera and web page.
+    foreign: bool,
+    /// Whether the stream was captured from its first byte on.
+    whole: bool,
     /// Bytes that were passed over since the last message, and where the first of them is.
     passed: u64,
     passed_at: u64,
@@ -110,6 +125,9 @@ impl Framer {
             buffer: Vec::new(),
             marks: VecDeque::new(),
             found: false,
+            known: false,
+            foreign: false,
+            whole: false,
             passed: 0,
             passed_at: 0,
             latest: Time::MIN,
@@ -125,9 +143,9 @@ impl Framer {
     ) -> Result<(), E> {
         match event {
             Event::Begin { middle, mark } => {
-                self.finish(Severity::Warning, problems);
-                self.found = !middle;
-                self.latest = Time::MIN;
+                // What RLOG's first frame looks like is known, so even that is looked at first.
+                (self.found, self.whole) = (!middle && self.protocol != Protocol::Rlog, !middle);
+                (self.known, self.foreign, self.latest) = (self.found, false, Time::MIN);
                 if middle {
                     let message = format!("{} was captured from its middle on", self.protocol.name());
                     problems.push(Problem::new(Severity::Warning, "middle-of-stream", mark.at, 0, message));
@@ -137,16 +155,40 @@ impl Framer {
             Event::Hole { mark, length } => {
                 let message = format!("{length} bytes of {} were not captured", self.protocol.name());
                 problems.push(Problem::new(Severity::Damage, "missing-segment", mark.at, length, message));
-                self.finish(Severity::Damage, problems);
-                Ok(())
+                self.whole = false;
+                self.finish(Severity::Damage, problems, take)
             }
+            // A capture may end in the middle of anything.
+            Event::End => self.finish(Severity::Warning, problems, take),
+            Event::Data { .. } if self.foreign => Ok(()),
             Event::Data { mark, bytes } => self.data(mark, bytes, problems, take),
         }
     }
 
-    /// No more will come of this stream: what is not a whole message is told and forgotten. `severity` is that of a
-    /// message that has only begun.
-    pub(crate) fn finish(&mut self, severity: Severity, problems: &mut Problems) {
+    /// Whether this is no stream of the protocol at all.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign
+    }
+
+    /// Nothing will be added to what is there: what is not a whole message is told and forgotten. `severity` is that of
+    /// a message that has only begun.
+    fn finish<E>(
+        &mut self,
+        severity: Severity,
+        problems: &mut Problems,
+        take: &mut impl FnMut(Message<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.found && !self.buffer.is_empty() {
+            // Too few messages to be sure, but they end where they should: then one is as good as two.
+            let begins = |(at, _): &(usize, Mark)| {
+                let bytes = self.buffer.get(*at..).filter(|bytes| self.protocol.fits(bytes))?;
+                self.protocol.plausible(&bytes.repeat(2)).then_some(*at)
+            };
+            if let Some(at) = self.marks.iter().find_map(begins) {
+                self.begin(at, problems);
+                self.take_messages(problems, take)?;
+            }
+        }
         if self.found && !self.buffer.is_empty() {
             let at = self.mark(0).at;
             let length = self.buffer.len() as u64;
@@ -159,6 +201,7 @@ impl Framer {
         self.buffer.clear();
         self.marks.clear();
         self.found = false;
+        Ok(())
     }
 
     fn data<E>(
@@ -200,28 +243,54 @@ impl Framer {
                 let begins = |(at, _): &(usize, Mark)| {
                     self.buffer.get(*at..).is_some_and(|bytes| self.protocol.plausible(bytes)).then_some(*at)
                 };
-                let found = self.marks.iter().find_map(begins);
-                if let Some(at) = found {
-                    self.drop_front(at);
-                    self.tell_passed(problems);
-                    self.found = true;
-                } else {
-                    while self.marks.len() > MOST_BEGINS || self.buffer.len() > LONGEST_SEARCH {
-                        self.drop_front(self.marks.get(1).map_or(self.buffer.len(), |(at, _)| *at));
+                match self.marks.iter().find_map(begins) {
+                    Some(at) => self.begin(at, problems),
+                    None => {
+                        self.doubt();
+                        return Ok(());
                     }
-                    return Ok(());
                 }
             }
-            let buffer = std::mem::take(&mut self.buffer);
-            let result = self.messages(&buffer, problems, take);
-            self.buffer = buffer;
-            self.remove(result?);
+            self.take_messages(problems, take)?;
             if self.found {
                 return Ok(());
             }
             // This place is no beginning, whatever it looked like.
             self.drop_front(self.marks.get(1).map_or(self.buffer.len(), |(at, _)| *at));
         }
+    }
+
+    /// No beginning of a message can be seen: makes room, or gives up.
+    fn doubt(&mut self) {
+        let enough = self.buffer.len() > LONGEST_SEARCH || self.whole && self.buffer.len() >= LONGEST_HEAD;
+        if self.protocol == Protocol::Rlog && !self.known && enough {
+            self.foreign = true;
+            self.passed = 0;
+            self.buffer = Vec::new();
+            self.marks.clear();
+        }
+        while self.marks.len() > MOST_BEGINS || self.buffer.len() > LONGEST_SEARCH {
+            self.drop_front(self.marks.get(1).map_or(self.buffer.len(), |(at, _)| *at));
+        }
+    }
+
+    /// A message begins at this place of the buffer.
+    fn begin(&mut self, at: usize, problems: &mut Problems) {
+        self.drop_front(at);
+        self.tell_passed(problems);
+        (self.found, self.known) = (true, true);
+    }
+
+    fn take_messages<E>(
+        &mut self,
+        problems: &mut Problems,
+        take: &mut impl FnMut(Message<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let result = self.messages(&buffer, problems, take);
+        self.buffer = buffer;
+        self.remove(result?);
+        Ok(())
     }
 
     /// Takes whole messages off the front; returns how many bytes they were.
@@ -294,5 +363,7 @@ impl Framer {
 
 /// Places that are kept at which messages may begin.
 const MOST_BEGINS: usize = 64;
+/// Bytes after which it is clear whether an RLOG stream begins.
+const LONGEST_HEAD: usize = 15;
 /// Bytes in which the next message is looked for.
 const LONGEST_SEARCH: usize = 256 << 10;

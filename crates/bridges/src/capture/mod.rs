@@ -14,6 +14,7 @@ mod framer;
 mod frames;
 mod names;
 mod reassembly;
+mod rlog;
 
 use logpose_core::{Channel, ChannelId, Problem, Problems, Read, Sample, Severity, Sink, SinkError, StreamError, Time};
 
@@ -124,6 +125,8 @@ struct Tally {
     /// How often such a packet was earlier than the one before, and by how much at most, in nanoseconds.
     back: u64,
     farthest: i64,
+    /// Packets whose time cannot be said.
+    beyond: u64,
 }
 
 impl Tally {
@@ -145,6 +148,7 @@ impl Tally {
     fn time(&mut self, time: Option<Time>) -> Time {
         let last = self.last.unwrap_or(Time::ZERO);
         let time = time.unwrap_or(last);
+        self.beyond += u64::from(time == Time::MIN || time == Time::MAX);
         if self.last.is_some() && time < last {
             self.back += 1;
             self.farthest = self.farthest.max(last.since(time));
@@ -170,13 +174,19 @@ impl Tally {
             let message = format!("{} packets have no time; they get that of the packet before", about.timeless);
             problems.push(Problem::general(Severity::Warning, "no-time", message));
         }
+        if self.beyond > 0 {
+            let message = format!("{} packets have times beyond ±292 years; they are at the limit", self.beyond);
+            problems.push(Problem::general(Severity::Warning, "bad-time", message));
+        }
         if self.back > 0 {
             let (count, most) = (self.back, Time::from_nanos(self.farthest));
             let message = format!("{count} packets are earlier than the one before, by up to {most} s");
             problems.push(Problem::general(Severity::Note, "time-step-back", message));
         }
         let unused = Unused::ALL.iter().zip(self.unused).filter(|(_, count)| *count > 0);
-        let unused: Vec<String> = unused.map(|((_, name), count)| format!("{name} {count}")).collect();
+        let foreign = Some(("TCP 5800 without RLOG", found.foreign)).filter(|(_, count)| *count > 0);
+        let unused = unused.map(|((_, name), count)| (*name, count)).chain(foreign);
+        let unused: Vec<String> = unused.map(|(name, count)| format!("{name} {count}")).collect();
         let links: Vec<String> = self.links.iter().map(|(link, _)| link_name(*link)).collect();
         let facts = [
             ("version", about.version.clone()),

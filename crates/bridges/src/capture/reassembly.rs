@@ -52,6 +52,8 @@ pub(crate) enum Event<'a> {
         /// How many.
         length: u64,
     },
+    /// No more will come of this stream.
+    End,
 }
 
 /// One direction of a connection.
@@ -148,18 +150,23 @@ impl Reassembly {
         self.wait(out)
     }
 
-    /// No more will come: what waits goes out, with holes.
-    pub(crate) fn finish<E>(&mut self, out: &mut (impl FnMut(Event<'_>) -> Result<(), E> + ?Sized)) -> Result<(), E> {
+    /// The connection was broken off: what waits goes out, with holes. Of what was under way, something may still come.
+    pub(crate) fn reset<E>(&mut self, out: &mut (impl FnMut(Event<'_>) -> Result<(), E> + ?Sized)) -> Result<(), E> {
         while !self.waiting.is_empty() {
             self.give_up(out)?;
         }
+        Ok(())
+    }
+
+    /// No more will come.
+    pub(crate) fn finish<E>(&mut self, out: &mut (impl FnMut(Event<'_>) -> Result<(), E> + ?Sized)) -> Result<(), E> {
+        self.reset(out)?;
+        let Some(stream) = self.stream.take() else { return Ok(()) };
         // The end of a stream has a number of its own, so one byte that was received may be none.
-        if let Some(stream) = self.stream.take()
-            && stream.received > stream.place + 1
-        {
+        if stream.received > stream.place + 1 {
             out(Event::Hole { mark: stream.last, length: stream.received - stream.place })?;
         }
-        Ok(())
+        out(Event::End)
     }
 
     /// Gives up a hole if nothing speaks for its being filled.
@@ -260,6 +267,7 @@ mod tests {
                 Event::Begin { middle, .. } => if middle { "middle" } else { "begin" }.to_owned(),
                 Event::Data { mark, bytes } => format!("{}@{}", String::from_utf8_lossy(bytes), mark.at),
                 Event::Hole { mark, length } => format!("hole {length}@{}", mark.at),
+                Event::End => "end".to_owned(),
             });
             Ok(())
         }
@@ -279,6 +287,7 @@ mod tests {
 
         fn end(mut self, expected: &[&str]) {
             self.reassembly.finish(&mut |event| Self::out(&mut self.seen, event)).unwrap();
+            assert_eq!(self.seen.pop().as_deref(), Some("end"));
             assert_eq!(self.seen, expected);
         }
     }
@@ -350,7 +359,20 @@ mod tests {
     fn another_syn_or_a_far_number_is_another_stream() {
         let t = Tester::default().send(0, true, "").send(3, false, "b").send(500, true, "").send(501, false, "c");
         let t = t.send(0x4000_0000, false, "d").send(7, false, "").send(7, false, "e");
-        t.end(&["begin", "hole 2@200", "b@200", "begin", "c@400", "middle", "d@500", "middle", "e@700"]);
+        t.end(&[
+            "begin",
+            "hole 2@200",
+            "b@200",
+            "end",
+            "begin",
+            "c@400",
+            "end",
+            "middle",
+            "d@500",
+            "end",
+            "middle",
+            "e@700",
+        ]);
     }
 
     #[test]
