@@ -1,1 +1,14 @@
 #![doc = include_str!("../README.md")]
+
+mod channels;
+mod json;
+mod model;
+pub mod pd;
+mod samples;
+mod trips;
+pub mod usage;
+pub mod wire;
+
+pub use channels::{Name, Origin};
+pub use json::{ErrorRecord, put_descriptor, put_match, put_version};
+pub use model::Mapper;
