@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{Cache, Filter, Log, Moment, OpenOptions, Order, default_cache_folder};
+use logpose::{Cache, ClockMap, Filter, Log, Moment, OpenOptions, Order, default_cache_folder};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -258,6 +258,21 @@ impl Selection {
         self.channels.check(&filter, logs)?;
         let (start, end) = self.moments.parse()?;
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
+    }
+
+    /// What is selected of logs that are on the clock of the first: times are its times.
+    pub(crate) fn lookups_on(&self, logs: &[Log], clocks: &[ClockMap]) -> Result<Vec<Lookup>> {
+        let filter = self.channels.filter()?;
+        self.channels.check(&filter, logs)?;
+        let (start, end) = self.moments.parse()?;
+        let start = start.zip(logs.first()).map(|(moment, log)| moment.as_start(log)).transpose()?;
+        let end = end.zip(logs.first()).map(|(moment, log)| moment.as_end(log)).transpose()?;
+        let one = |(log, clock): (&Log, &ClockMap)| {
+            let start = start.map(|time| clock.back(time));
+            let end = end.map(|time| clock.back(time.plus(1)).plus(-1));
+            Ok(Lookup { start, end, ..log.lookup(&filter, None, None)? })
+        };
+        logs.iter().zip(clocks).map(one).collect()
     }
 }
 

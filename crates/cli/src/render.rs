@@ -182,7 +182,28 @@ pub(crate) struct Written<'a> {
     pub verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_bytes: Option<Int>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<Vec<Aligned<'a>>>,
     pub problems: Vec<Finding<'a>>,
+}
+
+/// A log in `convert --align --json`.
+#[derive(Serialize)]
+pub(crate) struct Aligned<'a> {
+    pub file: String,
+    pub to: String,
+    pub offset_ns: Int,
+    pub drift: f64,
+    pub drift_seen: Option<f64>,
+    pub matched: usize,
+    pub edges: usize,
+    pub to_edges: usize,
+    pub residual_median_ns: Int,
+    pub residual_max_ns: Int,
+    pub runner_up: usize,
+    pub confidence: f64,
+    pub confidence_word: &'static str,
+    pub warnings: &'a [String],
 }
 
 /// A line of `dialects --json`.

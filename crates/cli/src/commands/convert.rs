@@ -8,14 +8,14 @@ use clap::{Args, ValueEnum};
 use logpose::bridges::mcap::{Compression, McapOptions};
 use logpose::core::{Dialect, EncodeOptions, Info};
 use logpose::{
-    ConvertOptions, DIALECTS, FolderLayout, Format, Output, Report, Wide, Wrapper, convert, convert_to_folder,
-    parse_duration,
+    Aligned, Alignment, ConvertOptions, DIALECTS, FolderLayout, Format, Log, Output, Report, Wide, Wrapper, convert,
+    convert_to_folder, parse_duration,
 };
 
 use super::{outcome, shown, tell_problems};
 use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
-use crate::human::{bytes, count, counted, lossy};
+use crate::human::{bytes, count, counted, duration, lossy, time};
 use crate::interrupt;
 use crate::progress::Bar;
 use crate::render;
@@ -26,7 +26,9 @@ use crate::screen::Screen;
 /// The extension of OUT decides the format: .wpilog, .rlog, .parquet, .arrow, .mcap, .csv, .ndjson, each also with .gz,
 /// .zst, .xz or .lz4 behind it (.wpilogxz works too); a folder, written with a / at its end, gets a Parquet file for each
 /// channel. Parquet, Arrow and MCAP keep everything: converted back, they give the same log. Several logs become one,
-/// merged by time. What the format cannot keep is told; exits with 3 if data were lost.
+/// merged by time; --align enabled puts them on the clock of the first by the moments at which the robot was enabled and
+/// disabled, as of a robot's and a driver station's log of one match. What the format cannot keep is told; exits with 3 if
+/// data were lost.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,6 +39,7 @@ Examples:
   logpose convert demo/demo_q12.rlog -o match.parquet
   logpose convert demo/demo_q12.rlog -o match.mcap --compression lz4
   logpose convert demo/demo_q12.rlog -o match/ --layout channel
+  logpose convert demo/demo_q12.rlog demo/demo_q12_r1.rlog -o both.mcap --align enabled
   logpose convert demo/demo_q12.rlog --to ndjson -o - | head -n 3")]
 pub(super) struct Convert {
     /// Logs; `-` is standard input
@@ -69,6 +72,9 @@ pub(super) struct Convert {
     /// MCAP: leave out the poses as Foxglove's own messages
     #[arg(long)]
     no_poses: bool,
+    /// Several logs: put them on the clock of the first; refused where it is not clear how
+    #[arg(long, value_enum, value_name = "BY")]
+    align: Option<AlignBy>,
     /// In which order samples come [default: that of the file for one log, of time for several]
     #[arg(long, value_enum, value_name = "BY")]
     order: Option<By>,
@@ -89,6 +95,12 @@ enum Layout {
     Channel,
     /// A folder `channel=NAME/` for each channel, all with the columns of long: one table for DuckDB, polars and Spark
     Hive,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum AlignBy {
+    /// By the moments at which the robot was enabled and disabled
+    Enabled,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -136,6 +148,14 @@ impl Convert {
                 .help("use --to csv or an OUT that ends in .csv")
                 .into());
         }
+        if self.align.is_some() && self.files.len() < 2 {
+            return Err(Complaint::usage("--align puts several logs on one clock, and there is one").into());
+        }
+        if self.align.is_some() && folder.is_some() {
+            return Err(Complaint::usage("--align makes one log, and OUT is a folder")
+                .help("name a file, such as one that ends in .parquet")
+                .into());
+        }
         if to_stdout && !format.is_text() && io::stdout().is_terminal() {
             return Err(Complaint::usage("a log is binary and does not go to a terminal")
                 .help("name a file with -o, or pipe the output")
@@ -147,7 +167,12 @@ impl Convert {
         if self.reading.rlog_revision.is_some() && !writes_rlog && !logs.iter().any(|log| is_rlog(log.dialect())) {
             return Err(Complaint::usage("--rlog-revision is for RLOG, and neither input nor output is one").into());
         }
-        let lookups = self.selection.lookups(&logs)?;
+        let alignment = self.align.map(|AlignBy::Enabled| Alignment::by_enabled(&logs)).transpose()?;
+        let clocks = alignment.as_ref().map_or_else(Vec::new, Alignment::clocks);
+        let lookups = match &alignment {
+            Some(_) => self.selection.lookups_on(&logs, &clocks)?,
+            None => self.selection.lookups(&logs)?,
+        };
         let options = ConvertOptions {
             encode: EncodeOptions { revision: self.reading.rlog_revision, ..EncodeOptions::default() },
             wide: self.wide.then_some(Wide { every: self.every }),
@@ -155,6 +180,7 @@ impl Convert {
             verify: self.verify,
             order: self.order.map(By::order),
             mcap: self.mcap(),
+            clocks,
             ..ConvertOptions::default()
         };
         let bar = Bar::new(screen.notes.quiet);
@@ -174,8 +200,30 @@ impl Convert {
         if let Some(first) = self.files.first() {
             screen.notes.problems(None, first, &report.problems);
         }
-        self.tell(&report, begun, to_stdout, screen)?;
+        let aligned = alignment.as_ref().map(|alignment| alignment.others.iter().zip(logs.iter().skip(1)).collect());
+        let aligned: Option<Vec<(&Aligned, &Log)>> = aligned;
+        self.tell_alignment(aligned.as_deref().unwrap_or_default(), screen);
+        self.tell(&report, aligned.as_deref(), begun, to_stdout, screen)?;
         Ok(told.max(outcome(&report.problems)))
+    }
+
+    fn aligned<'a>(&self, found: &'a Aligned, log: &Log) -> render::Aligned<'a> {
+        render::Aligned {
+            file: shown(&log.path),
+            to: self.files.first().map_or_else(String::new, |first| shown(first)),
+            offset_ns: found.offset_ns.into(),
+            drift: found.clock.drift(),
+            drift_seen: found.drift_seen,
+            matched: found.matched,
+            edges: found.edges,
+            to_edges: found.reference_edges,
+            residual_median_ns: found.residual_median_ns.into(),
+            residual_max_ns: found.residual_max_ns.into(),
+            runner_up: found.runner_up,
+            confidence: found.confidence,
+            confidence_word: found.confidence_name(),
+            warnings: &found.warnings,
+        }
     }
 
     /// The layout, if OUT is a folder.
@@ -232,7 +280,47 @@ impl Convert {
         self.output.extension().and_then(|extension| Wrapper::from_name(extension.to_str()?))
     }
 
-    fn tell(&self, report: &Report, begun: Instant, to_stdout: bool, screen: &mut Screen) -> Result<()> {
+    /// How each log was put on the clock of the first.
+    fn tell_alignment(&self, aligned: &[(&Aligned, &Log)], screen: &Screen) {
+        let Some(first) = self.files.first() else { return };
+        for (found, log) in aligned {
+            let Aligned { offset_ns, matched, reference_edges, edges, residual_median_ns, residual_max_ns, .. } = found;
+            let sign = if *offset_ns < 0 { "" } else { "+" };
+            let drift = match (found.clock.drift(), found.drift_seen) {
+                (0.0, None) => String::new(),
+                (0.0, Some(seen)) => format!("; its clock may be {}", drift(seen)),
+                (applied, _) => format!("; its clock is {}", drift(applied)),
+            };
+            screen.notes.line(format_args!(
+                "{}: {sign}{} s on the clock of {}: {matched} of {reference_edges} and {edges} enables and disables fit, {} apart ({} at most){drift}",
+                shown(&log.path),
+                time(*offset_ns),
+                shown(first),
+                duration(*residual_median_ns),
+                duration(*residual_max_ns),
+            ));
+            let runner_up = match found.runner_up {
+                0 => "no other way fits at all".to_owned(),
+                n => format!("the next best way fits {n}"),
+            };
+            screen.notes.line(format_args!(
+                "{}: confidence {} ({:.2}); {runner_up}",
+                shown(&log.path),
+                found.confidence_name(),
+                found.confidence
+            ));
+            found.warnings.iter().for_each(|warning| screen.notes.note("warning", warning));
+        }
+    }
+
+    fn tell(
+        &self,
+        report: &Report,
+        aligned: Option<&[(&Aligned, &Log)]>,
+        begun: Instant,
+        to_stdout: bool,
+        screen: &mut Screen,
+    ) -> Result<()> {
         if self.json && !to_stdout {
             let problems = report.problems.list().iter().map(render::Finding::from).collect();
             return Ok(screen.out.json(&render::Written {
@@ -242,6 +330,7 @@ impl Convert {
                 bytes: report.bytes.into(),
                 verified: report.verified,
                 lost_bytes: None,
+                alignment: aligned.map(|aligned| aligned.iter().map(|(found, log)| self.aligned(found, log)).collect()),
                 problems,
             })?);
         }
@@ -265,6 +354,12 @@ impl Convert {
         ));
         Ok(())
     }
+}
+
+/// A drift in words.
+fn drift(drift: f64) -> String {
+    let (percent, way) = (drift.abs() * 100.0, if drift > 0.0 { "slow" } else { "fast" });
+    format!("{percent:.3} % {way}")
 }
 
 /// The format and the compression that the name of an output tells.

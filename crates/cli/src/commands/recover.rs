@@ -97,6 +97,7 @@ impl Recover {
                 channels: report.channels,
                 bytes: report.bytes.into(),
                 verified: report.verified,
+                alignment: None,
                 lost_bytes: Some(done.lost_bytes.into()),
                 problems,
             })?);

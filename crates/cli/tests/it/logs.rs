@@ -106,6 +106,47 @@ pub(crate) fn a_match() -> Vec<u8> {
     log.bytes()
 }
 
+/// The same match as the driver station saw it, three seconds later on its own clock, and how it lost the robot.
+fn a_station() -> Vec<u8> {
+    let mut log = Wpilog::new("");
+    let flags = ["control/enabled", "control/autonomous", "connected", "status/brownout"];
+    let flags = flags.map(|name| log.start(&format!("/ds/{name}"), "boolean", ""));
+    let numbers = ["battery", "trip_time", "packet_loss", "cpu", "can/utilization"];
+    let numbers = numbers.map(|name| log.start(&format!("/ds/{name}"), "double", ""));
+    let (errors, played) = (log.start("/ds/errors", "json", ""), log.start("/ds/match", "json", ""));
+    let station = log.start("/ds/control/station", "string", "");
+    let data = log.start("/ds/game_data", "string", "");
+    log.record(played, 0, br#"{"event":"DEMO","type":"qualification","number":12,"replay":1}"#);
+    log.record(station, 0, b"red 2");
+    log.record(data, 0, b"LRL");
+    let changes: [(usize, &[i64]); 4] = [
+        (0, &[8_010, 18_005, 20_000, 34_200]),
+        (1, &[8_010, 20_000]),
+        (2, &[1_000, 33_600, 36_100]),
+        (3, &[30_000, 30_240]),
+    ];
+    for (flag, times) in changes {
+        log.record(flags[flag], 0, &[0]);
+        for (i, ms) in times.iter().enumerate() {
+            log.record(flags[flag], *ms, &[u8::from(i % 2 == 0)]);
+        }
+    }
+    for i in 10..=400i64 {
+        let ms = i * 100;
+        if (33_600..36_100).contains(&ms) {
+            continue;
+        }
+        let loss = if (32_000..33_600).contains(&ms) { 0.6 } else { (i % 25 / 24) as f64 * 0.04 };
+        for (number, value) in numbers.iter().zip([11.8, 0.005 + (i % 7) as f64 / 1e3, loss, 0.5, 0.31]) {
+            log.double(*number, ms, value);
+        }
+    }
+    let overrun = br#"{"severity":"warning","code":1,"details":"Loop time of 0.02s overrun\nat Robot"}"#;
+    (0..3).for_each(|i| log.record(errors, 9_000 + i * 700, overrun));
+    log.record(errors, 34_700, br#"{"severity":"error","code":44004,"details":"lost communication"}"#);
+    log.bytes()
+}
+
 /// A short log from the pit.
 fn pit(log: Wpilog) -> Vec<u8> {
     let mut pit = log;
@@ -143,6 +184,7 @@ pub(crate) fn write_all(dir: &Path) {
     let whole = a_match();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.join(name), bytes).unwrap();
     write("match.wpilog", &whole);
+    write("station.wpilog", &a_station());
     write("truncated.wpilog", &whole[..whole.len() - 5]);
     let mut garbage = whole.clone();
     let middle = garbage.len() / 2;

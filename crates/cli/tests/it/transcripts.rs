@@ -50,6 +50,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("version", &["logpose --version"]),
     ("info", &["logpose match.wpilog"]),
     ("info-json", &["logpose info match.wpilog --json"]),
+    ("info-station", &["logpose station.wpilog", "logpose info station.wpilog --json"]),
     ("info-several", &["logpose pit.wpilog truncated.wpilog nowhere.wpilog"]),
     ("info-stdin", &["logpose info - < pit.wpilog"]),
     ("info-damaged", &["logpose garbage.wpilog", "logpose many.wpilog", "logpose -v many.wpilog"]),
@@ -253,6 +254,18 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     ("convert-json", &["logpose convert pit.wpilog -o pit2.wpilog --json"]),
+    (
+        "convert-align",
+        &[
+            "logpose convert match.wpilog station.wpilog -o both.wpilog --align enabled --verify",
+            "logpose cat both.wpilog -y '*enabled'",
+            "logpose convert match.wpilog station.wpilog -o - --to csv --align enabled -y '*enabled' -S auto..auto",
+            "logpose convert match.wpilog station.wpilog -o both.mcap --align enabled --json",
+            "logpose convert match.wpilog pit.wpilog -o no.mcap --align enabled",
+            "logpose convert match.wpilog -o no.mcap --align enabled",
+            "logpose convert match.wpilog station.wpilog -o no/ --align enabled",
+        ],
+    ),
     (
         "convert-usage",
         &[

@@ -355,10 +355,10 @@ impl<'a> Evidence<'a> {
             return Some(format!("the station reported lost communication {when}"));
         };
         let for_how_long = match back {
-            Some(back) => format!("for {}", seconds(back.since(*lost))),
-            None => "and did not come back".to_owned(),
+            Some(back) => format!(", for {}", seconds(back.since(*lost))),
+            None => ", and did not come back".to_owned(),
         };
-        Some(format!("the robot stopped answering {} {for_how_long}", gap(*lost, at)))
+        Some(format!("the robot stopped answering {}{for_how_long}", gap(*lost, at)))
     }
 
     fn code(&self, at: Time) -> Option<String> {
@@ -377,7 +377,7 @@ impl<'a> Evidence<'a> {
     fn brownout(&self, at: Time) -> Option<String> {
         let (start, end) =
             self.brownouts.iter().find(|(start, end)| *start <= at.plus(JUST) && *end >= at.plus(-JUST))?;
-        Some(format!("the robot reported a brownout {} for {}", gap(*start, at), seconds(end.since(*start))))
+        Some(format!("the robot reported a brownout {}, for {}", gap(*start, at), seconds(end.since(*start))))
     }
 
     /// What a match does: autonomous, a pause, teleop.

@@ -68,12 +68,12 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             connected(&[(0, true), (19_200, false), (23_200, true)]),
             Reason::RobotLost,
-            "the robot stopped answering 800 ms before for 4.0 s",
+            "the robot stopped answering 800 ms before, for 4.0 s",
         ),
         (
             connected(&[(0, true), (20_900, false)]),
             Reason::RobotLost,
-            "the robot stopped answering 900 ms after and did not come back",
+            "the robot stopped answering 900 ms after, and did not come back",
         ),
         (connected(&[(0, true), (22_000, false)]), Reason::Station, "nothing went wrong within a second of it"),
         (
@@ -99,7 +99,7 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             driven().flag("/ds/status/brownout", &[(0, false), (19_700, true), (20_020, false)]),
             Reason::Brownout,
-            "the robot reported a brownout 300 ms before for 320 ms",
+            "the robot reported a brownout 300 ms before, for 320 ms",
         ),
         (
             driven().flag("/ds/status/watchdog", &[(0, false), (19_980, true)]),

@@ -1,3 +1,5 @@
+mod story;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -6,7 +8,6 @@ use clap::Args;
 use logpose::Log;
 use logpose::carla::{Summary, recorded};
 use logpose::core::{ChannelIndex, Severity, Time};
-use logpose::frc::{Facts, Mode, ModeSpan};
 use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
@@ -94,23 +95,12 @@ fn details(log: &Log) -> Value {
             number.map_or_else(|| fact.value.clone().into(), |number| json!(Int::from(number))),
         );
     }
-    let ns = |time: Time| json!(Int::from(time.nanos()));
     let facts = log.frc();
-    let modes: Vec<_> = facts
-        .modes
-        .iter()
-        .map(|span| json!({"mode": span.mode.name(), "start_ns": ns(span.start), "end_ns": ns(span.end)}))
-        .collect();
-    let brownouts: Vec<_> =
-        facts.brownouts.iter().map(|(start, end)| json!({"start_ns": ns(*start), "end_ns": ns(*end)})).collect();
     details.insert("wrapper".into(), log.wrapper().map(|w| w.name()).into());
     details.insert("content_bytes".into(), json!(Int::from(log.bytes().len() as u64)));
     details.insert("sorted".into(), log.index.sorted.into());
     details.insert("writer".into(), facts.writer.clone().into());
-    details.insert("match".into(), match_json(facts));
-    details.insert("modes".into(), modes.into());
-    details.insert("brownouts".into(), brownouts.into());
-    details.insert("battery".into(), battery_json(facts));
+    details.extend(story::as_json(facts));
     details.insert("schemas".into(), schemas(log).into());
     details
         .insert("joysticks".into(), facts.joysticks.iter().map(|j| json!({"port": j.port, "name": j.name})).collect());
@@ -138,25 +128,6 @@ fn details(log: &Log) -> Value {
     Value::Object(details)
 }
 
-fn match_json(facts: &Facts) -> Value {
-    facts.match_.as_ref().map_or(
-        Value::Null,
-        |m| json!({"event": m.event, "kind": m.kind.name(), "number": m.number, "station": m.station}),
-    )
-}
-
-fn battery_json(facts: &Facts) -> Value {
-    let low: Vec<_> = facts
-        .low_battery
-        .iter()
-        .map(|(start, end)| json!({"start_ns": Int::from(start.nanos()), "end_ns": Int::from(end.nanos())}))
-        .collect();
-    facts.battery.as_ref().map_or(
-        Value::Null,
-        |b| json!({"channel": b.channel, "lowest_volts": b.lowest, "at_ns": Int::from(b.at.nanos()), "low": low}),
-    )
-}
-
 fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     let Screen { out, notes } = screen;
     let facts = log.frc();
@@ -181,9 +152,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     ];
     row(out, "content", &format!("{}{with_schemas}", contents.join(", ")))?;
     print_times(log, out)?;
-    print_match(facts, out)?;
-    print_modes(log, out)?;
-    print_battery(facts, out)?;
+    story::print(facts, out)?;
     with_recording(log, |summary| print_recording(summary, out)).unwrap_or(Ok(()))?;
     print_largest(log, out)?;
     print_problems(log, notes.verbose, out)
@@ -217,107 +186,6 @@ fn print_times(log: &Log, out: &mut Out) -> Result<()> {
 pub(super) fn wall(time: Time) -> Option<jiff::civil::DateTime> {
     let stamp = jiff::Timestamp::from_nanosecond(time.nanos().into()).ok()?;
     Some(stamp.to_zoned(jiff::tz::TimeZone::UTC).datetime())
-}
-
-fn print_match(facts: &Facts, out: &mut Out) -> Result<()> {
-    let Some(played) = &facts.match_ else { return Ok(()) };
-    let number = played.number.map_or(String::new(), |number| format!(" {number}"));
-    let event = played
-        .event
-        .as_deref()
-        .filter(|event| !event.is_empty())
-        .map_or(String::new(), |event| format!(" at {}", clean(event)));
-    let station = played.station.as_deref().map_or(String::new(), |station| format!(", {}", clean(station)));
-    row(out, "match", &format!("{}{number}{event}{station}", played.kind.name()))
-}
-
-/// A bar of the modes over time and, below it, the stretches in which the robot was enabled.
-fn print_modes(log: &Log, out: &mut Out) -> Result<()> {
-    let modes = &log.frc().modes;
-    let (Some(first), Some(last)) = (modes.first(), modes.last()) else { return Ok(()) };
-    let enabled: Vec<&ModeSpan> = modes.iter().filter(|span| span.mode.is_enabled()).collect();
-    let bar = timeline(modes, first.start, last.end, out.width.saturating_sub(LABEL + 4).min(72));
-    let cells: Vec<char> = bar.chars().collect();
-    let runs = cells.chunk_by(|a, b| a == b);
-    let painted: String = runs
-        .filter_map(|run| Some(out.paint(mode_style(*run.first()?), run.iter().collect::<String>()).to_string()))
-        .collect();
-    row(out, "modes", &painted)?;
-    if enabled.is_empty() {
-        return row(out, "", "never enabled");
-    }
-    let lengths = |span: &ModeSpan| span.end.since(span.start);
-    if enabled.len() <= 4 {
-        let stretches = enabled.iter().map(|span| {
-            format!("{} {} from {} s", span.mode.name(), duration(lengths(span)), about_time(span.start.nanos()))
-        });
-        return row(out, "", &stretches.collect::<Vec<_>>().join(", "));
-    }
-    let mut sums: Vec<(&str, u64, i64)> = Vec::new();
-    for span in modes {
-        let name = span.mode.name();
-        match sums.iter_mut().find(|(known, ..)| *known == name) {
-            Some((_, times, sum)) => (*times, *sum) = (*times + 1, sum.saturating_add(lengths(span))),
-            None => sums.push((name, 1, lengths(span))),
-        }
-    }
-    let sums = sums.iter().map(|(name, times, sum)| format!("{name} {} ({times}×)", duration(*sum)));
-    row(out, "", &sums.collect::<Vec<_>>().join(", "))
-}
-
-/// Each character is the mode that the robot was in for most of its share of the time; short moments of being
-/// enabled are never lost.
-fn timeline(modes: &[ModeSpan], start: Time, end: Time, width: usize) -> String {
-    let total = i128::from(end.since(start)).max(1);
-    let cell = |time: Time| usize::try_from(i128::from(time.since(start)) * width as i128 / total).unwrap_or(0);
-    let mut cells = vec!['·'; width];
-    for span in modes.iter().filter(|span| span.mode.is_enabled()) {
-        let (from, to) = (cell(span.start), cell(span.end).min(width));
-        let to = to.max(from + 1);
-        cells.iter_mut().take(to).skip(from).for_each(|c| *c = mode_letter(span.mode));
-    }
-    cells.into_iter().collect()
-}
-
-fn mode_letter(mode: Mode) -> char {
-    match mode {
-        Mode::Disabled => '·',
-        Mode::Auto => 'A',
-        Mode::Teleop => 'T',
-        Mode::Test => 't',
-        Mode::EStop => '!',
-    }
-}
-
-fn mode_style(letter: char) -> anstyle::Style {
-    match letter {
-        'A' => GOOD,
-        'T' => anstyle::AnsiColor::Blue.on_default().bold(),
-        't' => WARNING,
-        '!' => BAD,
-        _ => HEAD,
-    }
-}
-
-fn print_battery(facts: &Facts, out: &mut Out) -> Result<()> {
-    let mut words = Vec::new();
-    if let Some(battery) = &facts.battery {
-        words.push(format!("lowest {:.2} V at {} s", battery.lowest, about_time(battery.at.nanos())));
-    }
-    if !facts.low_battery.is_empty() {
-        let total = facts.low_battery.iter().fold(0i64, |sum, (start, end)| sum.saturating_add(end.since(*start)));
-        words.push(format!("too low {}× for {}", facts.low_battery.len(), duration(total)));
-    }
-    if let Some((first, _)) = facts.brownouts.first() {
-        let longest = facts.brownouts.iter().map(|(start, end)| end.since(*start)).max().unwrap_or(0);
-        words.push(format!(
-            "{}, first at {} s, longest {}",
-            counted(facts.brownouts.len() as u64, "brownout"),
-            about_time(first.nanos()),
-            duration(longest)
-        ));
-    }
-    if words.is_empty() { Ok(()) } else { row(out, "battery", &words.join("; ")) }
 }
 
 /// What the CARLA recording says that a log is or was made of.
@@ -430,24 +298,3 @@ fn schemas(log: &Log) -> Vec<String> {
 const LABEL: usize = 12;
 const LARGEST: usize = 5;
 const SHOWN_PER_KIND: usize = 3;
-
-#[cfg(test)]
-mod tests {
-    use logpose::core::Time;
-    use logpose::frc::{Mode, ModeSpan};
-
-    use super::timeline;
-
-    #[test]
-    fn short_modes_are_not_lost_in_the_bar() {
-        let span = |mode, start, end| ModeSpan { mode, start: Time::from_millis(start), end: Time::from_millis(end) };
-        let modes = [
-            span(Mode::Disabled, 0, 5000),
-            span(Mode::Auto, 5000, 5001),
-            span(Mode::Disabled, 5001, 8000),
-            span(Mode::Teleop, 8000, 10_000),
-        ];
-        assert_eq!(timeline(&modes, Time::ZERO, Time::from_millis(10_000), 10), "·····A··TT");
-        assert_eq!(timeline(&modes[..1], Time::ZERO, Time::ZERO, 4), "····");
-    }
-}
