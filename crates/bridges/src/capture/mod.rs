@@ -35,7 +35,7 @@ pub(crate) fn read(
 ) -> Result<Header, StreamError> {
     let mut packets = Packets::new(file, read.salvage)?;
     let mut flows = Flows::new(read, sink);
-    let mut tally = Tally::default();
+    let mut tally = Tally { start: start(file, read)?, ..Tally::default() };
     let mut clocks_known = false;
     let mut passed = 0;
     while let Some(packet) = packets.next(flows.problems()) {
@@ -84,12 +84,28 @@ pub(crate) fn read(
     Ok(tally.header(&packets, found, problems))
 }
 
+/// The time of the first packet that has one, from which all times are counted.
+fn start(file: &[u8], read: &Read<'_>) -> Result<Time, StreamError> {
+    let (mut packets, mut problems) = (Packets::new(file, read.salvage)?, Problems::default());
+    while let Some(packet) = packets.next(&mut problems) {
+        if let Some(time) = packet.time().filter(|time| !is_beyond(*time)) {
+            return Ok(time);
+        }
+    }
+    Ok(Time::ZERO)
+}
+
+/// Whether a time is one that cannot be said.
+fn is_beyond(time: Time) -> bool {
+    time == Time::MIN || time == Time::MAX
+}
+
 /// What to add to the times of each RLOG stream to get the times of the capture, in the order in which they begin.
 fn clocks(file: &[u8], read: &Read<'_>) -> Result<Vec<i64>, StreamError> {
     let mut packets = Packets::new(file, read.salvage)?;
     let mut nowhere = Nowhere;
     let mut flows = Flows::new(read, &mut nowhere);
-    let mut tally = Tally::default();
+    let mut tally = Tally { start: start(file, read)?, ..Tally::default() };
     while let Some(packet) = packets.next(flows.problems()) {
         if let Frame::Segment(segment) = look(packet.link, packet.bytes)
             && (segment.source.1 == RLOG || segment.target.1 == RLOG)
@@ -117,6 +133,8 @@ impl Sink for Nowhere {
 /// What was counted on the way.
 #[derive(Debug, Default)]
 struct Tally {
+    /// The moment that is time zero.
+    start: Time,
     /// Packets of each link type.
     links: Vec<(u16, u64)>,
     unused: [u64; Unused::COUNT],
@@ -144,11 +162,11 @@ impl Tally {
         }
     }
 
-    /// The time of a packet; one without a time has that of the packet before.
+    /// The time of a packet, counted from the first; one without a time has that of the packet before.
     fn time(&mut self, time: Option<Time>) -> Time {
         let last = self.last.unwrap_or(Time::ZERO);
-        let time = time.unwrap_or(last);
-        self.beyond += u64::from(time == Time::MIN || time == Time::MAX);
+        self.beyond += u64::from(time.is_some_and(is_beyond));
+        let time = time.map_or(last, |time| Time::from_nanos(time.since(self.start)));
         if self.last.is_some() && time < last {
             self.back += 1;
             self.farthest = self.farthest.max(last.since(time));
@@ -201,7 +219,7 @@ impl Tally {
         Header {
             origin: "pcap".to_owned(),
             facts: facts.map(|(key, value)| (key.to_owned(), value)).collect(),
-            epoch_ns: Some(0),
+            epoch_ns: Some(self.start.nanos()),
             channels: found.channels,
         }
     }

@@ -25,7 +25,7 @@ fn a_link_is_told_in_full() {
     assert_eq!(seen.doubles("/ds/battery")[3], 12.0 + 3.0 / 256.0);
     assert!(seen.doubles("/ds/trip_time").iter().all(|trip| (trip - 0.002).abs() < 1e-9));
     assert_eq!(seen.texts("/ds/control/station"), ["blue 2"]);
-    assert_eq!(seen.fact("epoch_ns"), "0");
+    assert_eq!(seen.fact("epoch_ns"), START.to_string());
     assert_eq!(seen.fact("packets"), "100");
     assert_eq!(seen.fact("links"), "10.2.54.5 with 10.2.54.2");
     assert_eq!(seen.fact("link_types"), "Ethernet");

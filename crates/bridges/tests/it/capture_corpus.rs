@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use logpose_bridges::fuzzing;
 
-use crate::capture_kit::{START, Seen, see};
+use crate::capture_kit::{Seen, see};
 
 fn capture(name: &str) -> Option<(Vec<u8>, Seen)> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -50,7 +50,7 @@ fn of_pcap(file: &[u8]) -> Vec<(i64, &[u8])> {
     frames
 }
 
-/// The times of replies and how long each took, by the number that it echoes.
+/// The times of replies from the first packet on, and how long each took, by the number that it echoes.
 fn trips(frames: &[(i64, &[u8])]) -> Vec<(i64, f64)> {
     let mut sent = HashMap::new();
     let mut trips = Vec::new();
@@ -60,7 +60,7 @@ fn trips(frames: &[(i64, &[u8])]) -> Vec<(i64, f64)> {
         let number = || u16::from_be_bytes([frame[42], frame[43]]);
         match (udp, port) {
             (true, 1110) => drop(sent.insert(number(), *us)),
-            (true, 1150) => trips.push((us - START / 1000, (us - sent[&number()]) as f64 / 1e6)),
+            (true, 1150) => trips.push((us - frames[0].0, (us - sent[&number()]) as f64 / 1e6)),
             _ => {}
         }
     }

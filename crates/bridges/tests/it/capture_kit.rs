@@ -365,7 +365,7 @@ impl Seen {
         });
         let Some(id) = id else { return Vec::new() };
         let sample = |call: &Call| match call {
-            Call::Sample(channel, ns, _, payload) if *channel == id => Some(((ns - START) / 1000, payload.clone())),
+            Call::Sample(channel, ns, _, payload) if *channel == id => Some((ns / 1000, payload.clone())),
             _ => None,
         };
         self.calls.iter().filter_map(sample).collect()
