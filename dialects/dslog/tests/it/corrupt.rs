@@ -134,3 +134,20 @@ fn padding_is_no_brownout() {
         assert_eq!((found.brownouts, found.records), (1, 15), "{name}");
     }
 }
+
+#[test]
+fn what_is_whole_can_be_saved() {
+    for (name, log) in fixtures("corrupt") {
+        let mut problems = Problems::default();
+        let Ok(index) = Dslog.index(&log, &Read::default(), &mut problems) else {
+            assert!(Dslog.mend(&log).is_none(), "{name}");
+            continue;
+        };
+        let (mut mended, mut mend) = (Vec::new(), Dslog.mend(&log).unwrap());
+        while mend(&mut mended) {}
+        let mut left = Problems::default();
+        let again = Dslog.index(&mended, &Read::default(), &mut left).unwrap();
+        assert_eq!(again.samples(), index.samples(), "{name}");
+        assert!(log.starts_with(&mended) && left.worst() != Some(Severity::Damage), "{name}: {left:?}");
+    }
+}
