@@ -18,8 +18,8 @@ use crate::screen::Screen;
     subcommand_value_name = "COMMAND",
     after_help = "\
 Examples:
-  logpose ds list 'C:/Users/Public/Documents/FRC/Log Files'
-  logpose ds list season --matches --json"
+  logpose ds list demo
+  logpose ds list demo --matches --json"
 )]
 pub(super) struct Ds {
     #[command(subcommand)]
