@@ -207,7 +207,7 @@ pub(super) fn fit(reference: &Edges, log: &Edges) -> Result<Fit, Refusal> {
         return Err(Refusal::Contradicted { matched, expected: more });
     }
     let score = matched - usize::from(way.is_stretched);
-    let runner_up = search.runner_up(shifts.iter().chain(&stretches), &way.pairs);
+    let runner_up = search.runner_up(&shifts, 0, &way).max(search.runner_up(&stretches, 1, &way));
     if runner_up >= 2 && runner_up * 5 > score * 3 {
         return Err(Refusal::Ambiguous { matched, runner_up });
     }
@@ -360,12 +360,17 @@ impl Search<'_> {
         (of_reference, edges(self.log).iter().filter(|at| there(at)).count())
     }
 
-    /// The best score of all ways that match other edges than these.
-    fn runner_up<'c>(&self, candidates: impl Iterator<Item = &'c Candidate>, chosen: &[Pair]) -> usize {
+    /// The best score of all ways that match other edges than the chosen one, about as well as that does.
+    fn runner_up(&self, candidates: &[Candidate], chosen: usize, way: &Way) -> usize {
+        let near = (3.0 * way.most).clamp(2.0 * BLUR, NEAR);
         let mut best = 0;
-        for candidate in candidates.filter(|candidate| candidate.score > 0) {
-            if candidate.score > best && !same(&self.pairs(candidate.line, NEAR), chosen) {
-                best = candidate.score;
+        for candidate in candidates {
+            if candidate.score > best {
+                let pairs = self.pairs(candidate.line, near);
+                let score = pairs.len().saturating_sub(chosen);
+                if score > best && !same(&pairs, &way.pairs) {
+                    best = score;
+                }
             }
         }
         best

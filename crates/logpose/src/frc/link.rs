@@ -12,6 +12,8 @@ use super::{Facts, Mode, ModeSpan};
 pub struct LinkFacts {
     /// When the robot was lost and came back.
     pub drops: Vec<(Time, Time)>,
+    /// When it was lost for good, before the log ends.
+    pub gone: Option<Time>,
     /// Seconds from a packet to its reply.
     pub trip_time: Option<Percentiles>,
     /// How many packets were lost and how many sent, from the first reply to the last moment with the robot.
@@ -156,13 +158,21 @@ impl LinkFacts {
         let connected = known.booleans("/ds/connected");
         let there = spans(&connected, last);
         let reports = Reports::read(known);
-        let losses = known.numbers("/ds/packet_loss");
-        let losses: Vec<_> =
-            losses.into_iter().filter(|(time, _)| connected.is_empty() || within(&there, *time)).collect();
-        let trips = known.numbers("/ds/trip_time").into_iter().map(|(_, seconds)| seconds);
-        let evidence = Evidence::read(known, facts, &there, &reports);
+        // Who does not tell whether the robot is there is believed.
+        let measured = |name: &str, settling: i64| {
+            let stretch = |(start, end): &(Time, Time)| (start.plus(settling), end.plus(-i64::from(*end < last)));
+            let stretches: Vec<_> = there.iter().map(stretch).collect();
+            let mut numbers = known.numbers(name);
+            numbers.retain(|(time, _)| connected.is_empty() || within(&stretches, *time));
+            numbers
+        };
+        let losses = measured("/ds/packet_loss", LATELY);
+        let trips = measured("/ds/trip_time", 0).into_iter().map(|(_, seconds)| seconds);
+        let evidence = Evidence::read(known, facts, &there, &losses, &reports);
+        let gone = there.last().map(|(_, end)| *end).filter(|end| *end < last);
         Some(Self {
             drops: there.iter().zip(there.iter().skip(1)).map(|(a, b)| (a.1, b.0)).collect(),
+            gone,
             trip_time: Percentiles::of(trips.collect()),
             packets: packets(known, there.last().map_or(last, |(_, end)| *end)),
             loss: Percentiles::of(losses.iter().map(|(_, loss)| *loss).collect()),
@@ -172,8 +182,8 @@ impl LinkFacts {
             warnings: reports.warnings,
             frequent: reports.frequent(),
             faults: COUNTERS.iter().filter_map(|name| Rise::of(known, name)).collect(),
-            cpu: Peak::of(known, "/ds/cpu"),
-            can: Peak::of(known, "/ds/can/utilization"),
+            cpu: Peak::of(&measured("/ds/cpu", 0)),
+            can: Peak::of(&measured("/ds/can/utilization", 0)),
         })
     }
 }
@@ -189,8 +199,8 @@ impl Percentiles {
 }
 
 impl Peak {
-    fn of(known: &Known<'_>, name: &str) -> Option<Self> {
-        let numbers = known.numbers(name).into_iter().filter(|(_, value)| value.is_finite());
+    fn of(numbers: &[(Time, f64)]) -> Option<Self> {
+        let numbers = numbers.iter().copied().filter(|(_, value)| value.is_finite());
         let highest = numbers.reduce(|best, next| if next.1 > best.1 { next } else { best });
         highest.map(|(at, value)| Self { value, at })
     }
@@ -281,6 +291,7 @@ struct Evidence<'a> {
     estops: Vec<Time>,
     /// When the robot was lost and, if it did, came back.
     losses: Vec<(Time, Option<Time>)>,
+    packet_loss: &'a [(Time, f64)],
     lost_reports: &'a [Time],
     code_gone: Vec<Time>,
     code_started: Vec<Time>,
@@ -292,7 +303,13 @@ struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    fn read(known: &Known<'_>, facts: &'a Facts, there: &[(Time, Time)], reports: &'a Reports) -> Self {
+    fn read(
+        known: &Known<'_>,
+        facts: &'a Facts,
+        there: &[(Time, Time)],
+        packet_loss: &'a [(Time, f64)],
+        reports: &'a Reports,
+    ) -> Self {
         let end = known.log().robust_range().map_or(Time::MIN, |(_, last)| last);
         let became = |name: &str, to: bool| edges(&known.booleans(name), to);
         let back = there.iter().skip(1).map(|(start, _)| Some(*start)).chain([None]);
@@ -307,6 +324,7 @@ impl<'a> Evidence<'a> {
                 .filter(|((_, lost), _)| *lost < end)
                 .map(|((_, lost), back)| (*lost, back))
                 .collect(),
+            packet_loss,
             lost_reports: &reports.lost,
             code_gone: became("/ds/status/code", false),
             code_started: became("/ds/status/code_start", true),
@@ -375,8 +393,8 @@ impl<'a> Evidence<'a> {
     }
 
     fn brownout(&self, at: Time) -> Option<String> {
-        let (start, end) =
-            self.brownouts.iter().find(|(start, end)| *start <= at.plus(JUST) && *end >= at.plus(-JUST))?;
+        let near = self.brownouts.iter().filter(|(start, end)| *start <= at.plus(JUST) && *end >= at.plus(-JUST));
+        let (start, end) = near.min_by_key(|(start, _)| start.since(at).unsigned_abs())?;
         Some(format!("the robot reported a brownout {}, for {}", gap(*start, at), seconds(end.since(*start))))
     }
 
@@ -416,10 +434,17 @@ impl<'a> Evidence<'a> {
         let practice = self
             .auto_before(place)
             .is_some_and(|_| self.modes.get(place).is_some_and(|span| TELEOP.contains(&span.end.since(span.start))));
+        let around = self.packet_loss.iter().filter(|(time, _)| time.since(at).unsigned_abs() <= ABOUT_A_SECOND);
+        let most = around.map(|(_, loss)| *loss).fold(0.0, f64::max);
+        let seen = if most >= WORTH_TELLING {
+            format!("up to {:.0} % of the packets were lost within a second of it", most * 100.0)
+        } else {
+            "nothing else was seen within a second of it".to_owned()
+        };
         match (within(&self.fms, at), practice) {
-            (true, _) => "by the field or the drivers; nothing went wrong within a second of it".to_owned(),
-            (_, true) => "at the end of a practice match by its lengths; no field was attached".to_owned(),
-            _ => "nothing went wrong within a second of it".to_owned(),
+            (true, _) => format!("by the field or the drivers; {seen}"),
+            (_, true) => format!("a practice match was over by its lengths; no field was attached; {seen}"),
+            _ => seen,
         }
     }
 }
@@ -459,6 +484,8 @@ const COUNTERS: [&str; 7] = [
 /// The station's own reports.
 const NO_CODE: i64 = 44003;
 const LOST: i64 = 44004;
+/// What was lost lately is reckoned from so much: 25 packets.
+const LATELY: i64 = 500_000_000;
 /// A stretch of loss begins here: single packets are lost all the time.
 const WORTH_TELLING: f64 = 0.1;
 const FREQUENT: usize = 10;

@@ -5,7 +5,7 @@ use logpose::frc::Mode;
 use logpose::{Aligned, Alignment, ClockMap, ConvertOptions, Error, Feed, Log, OpenOptions, Order};
 use proptest::prelude::*;
 
-use crate::support::{DATALOG, R2, by_channel, convert_to, encode, open, open_demo};
+use crate::support::{DATALOG, R2, by_channel, convert_to, corpus, encode, open, open_demo};
 
 /// A log that is disabled first and changes at these times; it goes from `from` to `to`. All in milliseconds.
 fn log(name: &str, channel: &str, from: i64, to: i64, edges: &[i64]) -> Log {
@@ -267,6 +267,31 @@ fn a_station_tells_the_modes() {
     let log = station(0, 100_000, &[10_000, 20_000]);
     let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
     assert_eq!(modes, [Mode::Disabled, Mode::Teleop, Mode::Disabled]);
+}
+
+#[test]
+fn real_logs_of_stations_find_their_robots() {
+    let Some(files) = corpus("ds") else { return };
+    let mut found = 0;
+    for path in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog")) {
+        let log = open(path);
+        let modes = log.frc().modes.clone();
+        let changes =
+            modes.iter().zip(modes.iter().skip(1)).filter(|(a, b)| a.mode.is_enabled() != b.mode.is_enabled());
+        // A robot hears of it some packets later, on a clock that began eleven seconds before.
+        let late = [20, 45, 31, 28, 39].iter().cycle();
+        let edges: Vec<i64> = changes.zip(late).map(|((_, b), late)| b.start.micros() / 1000 + late + 11_000).collect();
+        let end = modes.last().unwrap().end.micros() / 1000 + 11_000;
+        if edges.len() < 4 {
+            continue;
+        }
+        let count = edges.len();
+        let aligned = align(robot(0, end, &edges), log).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((aligned.matched, aligned.clock.drift()), (count, 0.0), "{}", path.display());
+        assert!((aligned.offset_ns - 11_031_000_000).abs() <= 10_000_000, "{}: {aligned:?}", path.display());
+        found += 1;
+    }
+    assert!(found >= 4, "{found}");
 }
 
 /// Stretches of being disabled and enabled, in milliseconds, as people and fields make them.

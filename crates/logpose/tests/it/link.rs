@@ -4,7 +4,7 @@ use logpose::Log;
 use logpose::core::{ChannelId, Layout, Time, Type, Value};
 use logpose::frc::{LinkFacts, MatchKind, Mode, Reason};
 
-use crate::support::{encode, log_of};
+use crate::support::{corpus, encode, log_of, open};
 
 /// A log that is put together channel by channel.
 #[derive(Default)]
@@ -64,7 +64,7 @@ fn reason(made: Made) -> (Reason, String) {
 fn the_reason_of_a_disable_has_its_evidence() {
     let connected = |changes: &[(i64, bool)]| driven().flag("/ds/connected", changes);
     let cases = [
-        (connected(&[(0, true)]), Reason::Station, "nothing went wrong within a second of it"),
+        (connected(&[(0, true)]), Reason::Station, "nothing else was seen within a second of it"),
         (
             connected(&[(0, true), (19_200, false), (23_200, true)]),
             Reason::RobotLost,
@@ -75,7 +75,12 @@ fn the_reason_of_a_disable_has_its_evidence() {
             Reason::RobotLost,
             "the robot stopped answering 900 ms after, and did not come back",
         ),
-        (connected(&[(0, true), (22_000, false)]), Reason::Station, "nothing went wrong within a second of it"),
+        (
+            driven().numbers("/ds/packet_loss", [(19_500, 0.04), (20_500, 0.56)].into_iter()),
+            Reason::Station,
+            "up to 56 % of the packets were lost within a second of it",
+        ),
+        (connected(&[(0, true), (22_000, false)]), Reason::Station, "nothing else was seen within a second of it"),
         (
             driven().flag("/ds/control/estop", &[(0, false), (20_000, true)]),
             Reason::EStop,
@@ -114,7 +119,7 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             driven().flag("/ds/control/fms_attached", &[(0, true)]),
             Reason::Station,
-            "by the field or the drivers; nothing went wrong within a second of it",
+            "by the field or the drivers; nothing else was seen within a second of it",
         ),
     ];
     for (made, expected, evidence) in cases {
@@ -158,6 +163,8 @@ fn the_link_is_measured_while_the_robot_is_there() {
     let connected = [(0, false), (1_000, true), (5_000, false), (7_000, true), (9_000, false)];
     let loss = |ms: i64| match ms {
         3_000..4_000 => 0.4,
+        // What is lost before the robot is there is still reckoned with when it is.
+        1_000..1_500 => 0.8,
         ms if ms < 1_000 || ms > 5_000 && ms < 7_000 || ms > 9_000 => 1.0,
         _ => 0.0,
     };
@@ -170,10 +177,11 @@ fn the_link_is_measured_while_the_robot_is_there() {
             "boolean",
             &(0..450).map(|i| (1_000 + i * 20, Value::Boolean(i % 10 == 0))).collect::<Vec<_>>(),
         )
-        .numbers("/ds/cpu", [(0, 0.2), (4_000, 0.9), (5_000, 0.9)].into_iter())
-        .numbers("/ds/can/utilization", [(0, f64::NAN), (10, 0.5)].into_iter())
+        .numbers("/ds/cpu", [(0, 1.0), (2_000, 0.2), (4_000, 0.9), (4_500, 0.9)].into_iter())
+        .numbers("/ds/can/utilization", [(3_000, f64::NAN), (3_010, 0.5)].into_iter())
         .link();
     assert_eq!(link.drops, [(Time::from_millis(5_000), Time::from_millis(7_000))]);
+    assert_eq!(link.gone, Some(Time::from_millis(9_000)));
     let trip = link.trip_time.unwrap();
     assert_eq!([trip.p50, trip.p95, trip.p99, trip.max], [0.05, 0.095, 0.099, 0.1]);
     assert_eq!(link.packets, Some((41, 401)));
@@ -232,4 +240,29 @@ fn other_logs_have_no_link() {
     let log = Made::default().flag("DS:enabled", &[(0, false), (10, true), (20, false)]).log();
     assert_eq!(log.frc().modes.len(), 2);
     assert!(log.frc().link.is_none());
+}
+
+#[test]
+fn real_logs_of_stations_tell_their_story() {
+    let Some(files) = corpus("ds") else { return };
+    let dslogs = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog"));
+    let reasons = |name: &str| {
+        let path = files.iter().find(|path| path.to_string_lossy().ends_with(name)).unwrap();
+        let disables = open(path).frc().link.clone().unwrap().disables;
+        disables.into_iter().map(|disable| disable.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons("2020_02_23_09_57_49_Sun.dslog"), [Reason::RobotLost; 3]);
+    let brownouts = reasons("2023_07_01_17_06_24_Sat.dslog");
+    assert_eq!((&brownouts[..6], brownouts[6]), (&[Reason::Brownout; 6][..], Reason::Station));
+    assert_eq!(reasons("2022_02_25_21_25_39_Fri.dslog"), [Reason::Station; 2]);
+    for path in dslogs {
+        let log = open(path);
+        let facts = log.frc();
+        let link = facts.link.as_ref().unwrap();
+        assert_eq!(facts.writer.as_deref(), Some("NI Driver Station"), "{}", path.display());
+        // No robot, no trip time.
+        let robot = facts.battery.is_some();
+        assert_eq!((link.trip_time.is_some(), link.loss.is_some()), (robot, robot), "{}", path.display());
+        assert!(link.loss.is_none_or(|loss| loss.p50 <= loss.p95 && loss.p95 <= loss.p99 && loss.max <= 1.0));
+    }
 }

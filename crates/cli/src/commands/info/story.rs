@@ -74,6 +74,7 @@ fn link_json(link: &LinkFacts) -> Value {
         faults.map(|rise| json!({"channel": rise.channel, "by": Int::from(rise.by), "first_ns": ns(rise.first)}));
     json!({
         "drops": spans_json(&link.drops),
+        "gone_ns": link.gone.map(ns),
         "trip_time": percentiles(&link.trip_time),
         "packets": link.packets.map(|(lost, sent)| json!({"lost": Int::from(lost), "sent": Int::from(sent)})),
         "loss": percentiles(&link.loss),
@@ -206,16 +207,15 @@ fn print_link(link: &LinkFacts, out: &mut Out) -> Result<()> {
         lines.push(load.join(", "));
     }
     rows(out, "link", &lines)?;
+    let mut lost = Vec::new();
     if !link.drops.is_empty() {
-        let lost = link
-            .drops
-            .iter()
-            .take(SHOWN)
-            .map(|(from, to)| format!("{} s for {}", at(*from), duration(to.since(*from))));
-        let more = and_more(link.drops.len());
-        let lost = lost.collect::<Vec<_>>().join(", ");
-        row(out, "robot lost", &format!("{}×: at {lost}{more}", link.drops.len()))?;
+        let drops = link.drops.iter().take(SHOWN);
+        let drops = drops.map(|(from, to)| format!("{} s for {}", at(*from), duration(to.since(*from))));
+        let (drops, more) = (drops.collect::<Vec<_>>().join(", "), and_more(link.drops.len()));
+        lost.push(format!("{}×: at {drops}{more}", link.drops.len()));
     }
+    lost.extend(link.gone.map(|gone| format!("for good at {} s", at(gone))));
+    rows(out, "robot lost", &if lost.is_empty() { lost } else { vec![lost.join("; ")] })?;
     print_disables(&link.disables, out)?;
     let faults: Vec<String> = link
         .faults
