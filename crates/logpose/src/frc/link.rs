@@ -1,6 +1,7 @@
 //! How the link between the driver station and the robot was, and why the robot was disabled.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use logpose_core::Time;
 
@@ -353,7 +354,10 @@ impl<'a> Evidence<'a> {
             .or_else(|| Some((Reason::Code, self.code(at)?)))
             .or_else(|| Some((Reason::Brownout, self.brownout(at)?)))
             .or_else(|| {
-                Some((Reason::Watchdog, format!("the robot's watchdog tripped {}", nearest(&self.watchdog, at, SOON)?)))
+                Some((
+                    Reason::Watchdog,
+                    format!("the robot's watchdog tripped {}", nearest(&self.watchdog, at, CAUSE)?),
+                ))
             })
             .or_else(|| self.schedule(place, span))
             .unwrap_or_else(|| (Reason::Station, self.by_station(place, at)))
@@ -361,13 +365,13 @@ impl<'a> Evidence<'a> {
 
     fn stopped(&self, place: usize, at: Time) -> Option<String> {
         let next = self.modes.get(place + 1).is_some_and(|next| next.mode == Mode::EStop);
-        let told = nearest(&self.estops, at, SOON);
+        let told = nearest(&self.estops, at, CAUSE);
         told.or_else(|| next.then(|| "at the same moment".to_owned()))
             .map(|when| format!("the emergency stop came {when}"))
     }
 
     fn lost(&self, at: Time) -> Option<String> {
-        let near = self.losses.iter().filter(|(lost, _)| lost.since(at).unsigned_abs() <= ABOUT_A_SECOND);
+        let near = self.losses.iter().filter(|(lost, _)| ABOUT_A_SECOND.contains(&lost.since(at)));
         let Some((lost, back)) = near.min_by_key(|(lost, _)| lost.since(at).unsigned_abs()) else {
             let when = nearest(self.lost_reports, at, ABOUT_A_SECOND)?;
             return Some(format!("the station reported lost communication {when}"));
@@ -434,12 +438,12 @@ impl<'a> Evidence<'a> {
         let practice = self
             .auto_before(place)
             .is_some_and(|_| self.modes.get(place).is_some_and(|span| TELEOP.contains(&span.end.since(span.start))));
-        let around = self.packet_loss.iter().filter(|(time, _)| time.since(at).unsigned_abs() <= ABOUT_A_SECOND);
+        let around = self.packet_loss.iter().filter(|(time, _)| ABOUT_A_SECOND.contains(&time.since(at)));
         let most = around.map(|(_, loss)| *loss).fold(0.0, f64::max);
         let seen = if most >= WORTH_TELLING {
             format!("up to {:.0} % of the packets were lost within a second of it", most * 100.0)
         } else {
-            "nothing else was seen within a second of it".to_owned()
+            "nothing else explains it".to_owned()
         };
         match (within(&self.fms, at), practice) {
             (true, _) => format!("by the field or the drivers; {seen}"),
@@ -449,10 +453,10 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// When the nearest of some moments was, if it is not further away than this.
-fn nearest(moments: &[Time], at: Time, most: u64) -> Option<String> {
-    let nearest = moments.iter().min_by_key(|moment| moment.since(at).unsigned_abs())?;
-    (nearest.since(at).unsigned_abs() <= most).then(|| gap(*nearest, at))
+/// When the nearest of some moments was, if any lies in a range of nanoseconds around this one.
+fn nearest(moments: &[Time], at: Time, range: RangeInclusive<i64>) -> Option<String> {
+    let near = moments.iter().filter(|moment| range.contains(&moment.since(at)));
+    near.min_by_key(|moment| moment.since(at).unsigned_abs()).map(|nearest| gap(*nearest, at))
 }
 
 /// When a moment was, seen from another.
@@ -490,12 +494,13 @@ const LATELY: i64 = 500_000_000;
 const WORTH_TELLING: f64 = 0.1;
 const FREQUENT: usize = 10;
 /// The station declares a robot lost after a second, and what it does then takes a packet or two.
-const ABOUT_A_SECOND: u64 = 1_250_000_000;
-const SOON: u64 = 500_000_000;
+const ABOUT_A_SECOND: RangeInclusive<i64> = -1_250_000_000..=1_250_000_000;
+/// What stops a robot comes before it stands, or is told some packets later.
+const CAUSE: RangeInclusive<i64> = -500_000_000..=JUST;
 const JUST: i64 = 100_000_000;
 /// The lengths of the periods of a match, of all seasons since 2006: 15 or 20 s, then 120 to 140 s, with what goes by
 /// until everybody has noticed.
-const AUTO: std::ops::RangeInclusive<i64> = 9_500_000_000..=21_500_000_000;
-const TELEOP: std::ops::RangeInclusive<i64> = 118_000_000_000..=152_000_000_000;
+const AUTO: RangeInclusive<i64> = 9_500_000_000..=21_500_000_000;
+const TELEOP: RangeInclusive<i64> = 118_000_000_000..=152_000_000_000;
 /// Between the two the robots stand still for some seconds.
 const PAUSE: i64 = 10_000_000_000;

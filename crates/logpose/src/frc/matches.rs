@@ -291,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn a_station_tells_all_of_a_match_at_once() {
+        let mut watch = MatchWatch::default();
+        watch.channel(7, &Channel::new("/ds/match", "json"));
+        let mut on = |json: &str| {
+            watch.sample(&Sample { channel: 7, time: Time::ZERO, value: Value::String(json.as_bytes()) });
+            watch.current().map(|found| (found.event, found.kind, found.number))
+        };
+        let event = Some("TXPAS".to_owned());
+        let told = r#"{"event":"TXPAS","type":"elimination","number":3,"replay":1}"#;
+        assert_eq!(on(told), Some((event, MatchKind::Elimination, Some(3))));
+        assert_eq!(on(r#"{"event":"","type":"none","number":0,"replay":0}"#), None);
+        assert_eq!(on("nonsense"), None);
+    }
+
+    #[test]
     fn file_names_tell_the_match() {
         let cases = [
             ("FRC_20260321_142233_DEMO_Q12.wpilog", Some((Some("DEMO"), MatchKind::Qualification, 12))),

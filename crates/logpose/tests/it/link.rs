@@ -64,7 +64,7 @@ fn reason(made: Made) -> (Reason, String) {
 fn the_reason_of_a_disable_has_its_evidence() {
     let connected = |changes: &[(i64, bool)]| driven().flag("/ds/connected", changes);
     let cases = [
-        (connected(&[(0, true)]), Reason::Station, "nothing else was seen within a second of it"),
+        (connected(&[(0, true)]), Reason::Station, "nothing else explains it"),
         (
             connected(&[(0, true), (19_200, false), (23_200, true)]),
             Reason::RobotLost,
@@ -80,7 +80,7 @@ fn the_reason_of_a_disable_has_its_evidence() {
             Reason::Station,
             "up to 56 % of the packets were lost within a second of it",
         ),
-        (connected(&[(0, true), (22_000, false)]), Reason::Station, "nothing else was seen within a second of it"),
+        (connected(&[(0, true), (22_000, false)]), Reason::Station, "nothing else explains it"),
         (
             driven().flag("/ds/control/estop", &[(0, false), (20_000, true)]),
             Reason::EStop,
@@ -91,6 +91,8 @@ fn the_reason_of_a_disable_has_its_evidence() {
             Reason::EStop,
             "the emergency stop came 100 ms before",
         ),
+        // What comes later is no cause.
+        (driven().flag("/ds/status/estop", &[(0, false), (20_400, true)]), Reason::Station, "nothing else explains it"),
         (
             driven().flag("/ds/status/code", &[(0, true), (19_500, false)]),
             Reason::Code,
@@ -119,7 +121,7 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             driven().flag("/ds/control/fms_attached", &[(0, true)]),
             Reason::Station,
-            "by the field or the drivers; nothing else was seen within a second of it",
+            "by the field or the drivers; nothing else explains it",
         ),
     ];
     for (made, expected, evidence) in cases {
