@@ -17,8 +17,8 @@ use logpose_core::{Dialect, Problems, Read};
 fn main() {
     let megabytes: usize = std::env::args().nth(1).map_or(256, |text| text.parse().expect("a number of megabytes"));
     let bytes = megabytes << 20;
-    measure("camera, pcap", &pcap(bytes, 71));
     measure("camera, pcapng", &pcapng(bytes, 71));
+    measure("camera, pcap", &pcap(bytes, 71));
     measure("driver station, pcap", &pcap(bytes / 8, 0));
     measure("driver station, pcapng", &pcapng(bytes / 8, 0));
     measure("console", &console(bytes / 8));
@@ -83,16 +83,16 @@ fn frame(from: [u8; 4], to: [u8; 4], protocol: u8, source: u16, target: u16, pay
     out.resize(out.len().max(begin + 60), 0);
 }
 
-/// Microseconds of a packet.
-fn time(n: usize) -> u64 {
-    1_700_000_000_000_000 + n as u64 * 200
+/// Microseconds of a packet: the Driver Station's come every 10 ms.
+fn time(n: usize, others: usize) -> u64 {
+    1_700_000_000_000_000 + (n * 10_000 / (others + 1)) as u64
 }
 
 fn pcap(bytes: usize, others: usize) -> Vec<u8> {
-    classic(bytes, |n, out| packet(n, others, out))
+    classic(bytes, others, |n, out| packet(n, others, out))
 }
 
-fn classic(bytes: usize, mut frame: impl FnMut(usize, &mut Vec<u8>)) -> Vec<u8> {
+fn classic(bytes: usize, others: usize, mut frame: impl FnMut(usize, &mut Vec<u8>)) -> Vec<u8> {
     let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0];
     let mut one = Vec::new();
     for n in 0.. {
@@ -101,7 +101,7 @@ fn classic(bytes: usize, mut frame: impl FnMut(usize, &mut Vec<u8>)) -> Vec<u8> 
         }
         one.clear();
         frame(n, &mut one);
-        let (us, length) = (time(n), one.len() as u32);
+        let (us, length) = (time(n, others), one.len() as u32);
         for word in [(us / 1_000_000) as u32, (us % 1_000_000) as u32, length, length] {
             file.extend(word.to_le_bytes());
         }
@@ -130,7 +130,7 @@ fn pcapng(bytes: usize, others: usize) -> Vec<u8> {
         }
         one.clear();
         packet(n, others, &mut one);
-        let (us, length) = (time(n), (one.len() as u32).to_le_bytes());
+        let (us, length) = (time(n, others), (one.len() as u32).to_le_bytes());
         let (high, low) = (((us >> 32) as u32).to_le_bytes(), (us as u32).to_le_bytes());
         block(6, &[&[0; 4], &high, &low, &length, &length, &one], &mut file);
     }
@@ -141,7 +141,7 @@ fn pcapng(bytes: usize, others: usize) -> Vec<u8> {
 fn console(bytes: usize) -> Vec<u8> {
     let mut sequence = 1_u32;
     let mut payload = Vec::new();
-    classic(bytes, |n, out| {
+    classic(bytes, 0, |n, out| {
         payload.clear();
         payload.extend(sequence.to_be_bytes());
         payload.extend([0, 0, 0, 0, 0x50, if n == 0 { 2 } else { 16 }, 255, 255, 0, 0, 0, 0]);

@@ -332,6 +332,9 @@ impl Framer {
     }
 
     fn remove(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
         let front = self.mark(count);
         self.buffer.drain(..count.min(self.buffer.len()));
         while self.marks.front().is_some_and(|(at, _)| *at <= count) {

@@ -12,6 +12,7 @@ mod blocks;
 mod flows;
 mod framer;
 mod frames;
+pub(crate) mod fuzzing;
 mod names;
 mod reassembly;
 mod rlog;
@@ -19,7 +20,6 @@ mod rlog;
 use logpose_core::{Channel, ChannelId, Problem, Problems, Read, Sample, Severity, Sink, SinkError, StreamError, Time};
 
 pub(crate) use blocks::sniff;
-pub(crate) use reassembly::{Event, Mark, Piece, Reassembly};
 
 use crate::Header;
 use blocks::Packets;
