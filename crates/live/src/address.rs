@@ -184,7 +184,10 @@ impl Speech {
     fn port(self) -> u16 {
         match self {
             Self::Dialect(dialect) => dialect.info().transport.map_or(0, |transport| match transport {
-                Transport::Tcp { port } | Transport::Udp { port } | Transport::WebSocket { port, .. } => port,
+                Transport::Tcp { port }
+                | Transport::Udp { port }
+                | Transport::WebSocket { port, .. }
+                | Transport::Paired { port, .. } => port,
             }),
             Self::Foxglove => FOXGLOVE_PORT,
         }
