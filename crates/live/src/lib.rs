@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod alarm;
 mod clock;
 mod driver;
 mod foxglove;
