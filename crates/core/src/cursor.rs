@@ -63,6 +63,11 @@ impl<'a> Cursor<'a> {
         self.array(what).map(|b| u32::from_le_bytes(*b))
     }
 
+    /// A big-endian 32-bit number.
+    pub fn u32_be(&mut self, what: &'static str) -> Result<u32, Truncated> {
+        self.array(what).map(|b| u32::from_be_bytes(*b))
+    }
+
     /// A big-endian 64-bit number.
     pub fn u64_be(&mut self, what: &'static str) -> Result<u64, Truncated> {
         self.array(what).map(|b| u64::from_be_bytes(*b))

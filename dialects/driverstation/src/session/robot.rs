@@ -1,0 +1,979 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use logpose_core::{Link, Session, Sink, SinkError, Time, Transmit};
+
+use super::chance::Chance;
+use super::joystick::{Description, JoystickState};
+use super::station::Match;
+use super::telling::{Telling, What};
+use super::{LOST_AFTER, WATCHDOG, nanos};
+use crate::pd::PowerDistribution;
+use crate::wire::{
+    AllianceStation, CanMetrics, Console, Control, ControlBits, ControlTag, Cores, Date, ErrorFlags, ErrorMessage,
+    JOYSTICKS, JoystickOutput, Messages, Mode, RequestBits, Status, StatusBits, StatusTag, Tags, ToRobot, ToStation,
+    TraceBits, VERSION, Version, rumble_to_raw, volts_to_raw,
+};
+
+/// How often each kind of tag comes.
+const CAN_EVERY: i64 = 200_000_000;
+const SECOND: i64 = 1_000_000_000;
+/// Nobody has seen how often a roboRIO sends this one.
+const PD_EVERY: i64 = 100_000_000;
+/// How long after the first CAN tag the first one with the load of the processor comes; disk and RAM follow each other.
+const CPU_AFTER: i64 = 800_000_000;
+const BETWEEN: i64 = 100_000_000;
+/// What stands in the place of the voltage while the date is not known, in all captures.
+const NO_VOLTAGE: u16 = 0x2560;
+/// When message 0d comes after connecting, and what it says, in all captures. Nobody knows what it means.
+const UNKNOWN_AFTER: i64 = 600_000_000;
+const UNKNOWN: (u8, [u8; 5]) = (0x0d, [0x00, 0x00, 0x04, 0x04, 0x04]);
+/// A reply that is overtaken by the next one comes so much later.
+const OVERTAKEN: i64 = 30_000_000;
+/// A packet that is up to this far behind the newest one was overtaken; beyond that another station has begun to count.
+const OVERTAKEN_BY: u16 = 50;
+/// Lines and errors that are kept for a station that connects later.
+const BACKLOG: usize = 1000;
+/// The longest text of a message; four of them fit into one.
+const LONGEST_TEXT: usize = 16_000;
+
+/// A simulated roboRIO: answers every control packet, obeys the station as a robot does, and has the trouble it is told
+/// to have.
+///
+/// ```
+/// use logpose_core::{Link, Session, Time};
+/// use logpose_driverstation::session::{Robot, RobotOptions};
+/// # struct Nowhere;
+/// # impl logpose_core::Sink for Nowhere {
+/// #     fn channel(&mut self, _: u32, _: &logpose_core::Channel) -> Result<(), logpose_core::SinkError> { Ok(()) }
+/// #     fn samples(&mut self, _: &[logpose_core::Sample<'_>]) -> Result<(), logpose_core::SinkError> { Ok(()) }
+/// # }
+///
+/// let mut robot = Robot::new(RobotOptions::default());
+/// robot.handle_open(Time::ZERO, Link(0));
+/// robot.handle_input(Time::ZERO, Link(0), &[0, 1, 1, 0, 0, 0], &mut Nowhere)?;
+/// assert_eq!(robot.poll_transmit().unwrap().bytes[..], [0, 1, 1, 0, 0x11, 0x25, 0x60, 1]);
+/// # Ok::<(), logpose_core::SinkError>(())
+/// ```
+pub struct Robot {
+    options: RobotOptions,
+    telling: Telling,
+    chance: Chance,
+    now: Time,
+    datagrams: Option<Link>,
+    tcp: Option<Tcp>,
+    /// Off, until it has booted.
+    booting: Option<Time>,
+    code: bool,
+    /// When the program that is gone will be back.
+    code_at: Option<Time>,
+    /// The next status packet says that the program has started.
+    code_started: bool,
+    heard: Option<Time>,
+    /// The newest control packet.
+    sequence: Option<u16>,
+    asked: ControlBits,
+    /// Requests of the last packet; `None` until a packet came, so that nothing is done twice for a station that goes on
+    /// asking.
+    request: Option<RequestBits>,
+    station: Option<AllianceStation>,
+    estop: bool,
+    enabled: bool,
+    /// When it was last told to be enabled.
+    enabled_at: Time,
+    /// The loop that its program is in: that of the last packet.
+    in_loop: Option<Mode>,
+    date: Option<Date>,
+    timezone: String,
+    sticks: Vec<Option<JoystickState>>,
+    descriptions: [Description; JOYSTICKS],
+    match_info: Option<Match>,
+    game_data: Option<String>,
+    countdown: Option<f32>,
+    battery: Ramp,
+    brownout: bool,
+    cpu: Vec<[f32; 4]>,
+    can: CanMetrics,
+    disk: u32,
+    ram: u32,
+    pd: Option<PowerDistribution>,
+    outputs: [Option<Output>; JOYSTICKS],
+    comms_faults: u16,
+    brownouts: u16,
+    rails: [u16; 3],
+    due: Due,
+    /// Lines and errors, the oldest first.
+    backlog: VecDeque<Said>,
+    next_line: u16,
+    silent_until: Option<Time>,
+    drop: f64,
+    reorder: f64,
+    duplicate: f64,
+    delay: i64,
+    jitter: i64,
+    /// Replies on their way out, by the time and the order in which they go.
+    replies: BTreeMap<(Time, u64), Arc<[u8]>>,
+    order: u64,
+    received: u64,
+    replied: u64,
+    transmit: VecDeque<Transmit>,
+    close: VecDeque<Link>,
+}
+
+/// What a simulated robot is in the beginning.
+#[derive(Clone, Debug)]
+pub struct RobotOptions {
+    /// Whether a program runs.
+    pub code: bool,
+    /// Volts.
+    pub battery: f64,
+    /// How many cores its processor has.
+    pub cores: u8,
+    /// Whether it disables itself 125 ms after the last enabled packet.
+    pub watchdog: bool,
+    /// Its devices.
+    pub versions: Vec<DeviceVersion>,
+    /// How long a reboot takes.
+    pub boot: Duration,
+    /// How long a restart of the program takes.
+    pub restart: Duration,
+    /// What its trouble is made of: the same number, the same trouble.
+    pub seed: u64,
+}
+
+/// A roboRIO 2 with a program and a full battery.
+impl Default for RobotOptions {
+    fn default() -> Self {
+        Self {
+            code: true,
+            battery: 12.5,
+            cores: 2,
+            watchdog: true,
+            versions: vec![DeviceVersion {
+                kind: 0,
+                id: 0,
+                name: "roboRIO Image".into(),
+                version: "simulated by logpose".into(),
+            }],
+            boot: Duration::from_secs(10),
+            restart: Duration::from_secs(2),
+            seed: 1,
+        }
+    }
+}
+
+/// One device and its version.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DeviceVersion {
+    /// What it is: 0 software, 2 CAN Talon, 8 PDP, 9 PCM, 21 Pigeon.
+    pub kind: u8,
+    /// Its CAN ID.
+    pub id: u8,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// An error or a warning, as a program reports it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Fault {
+    /// An error; a warning if not.
+    pub error: bool,
+    /// Its code.
+    pub code: i32,
+    /// What went wrong.
+    pub details: String,
+    /// Where.
+    pub location: String,
+    /// The call stack.
+    pub stack: String,
+}
+
+/// What a simulated robot can be made to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The battery has another voltage, in volts.
+    Battery(f64),
+    /// The voltage goes there in a straight line.
+    BatteryOver {
+        /// Volts in the end.
+        volts: f64,
+        /// How long it takes.
+        over: Duration,
+    },
+    /// The load of each core in percent: time critical, above normal, normal, low.
+    Cpu(Vec<[f32; 4]>),
+    /// The CAN bus is like this.
+    Can(CanMetrics),
+    /// Bytes free on the disk.
+    Disk(u32),
+    /// Bytes free in memory.
+    Ram(u32),
+    /// What the power distribution says, if there is one.
+    Pd(Option<PowerDistribution>),
+    /// The voltage is too low for the outputs, or not any more.
+    Brownout(bool),
+    /// The program ends or starts.
+    Code(bool),
+    /// The program prints a line.
+    Print(String),
+    /// The program reports an error or a warning.
+    Error(Fault),
+    /// The system sends a text of the old kind.
+    Text(String),
+    /// It hears and says nothing for so long.
+    Silence(Duration),
+    /// This share of the replies is lost.
+    Drop(f64),
+    /// This share of the replies is overtaken by the next one.
+    Reorder(f64),
+    /// This share of the replies comes twice.
+    Duplicate(f64),
+    /// Replies come later by `delay` and up to `jitter` more.
+    Delay {
+        /// How much at least.
+        delay: Duration,
+        /// How much more at most.
+        jitter: Duration,
+    },
+    /// It has another device.
+    Version(DeviceVersion),
+    /// How often it was disabled by its watchdog and by a brownout.
+    Faults {
+        /// By the watchdog.
+        comms: u16,
+        /// By a brownout.
+        brownouts: u16,
+    },
+    /// How often each rail failed: 6 V, 5 V, 3.3 V.
+    Rails([u16; 3]),
+    /// The program sets the outputs and the rumble of a stick, from 0 to 1.
+    Output {
+        /// Which stick, from 0.
+        port: u8,
+        /// Output 1 is bit 0.
+        bits: u32,
+        /// The left rumble.
+        left: f64,
+        /// The right rumble.
+        right: f64,
+    },
+    /// It reboots.
+    Reboot,
+}
+
+/// What robot code would see, and what the robot makes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RobotView {
+    /// A station was heard within the last second.
+    pub connected: bool,
+    /// There is a TCP link.
+    pub tcp: bool,
+    /// It is enabled.
+    pub enabled: bool,
+    /// Its outputs are on: it is enabled and there is no brownout.
+    pub outputs: bool,
+    /// The mode it is asked to be in.
+    pub mode: Mode,
+    /// It was stopped for an emergency.
+    pub estop: bool,
+    /// The station says that a field is attached.
+    pub fms_attached: bool,
+    /// Its program runs.
+    pub code: bool,
+    /// It is booting.
+    pub booting: bool,
+    /// Volts.
+    pub battery: f64,
+    /// Its voltage is too low.
+    pub brownout: bool,
+    /// Where the station stands.
+    pub station: Option<AllianceStation>,
+    /// The sticks of the last packet, up to the last one that is there.
+    pub joysticks: Vec<Option<JoystickState>>,
+    /// What the station told about its sticks.
+    pub descriptions: [Description; JOYSTICKS],
+    /// Which match it is.
+    pub match_info: Option<Match>,
+    /// The field's secret.
+    pub game_data: Option<String>,
+    /// Seconds left.
+    pub countdown: Option<f32>,
+    /// The date it was told.
+    pub date: Option<Date>,
+    /// The timezone it was told.
+    pub timezone: String,
+    /// How often its watchdog has disabled it.
+    pub comms_faults: u16,
+    /// Control packets it has heard.
+    pub received: u64,
+    /// Replies it has sent.
+    pub replied: u64,
+}
+
+struct Tcp {
+    link: Link,
+    messages: Messages,
+    opened: Time,
+    unknown_at: Option<Time>,
+    /// What waits for the end of a silence.
+    held: VecDeque<Arc<[u8]>>,
+}
+
+/// A voltage on its way.
+#[derive(Clone, Copy, Debug)]
+struct Ramp {
+    from: f64,
+    to: f64,
+    start: Time,
+    over: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Output {
+    bits: u32,
+    left: f64,
+    right: f64,
+}
+
+/// When each kind of tag comes next.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    can: Time,
+    cpu: Time,
+    disk: Time,
+    ram: Time,
+    pd: Time,
+}
+
+/// A line or an error that was said.
+#[derive(Clone, Debug)]
+struct Said {
+    at: Time,
+    sequence: u16,
+    what: Saying,
+}
+
+#[derive(Clone, Debug)]
+enum Saying {
+    Line(String),
+    Error(Fault),
+}
+
+impl Robot {
+    /// A robot without a link. Its program has started long ago.
+    #[must_use]
+    pub fn new(options: RobotOptions) -> Self {
+        let cores = usize::from(options.cores);
+        Self {
+            telling: Telling::default(),
+            chance: Chance::new(options.seed),
+            now: Time::ZERO,
+            datagrams: None,
+            tcp: None,
+            booting: None,
+            code: options.code,
+            code_at: None,
+            code_started: false,
+            heard: None,
+            sequence: None,
+            asked: ControlBits::default(),
+            request: None,
+            station: None,
+            estop: false,
+            enabled: false,
+            enabled_at: Time::ZERO,
+            in_loop: None,
+            date: None,
+            timezone: String::new(),
+            sticks: Vec::new(),
+            descriptions: Default::default(),
+            match_info: None,
+            game_data: None,
+            countdown: None,
+            battery: Ramp { from: options.battery, to: options.battery, start: Time::ZERO, over: 0 },
+            brownout: false,
+            cpu: vec![[10.0, 0.0, 0.0, 2.0]; cores],
+            can: CanMetrics::default(),
+            disk: 3_000_000_000,
+            ram: 250_000_000,
+            pd: None,
+            outputs: Default::default(),
+            comms_faults: 0,
+            brownouts: 0,
+            rails: [0; 3],
+            due: Due::from(Time::ZERO),
+            backlog: VecDeque::new(),
+            next_line: 0,
+            silent_until: None,
+            drop: 0.0,
+            reorder: 0.0,
+            duplicate: 0.0,
+            delay: 0,
+            jitter: 0,
+            replies: BTreeMap::new(),
+            order: 0,
+            received: 0,
+            replied: 0,
+            transmit: VecDeque::new(),
+            close: VecDeque::new(),
+            options,
+        }
+    }
+
+    /// Makes it do something, at once.
+    pub fn set(&mut self, now: Time, change: Change) {
+        self.watch(now);
+        match change {
+            Change::Battery(volts) => self.battery = Ramp { from: volts, to: volts, start: now, over: 0 },
+            Change::BatteryOver { volts, over } => {
+                self.battery = Ramp { from: self.battery.at(now), to: volts, start: now, over: nanos(over) };
+            }
+            Change::Cpu(cores) => self.cpu = cores,
+            Change::Can(can) => self.can = can,
+            Change::Disk(bytes) => self.disk = bytes,
+            Change::Ram(bytes) => self.ram = bytes,
+            Change::Pd(data) => self.pd = data,
+            Change::Brownout(on) => {
+                if on && !self.brownout {
+                    self.brownouts = self.brownouts.saturating_add(1);
+                    self.tell_faults(now);
+                }
+                self.brownout = on;
+            }
+            Change::Code(true) => self.start_code(now),
+            Change::Code(false) => {
+                self.code_at = None;
+                self.end_code();
+            }
+            Change::Print(text) => text.split('\n').for_each(|line| self.say(now, Saying::Line(line.into()))),
+            Change::Error(fault) => self.say(now, Saying::Error(fault)),
+            Change::Text(text) => self.send_message(now, &ToStation::Text(start_of(&text, LONGEST_TEXT))),
+            Change::Silence(duration) => self.silent_until = Some(now.plus(nanos(duration))),
+            Change::Drop(share) => self.drop = share,
+            Change::Reorder(share) => self.reorder = share,
+            Change::Duplicate(share) => self.duplicate = share,
+            Change::Delay { delay, jitter } => (self.delay, self.jitter) = (nanos(delay), nanos(jitter)),
+            Change::Version(version) => self.options.versions.push(version),
+            Change::Faults { comms, brownouts } => {
+                (self.comms_faults, self.brownouts) = (comms, brownouts);
+                self.tell_faults(now);
+            }
+            Change::Rails(rails) => {
+                self.rails = rails;
+                self.tell_rails(now);
+            }
+            Change::Output { port, bits, left, right } => {
+                if let Some(place) = self.outputs.get_mut(usize::from(port)) {
+                    *place = Some(Output { bits, left, right });
+                }
+            }
+            Change::Reboot => self.reboot(now),
+        }
+    }
+
+    /// What robot code would see.
+    #[must_use]
+    pub fn view(&self) -> RobotView {
+        RobotView {
+            connected: self.heard.is_some(),
+            tcp: self.tcp.is_some(),
+            enabled: self.enabled,
+            outputs: self.enabled && !self.brownout,
+            mode: self.asked.mode(),
+            estop: self.estop,
+            fms_attached: self.asked.fms_attached(),
+            code: self.code,
+            booting: self.booting.is_some(),
+            battery: self.battery.at(self.now),
+            brownout: self.brownout,
+            station: self.station,
+            joysticks: self.sticks.clone(),
+            descriptions: self.descriptions.clone(),
+            match_info: self.match_info.clone(),
+            game_data: self.game_data.clone(),
+            countdown: self.countdown,
+            date: self.date,
+            timezone: self.timezone.clone(),
+            comms_faults: self.comms_faults,
+            received: self.received,
+            replied: self.replied,
+        }
+    }
+
+    fn start_code(&mut self, now: Time) {
+        if self.booting.is_some() || std::mem::replace(&mut self.code, true) {
+            return;
+        }
+        self.code_at = None;
+        self.code_started = true;
+        self.next_line = 0;
+        self.say(now, Saying::Line(PROGRAM_STARTS.into()));
+    }
+
+    fn end_code(&mut self) {
+        self.code = false;
+        self.code_started = false;
+        self.enabled = false;
+        self.in_loop = None;
+        self.outputs = Default::default();
+    }
+
+    fn reboot(&mut self, now: Time) {
+        self.booting = Some(now.plus(nanos(self.options.boot)));
+        self.code_at = None;
+        self.end_code();
+        self.forget_station();
+        self.estop = false;
+        self.date = None;
+        self.timezone.clear();
+        self.request = None;
+        (self.comms_faults, self.brownouts, self.rails) = (0, 0, [0; 3]);
+        self.backlog.clear();
+        self.replies.clear();
+        self.descriptions = Default::default();
+        (self.match_info, self.game_data) = (None, None);
+        if let Some(tcp) = self.tcp.take() {
+            self.close.push_back(tcp.link);
+        }
+    }
+
+    /// No station is there any more.
+    fn forget_station(&mut self) {
+        self.heard = None;
+        self.sequence = None;
+        self.enabled = false;
+        self.asked = ControlBits::default();
+        self.station = None;
+        self.sticks.clear();
+        self.countdown = None;
+    }
+
+    fn is_silent(&self) -> bool {
+        self.booting.is_some() || self.silent_until.is_some()
+    }
+
+    /// What time alone brings about.
+    fn watch(&mut self, now: Time) {
+        self.now = now;
+        if self.booting.is_some_and(|until| now >= until) {
+            self.booting = None;
+            self.code_at = self.options.code.then(|| now.plus(nanos(self.options.restart)));
+        }
+        if self.code_at.is_some_and(|at| now >= at) {
+            self.start_code(now);
+        }
+        if let Some(until) = self.watchdog_at().filter(|until| now >= *until) {
+            self.enabled = false;
+            self.comms_faults = self.comms_faults.saturating_add(1);
+            self.tell_faults(until);
+        }
+        if self.heard.is_some_and(|heard| now.since(heard) > LOST_AFTER) {
+            self.forget_station();
+        }
+        self.silent_until = self.silent_until.filter(|until| now < *until);
+        if self.is_silent() {
+            return;
+        }
+        if let Some(tcp) = &mut self.tcp {
+            if tcp.unknown_at.take_if(|at| now >= *at).is_some() {
+                let (id, data) = UNKNOWN;
+                self.send_message(now, &ToStation::Unknown { id, data: &data });
+            }
+            self.release(now);
+        }
+        while let Some(reply) = self.replies.first_entry().filter(|reply| reply.key().0 <= now) {
+            let bytes = reply.remove();
+            self.send_reply(now, &bytes);
+        }
+    }
+
+    fn watchdog_at(&self) -> Option<Time> {
+        (self.options.watchdog && self.enabled).then(|| self.enabled_at.plus(WATCHDOG))
+    }
+
+    /// A control packet.
+    fn hear(&mut self, now: Time, control: &Control<'_>) {
+        self.received += 1;
+        self.heard = Some(now);
+        let behind = self.sequence.map_or(0, |newest| newest.wrapping_sub(control.sequence));
+        if (1..=OVERTAKEN_BY).contains(&behind) {
+            return;
+        }
+        self.sequence = Some(control.sequence);
+        self.asked = control.control;
+        self.station = Some(control.station);
+        self.estop |= control.control.estop();
+        self.enabled = control.control.enabled() && !self.estop && self.code;
+        if self.enabled {
+            self.enabled_at = now;
+        }
+        self.sticks.clear();
+        self.countdown = None;
+        for tag in control.tags.flatten() {
+            match ControlTag::parse(tag) {
+                Ok(ControlTag::Joystick(stick)) => {
+                    let stick = stick.filter(|stick| !stick.is_absent());
+                    self.sticks.push(stick.map(|stick| JoystickState::of_wire(&stick)));
+                }
+                Ok(ControlTag::Countdown { seconds, .. }) => self.countdown = Some(seconds),
+                Ok(ControlTag::Date { date, .. }) => {
+                    if self.date.replace(date).is_none() {
+                        self.due = Due::from(now);
+                    }
+                }
+                Ok(ControlTag::Timezone(name)) => self.timezone = String::from_utf8_lossy(name).into_owned(),
+                Ok(ControlTag::Unknown(_)) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Does what was not asked for before.
+    fn obey(&mut self, now: Time, request: RequestBits) {
+        let before = self.request.replace(request);
+        let rises = |bit: fn(RequestBits) -> bool| bit(request) && before.is_some_and(|before| !bit(before));
+        if rises(RequestBits::versions) {
+            self.tell_versions(now);
+        }
+        if rises(RequestBits::restart_code) && self.code {
+            self.end_code();
+            self.code_at = Some(now.plus(nanos(self.options.restart)));
+        }
+        if rises(RequestBits::reboot) {
+            self.reboot(now);
+        }
+    }
+
+    fn reply(&mut self, now: Time, sequence: u16) {
+        let known = self.date.is_some();
+        let status = StatusBits::default()
+            .with_mode(self.asked.mode())
+            .with_enabled(self.enabled)
+            .with_code_start(std::mem::take(&mut self.code_started))
+            .with_brownout(self.brownout)
+            .with_estop(self.estop);
+        let mut tags = Vec::new();
+        if known {
+            self.tags(now, &mut tags);
+        }
+        let packet = Status {
+            sequence,
+            version: VERSION,
+            status,
+            trace: self.trace(),
+            battery: if known { volts_to_raw(self.battery.at(now)) } else { NO_VOLTAGE },
+            request_date: u8::from(!known),
+            tags: Tags::new(&tags, 0),
+        };
+        let mut bytes = Vec::new();
+        packet.emit(&mut bytes);
+        let bytes: Arc<[u8]> = bytes.into();
+        if self.chance.strikes(self.drop) {
+            return;
+        }
+        let mut later = self.delay;
+        if self.jitter > 0 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "less than the jitter")]
+            let more = (self.jitter as f64 * self.chance.fraction()) as i64;
+            later = later.saturating_add(more);
+        }
+        if self.chance.strikes(self.reorder) {
+            later = later.saturating_add(OVERTAKEN);
+        }
+        let copies = if self.chance.strikes(self.duplicate) { 2 } else { 1 };
+        for _ in 0..copies {
+            if later == 0 {
+                self.send_reply(now, &bytes);
+            } else {
+                self.order += 1;
+                self.replies.insert((now.plus(later), self.order), Arc::clone(&bytes));
+            }
+        }
+    }
+
+    fn send_reply(&mut self, now: Time, bytes: &Arc<[u8]>) {
+        let Some(link) = self.datagrams else { return };
+        self.replied += 1;
+        self.telling.said(now, What::Status, bytes);
+        self.transmit.push_back(Transmit::one(link, Arc::clone(bytes)));
+    }
+
+    /// The loop of the last packet: a program is one packet behind what it is told.
+    fn trace(&mut self) -> TraceBits {
+        let trace = TraceBits::default().with_roborio(true);
+        if !self.code {
+            return trace;
+        }
+        let now_in = self.enabled.then(|| self.asked.mode());
+        let was_in = std::mem::replace(&mut self.in_loop, now_in);
+        // Before the date is known a program is still loading, as captured.
+        let trace = trace.with_code(self.date.is_some());
+        match was_in {
+            None => trace.with_disabled(true),
+            Some(Mode::Autonomous) => trace.with_autonomous(true),
+            Some(Mode::Test) => trace.with_test(true),
+            Some(Mode::Teleop | Mode::Reserved) => trace.with_teleop(true),
+        }
+    }
+
+    fn tags(&mut self, now: Time, out: &mut Vec<u8>) {
+        let outputs = self.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        for output in self.outputs.iter().take(outputs) {
+            let output = output.map(|output| JoystickOutput {
+                outputs: output.bits,
+                left_rumble: rumble_to_raw(output.left),
+                right_rumble: rumble_to_raw(output.right),
+            });
+            StatusTag::JoystickOutput { output, rest: &[] }.emit(out);
+        }
+        if due(&mut self.due.disk, SECOND, now) {
+            StatusTag::Disk { free: self.disk.into(), rest: &[] }.emit(out);
+        }
+        if due(&mut self.due.cpu, SECOND, now) {
+            Cores::emit_tag(&self.cpu, out);
+        }
+        if due(&mut self.due.ram, SECOND, now) {
+            StatusTag::Ram { free: self.ram.into(), rest: &[] }.emit(out);
+        }
+        if let Some(pd) = self.pd.filter(|_| due(&mut self.due.pd, PD_EVERY, now)) {
+            StatusTag::PowerDistribution { pd, rest: &[] }.emit(out);
+        }
+        if due(&mut self.due.can, CAN_EVERY, now) {
+            StatusTag::Can { can: self.can, rest: &[] }.emit(out);
+        }
+    }
+
+    /// A line or an error of the program: kept, and sent if a station listens.
+    fn say(&mut self, now: Time, what: Saying) {
+        self.next_line = self.next_line.wrapping_add(1);
+        let said = Said { at: now, sequence: self.next_line, what };
+        self.send_said(now, &said);
+        if self.backlog.len() >= BACKLOG {
+            self.backlog.pop_front();
+        }
+        self.backlog.push_back(said);
+    }
+
+    fn send_said(&mut self, now: Time, said: &Said) {
+        let Some(opened) = self.tcp.as_ref().map(|tcp| tcp.opened) else { return };
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has binary32")]
+        let time = Time::from_nanos(said.at.since(opened)).seconds() as f32;
+        let sequence = said.sequence;
+        match &said.what {
+            Saying::Line(text) => {
+                let text = start_of(text, LONGEST_TEXT);
+                self.send_message(now, &ToStation::Console(Console { time, sequence, text }));
+            }
+            Saying::Error(fault) => {
+                let message = ErrorMessage {
+                    time,
+                    sequence,
+                    count: 1,
+                    code: fault.code,
+                    flags: ErrorFlags::default().with_error(fault.error),
+                    details: start_of(&fault.details, LONGEST_TEXT),
+                    location: start_of(&fault.location, LONGEST_TEXT),
+                    stack: start_of(&fault.stack, LONGEST_TEXT),
+                    rest: &[],
+                };
+                self.send_message(now, &ToStation::Error(message));
+            }
+        }
+    }
+
+    /// First all lines, then all errors, as captured.
+    fn send_backlog(&mut self, now: Time) {
+        let backlog = std::mem::take(&mut self.backlog);
+        let (lines, errors): (Vec<_>, Vec<_>) = backlog.iter().partition(|said| matches!(said.what, Saying::Line(_)));
+        lines.into_iter().chain(errors).for_each(|said| self.send_said(now, said));
+        self.backlog = backlog;
+    }
+
+    fn tell_faults(&mut self, now: Time) {
+        let (comms, brownouts) = (self.comms_faults, self.brownouts);
+        self.send_message(now, &ToStation::DisableFaults { comms, brownout_12v: brownouts, rest: &[] });
+    }
+
+    fn tell_rails(&mut self, now: Time) {
+        let [v6, v5, v3_3] = self.rails;
+        self.send_message(now, &ToStation::RailFaults { v6, v5, v3_3, rest: &[] });
+    }
+
+    /// The list of devices, and the empty one that ends it.
+    fn tell_versions(&mut self, now: Time) {
+        let versions = std::mem::take(&mut self.options.versions);
+        for DeviceVersion { kind, id, name, version } in &versions {
+            let (kind, id, name, version) = (*kind, *id, name.as_bytes(), version.as_bytes());
+            self.send_message(now, &ToStation::Version(Version { kind, id, name, version, ..Version::default() }));
+        }
+        self.options.versions = versions;
+        self.send_message(now, &ToStation::Version(Version::default()));
+    }
+
+    /// A message for the station, if it listens; after a silence, if there is one.
+    fn send_message(&mut self, now: Time, message: &ToStation<'_>) {
+        let Some(tcp) = &mut self.tcp else { return };
+        let mut bytes = Vec::new();
+        message.emit(&mut bytes);
+        tcp.held.push_back(bytes.into());
+        if !self.is_silent() {
+            self.release(now);
+        }
+    }
+
+    fn release(&mut self, now: Time) {
+        let Some(tcp) = &mut self.tcp else { return };
+        for bytes in tcp.held.drain(..) {
+            self.telling.said(now, What::ToStation, &bytes);
+            self.transmit.push_back(Transmit::one(tcp.link, bytes));
+        }
+    }
+
+    /// A message from the station.
+    fn listen(&mut self, message: &ToRobot<'_>) {
+        match message {
+            ToRobot::Descriptor(descriptor) => {
+                if let Some(place) = self.descriptions.get_mut(usize::from(descriptor.index)) {
+                    *place = Description::of_wire(descriptor);
+                }
+            }
+            ToRobot::Match(info) => self.match_info = Some(Match::of_wire(info)),
+            ToRobot::GameData(data) => self.game_data = Some(String::from_utf8_lossy(data).into_owned()),
+            ToRobot::KeepAlive | ToRobot::Unknown { .. } => {}
+        }
+    }
+}
+
+impl fmt::Debug for Robot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Robot").field("view", &self.view()).finish_non_exhaustive()
+    }
+}
+
+impl Ramp {
+    fn at(&self, now: Time) -> f64 {
+        let gone = now.since(self.start);
+        if gone >= self.over {
+            return self.to;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a share of a duration")]
+        let share = gone.max(0) as f64 / self.over as f64;
+        self.from + (self.to - self.from) * share
+    }
+}
+
+impl Due {
+    fn from(now: Time) -> Self {
+        let cpu = now.plus(CPU_AFTER);
+        Self { can: now, cpu, disk: cpu.plus(BETWEEN), ram: cpu.plus(2 * BETWEEN), pd: now }
+    }
+}
+
+/// Whether it is time, and if so sets the next one.
+fn due(next: &mut Time, every: i64, now: Time) -> bool {
+    let late = now.since(*next);
+    if late >= 0 {
+        *next = now.plus(every - late % every);
+    }
+    late >= 0
+}
+
+/// The bytes of a text, no more than a message has room for.
+fn start_of(text: &str, most: usize) -> &[u8] {
+    text.as_bytes().get(..most).unwrap_or(text.as_bytes())
+}
+
+impl Session for Robot {
+    fn handle_open(&mut self, now: Time, link: Link) {
+        self.watch(now);
+        if self.datagrams.is_none() {
+            self.datagrams = Some(link);
+            return;
+        }
+        if self.booting.is_some() {
+            self.close.push_back(link);
+            return;
+        }
+        let tcp = Tcp {
+            link,
+            messages: Messages::default(),
+            opened: now,
+            unknown_at: Some(now.plus(UNKNOWN_AFTER)),
+            held: VecDeque::new(),
+        };
+        if let Some(old) = self.tcp.replace(tcp).filter(|old| old.link != link) {
+            self.close.push_back(old.link);
+        }
+        self.send_backlog(now);
+    }
+
+    fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.watch(now);
+        if self.datagrams == Some(link) {
+            if self.is_silent() {
+                return Ok(());
+            }
+            self.telling.heard(now, What::Control, bytes, sink)?;
+            // What is no control packet is a problem, which the mapper has told.
+            if let Ok(control) = Control::parse(bytes) {
+                self.hear(now, &control);
+                self.obey(now, control.request);
+                if !self.is_silent() {
+                    self.reply(now, control.sequence);
+                }
+            }
+            return self.telling.reach(now, sink);
+        }
+        let Some(mut tcp) = self.tcp.take_if(|tcp| tcp.link == link) else { return Ok(()) };
+        tcp.messages.push(bytes);
+        while let Some((_, body)) = tcp.messages.next() {
+            self.telling.heard(now, What::ToRobot, body, sink)?;
+            if let Ok(message) = ToRobot::parse(body) {
+                self.listen(&message);
+            }
+        }
+        self.tcp = Some(tcp);
+        Ok(())
+    }
+
+    fn handle_close(&mut self, now: Time, link: Link) {
+        self.watch(now);
+        if self.datagrams == Some(link) {
+            self.datagrams = None;
+            self.forget_station();
+        }
+        self.tcp.take_if(|tcp| tcp.link == link);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.watch(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        let lost = self.heard.map(|heard| heard.plus(LOST_AFTER + 1));
+        let until = [self.booting, self.code_at, self.watchdog_at(), lost, self.silent_until];
+        let unknown = self.tcp.as_ref().and_then(|tcp| tcp.unknown_at);
+        let reply = self.replies.first_key_value().map(|((at, _), _)| *at);
+        // What is ready waits for the end of the silence.
+        let ready = if self.is_silent() { None } else { unknown.into_iter().chain(reply).min() };
+        until.into_iter().flatten().chain(ready).min()
+    }
+
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.transmit.pop_front()
+    }
+
+    fn poll_close(&mut self) -> Option<Link> {
+        self.close.pop_front()
+    }
+
+    fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        self.telling.reach(self.now, sink)
+    }
+}
+
+/// What WPILib prints first.
+const PROGRAM_STARTS: &str = "********** Robot program starting **********";
