@@ -8,6 +8,7 @@ mod demo;
 mod dialects;
 mod diff;
 mod doctor;
+mod ds;
 mod du;
 mod dump;
 mod find;
@@ -64,6 +65,7 @@ enum Command {
     Record(record::Record),
     Play(play::Play),
     Carla(carla::Carla),
+    Ds(ds::Ds),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
     Completion(completion::Completion),
@@ -95,6 +97,7 @@ impl Cli {
             Some(Command::Record(command)) => command.run(screen),
             Some(Command::Play(command)) => command.run(screen),
             Some(Command::Carla(command)) => command.run(screen),
+            Some(Command::Ds(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),
