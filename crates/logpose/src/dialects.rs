@@ -6,8 +6,13 @@ use logpose_core::{Confidence, Dialect};
 use crate::Wrapper;
 
 /// Every dialect, in the order in which they are asked whether bytes are theirs. This is the only list.
-pub static DIALECTS: &[&dyn Dialect] =
-    &[&logpose_wpilog::Wpilog, &logpose_rlog::Rlog, &logpose_carla::Carla, &logpose_nt4::Nt4];
+pub static DIALECTS: &[&dyn Dialect] = &[
+    &logpose_wpilog::Wpilog,
+    &logpose_rlog::Rlog,
+    &logpose_carla::Carla,
+    &logpose_nt4::Nt4,
+    &logpose_driverstation::DriverStation,
+];
 
 /// The dialect of that name.
 #[must_use]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod dialect;
 mod model;
 pub mod pd;
 pub mod script;
@@ -7,4 +8,5 @@ pub mod session;
 pub mod usage;
 pub mod wire;
 
+pub use dialect::{CONTROL_PORT, DriverStation, HELLO, STATUS_PORT, STREAM_PORT};
 pub use model::Mapper;
