@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::driver::Driver;
-use crate::links::paired::{Beside, Caller, FIELD, PairedPorts, is_field};
+use crate::links::paired::{Beside, Caller, FIELD, Ports, is_field};
 use crate::links::{Candidate, SerialPort, Wire, connect};
 use crate::stats::LinkStats;
 use crate::{Address, Batch, Clock, Host, Speech};
@@ -46,7 +46,7 @@ impl Source {
                 if matches!(host, Host::Ip(ip) if is_field(ip)) {
                     return Err(refuse(FIELD));
                 }
-                let ports = PairedPorts { datagrams: address.port, answers, stream };
+                let ports = Ports { datagrams: address.port, answers, stream };
                 Candidate::Called(Caller { host, ports, hello, bind: None, socket: None })
             }
             _ => Candidate::Network { host, port: address.port, transport, name },
@@ -123,6 +123,7 @@ impl Source {
         }
         let mut batch = Batch::new(clock.now());
         driver.session.handle_end(batch.received);
+        driver.carry();
         if driver.session.poll_samples(&mut batch).is_ok() && !batch.is_empty() {
             let _ = batches.send((number, batch)).await;
         }

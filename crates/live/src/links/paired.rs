@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use logpose_core::Link;
+use logpose_driverstation::{CONTROL_PORT, STATUS_PORT, STREAM_PORT};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, lookup_host};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -19,13 +20,14 @@ use super::queue::Pending;
 use super::udp::LARGEST;
 use super::{Event, Wire};
 use crate::Host;
+use crate::ds::{DsError, STATION_RUNS};
 
 /// The side that calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) host: Host,
     /// Where datagrams go, where their answers come to, and where the stream is.
-    pub(crate) ports: PairedPorts,
+    pub(crate) ports: Ports,
     pub(crate) hello: &'static [u8],
     /// The address of this machine to use, if not the one that comes by itself.
     pub(crate) bind: Option<IpAddr>,
@@ -33,15 +35,22 @@ pub(crate) struct Caller {
     pub(crate) socket: Option<Arc<StdSocket>>,
 }
 
-/// The ports of a pair.
+/// The ports of datagrams with a stream beside them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct PairedPorts {
+pub struct Ports {
     /// To which datagrams go.
     pub datagrams: u16,
     /// To which they are answered, on the machine that sent them.
     pub answers: u16,
     /// Of the TCP stream.
     pub stream: u16,
+}
+
+/// Those of the Driver Station link.
+impl Default for Ports {
+    fn default() -> Self {
+        Self { datagrams: CONTROL_PORT, answers: STATUS_PORT, stream: STREAM_PORT }
+    }
 }
 
 /// The side that is called, with its sockets.
@@ -105,15 +114,7 @@ pub(crate) struct Calling {
 impl Caller {
     /// Takes the port for the answers.
     pub(crate) fn bind(&self) -> io::Result<StdSocket> {
-        let (ip, port) = (self.local(), self.ports.answers);
-        let taken = |error: io::Error| match error.kind() {
-            io::ErrorKind::AddrInUse => {
-                let text = format!("UDP port {port} is taken: another Driver Station runs on this machine");
-                io::Error::new(io::ErrorKind::AddrInUse, text)
-            }
-            kind => io::Error::new(kind, format!("{} cannot be bound: {error}", SocketAddr::new(ip, port))),
-        };
-        let socket = StdSocket::bind((ip, port)).map_err(taken)?;
+        let socket = StdSocket::bind((self.local(), self.ports.answers))?;
         socket.set_nonblocking(true)?;
         Ok(socket)
     }
@@ -134,7 +135,10 @@ impl Caller {
     pub(super) async fn connect(&self) -> io::Result<Connection> {
         let socket = match &self.socket {
             Some(socket) => socket.try_clone()?,
-            None => self.bind()?,
+            None => {
+                let address = SocketAddr::new(self.local(), self.ports.answers);
+                self.bind().map_err(|error| io::Error::other(DsError::bind("UDP", address, STATION_RUNS)(error)))?
+            }
         };
         let socket = UdpSocket::from_std(socket)?;
         let mut buffer = vec![0; LARGEST];
