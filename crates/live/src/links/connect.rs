@@ -28,6 +28,7 @@ pub(crate) enum Candidate {
 }
 
 /// What a connection is made of.
+#[derive(Debug)]
 pub(crate) struct Connection {
     /// The link without which there is none.
     pub(crate) wire: Wire,

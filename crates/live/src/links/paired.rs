@@ -1,5 +1,6 @@
 //! Datagrams with a TCP stream beside them: whoever calls hears the answers at a fixed port of its own.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdListener, UdpSocket as StdSocket};
 use std::pin::Pin;
@@ -96,6 +97,7 @@ impl Turn {
 }
 
 /// What gives the stream beside datagrams, and another one whenever it has closed.
+#[derive(Debug)]
 pub(crate) enum Beside {
     Call(Calling),
     Answer(TcpListener),
@@ -213,6 +215,12 @@ impl Callee {
         let listener = TcpListener::from_std(self.listener.try_clone()?)?;
         let wire = Wire::Datagrams(Datagrams { socket, peer: Peer::Calling(self.answers, Arc::default()) });
         Ok(Connection { wire, beside: Some(Beside::Answer(listener)), peer })
+    }
+}
+
+impl fmt::Debug for Calling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Calling").field("to", &self.to).finish_non_exhaustive()
     }
 }
 

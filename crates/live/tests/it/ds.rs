@@ -178,7 +178,9 @@ fn one_station_at_a_time() {
     // Another one, at another address, is not heard, and its stream is closed.
     let other = UdpSocket::bind((address(), 0)).unwrap();
     let before = robot.view();
-    (0..20).for_each(|_| drop(other.send_to(&[0, 9, 1, 4, 0, 5], (at, 1110)).unwrap()));
+    for _ in 0..20 {
+        other.send_to(&[0, 9, 1, 4, 0, 5], (at, 1110)).unwrap();
+    }
     let mut stream = TcpStream::connect((at, 1740)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let mut byte = [0];
