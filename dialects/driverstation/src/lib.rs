@@ -1,12 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+mod channels;
 mod dialect;
+mod json;
 mod model;
 pub mod pd;
+mod samples;
 pub mod script;
 pub mod session;
+mod trips;
 pub mod usage;
 pub mod wire;
 
+pub use channels::{Name, Origin};
 pub use dialect::{CONTROL_PORT, DriverStation, HELLO, STATUS_PORT, STREAM_PORT};
+pub use json::{ErrorRecord, put_descriptor, put_match, put_version};
 pub use model::Mapper;

@@ -8,7 +8,7 @@ use logpose_core::{Cursor, Time};
 use super::WireError;
 use super::bits::{ControlBits, RequestBits};
 use super::joystick::{self, Joystick};
-use super::show::{Hex, Quoted, Words};
+use super::show::{Quoted, extra};
 use super::tags::{RawTag, TagProblem, Tags, put_tag};
 
 const COUNTDOWN: u8 = 0x07;
@@ -168,6 +168,16 @@ impl<'a> ControlTag<'a> {
         })
     }
 
+    /// What stands behind the known layout.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        match self {
+            Self::Countdown { rest, .. } | Self::Date { rest, .. } => rest,
+            Self::Joystick(Some(stick)) => stick.rest,
+            Self::Joystick(None) | Self::Timezone(_) | Self::Unknown(_) => &[],
+        }
+    }
+
     /// Appends the tag. What one size byte cannot say is cut.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
@@ -192,21 +202,15 @@ impl<'a> ControlTag<'a> {
 
 impl fmt::Display for ControlTag<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = Words::new(f);
         match self {
-            Self::Countdown { seconds, rest } => {
-                words.put(format_args!("countdown {seconds} s"))?;
-                words.rest(rest)
-            }
-            Self::Joystick(None) => words.put("no joystick"),
-            Self::Joystick(Some(stick)) => words.put(format_args!("joystick {stick}")),
-            Self::Date { date, rest } => {
-                words.put(format_args!("date {date}"))?;
-                words.rest(rest)
-            }
-            Self::Timezone(name) => words.put(format_args!("timezone {}", Quoted(name))),
-            Self::Unknown(tag) => words.put(format_args!("tag {:02x} {}", tag.id, Hex(tag.data))),
-        }
+            Self::Countdown { seconds, .. } => write!(f, "countdown {seconds} s"),
+            Self::Joystick(None) => f.write_str("no joystick"),
+            Self::Joystick(Some(stick)) => write!(f, "joystick {stick}"),
+            Self::Date { date, .. } => write!(f, "date {date}"),
+            Self::Timezone(name) => write!(f, "timezone {}", Quoted(name)),
+            Self::Unknown(tag) => write!(f, "{tag}"),
+        }?;
+        extra(f, self.rest())
     }
 }
 

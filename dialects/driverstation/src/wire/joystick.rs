@@ -4,7 +4,6 @@ use std::fmt;
 
 use logpose_core::{Cursor, Truncated};
 
-use super::show::Words;
 use super::tags::put_tag;
 
 /// The tag of a stick.
@@ -114,8 +113,7 @@ impl fmt::Display for Joystick<'_> {
         f.write_str(", buttons")?;
         (1..).zip(self.buttons()).filter(|(_, down)| *down).try_for_each(|(n, _): (u16, _)| write!(f, " {n}"))?;
         write!(f, " of {}, POVs", self.button_count)?;
-        self.povs().try_for_each(|pov| write!(f, " {pov}"))?;
-        if self.rest.is_empty() { Ok(()) } else { write!(f, ", and {}", super::show::Hex(self.rest)) }
+        self.povs().try_for_each(|pov| write!(f, " {pov}"))
     }
 }
 
@@ -162,9 +160,8 @@ impl JoystickOutput {
 
 impl fmt::Display for JoystickOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = Words::new(f);
-        words.put(format_args!("outputs {:08x}", self.outputs))?;
-        words.put(format_args!("rumble {:.3} {:.3}", rumble_value(self.left_rumble), rumble_value(self.right_rumble)))
+        let (left, right) = (rumble_value(self.left_rumble), rumble_value(self.right_rumble));
+        write!(f, "outputs {:08x}, rumble {left:.3} {right:.3}", self.outputs)
     }
 }
 

@@ -18,11 +18,11 @@ impl<'f, 'b> Words<'f, 'b> {
         self.any = true;
         write!(self.out, "{word}")
     }
+}
 
-    /// Bytes behind a known layout, if there are any.
-    pub(crate) fn rest(&mut self, rest: &[u8]) -> fmt::Result {
-        if rest.is_empty() { Ok(()) } else { self.put(format_args!("and {}", Hex(rest))) }
-    }
+/// Bytes behind a known layout, if there are any.
+pub(crate) fn extra(f: &mut fmt::Formatter<'_>, rest: &[u8]) -> fmt::Result {
+    if rest.is_empty() { Ok(()) } else { write!(f, ", and {}", Hex(rest)) }
 }
 
 /// Text from the wire in quotes and on one line.

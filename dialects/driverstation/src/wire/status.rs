@@ -7,7 +7,7 @@ use logpose_core::{Cursor, Truncated};
 use super::WireError;
 use super::bits::{StatusBits, TraceBits};
 use super::joystick::JoystickOutput;
-use super::show::{Hex, Words};
+use super::show::{Hex, Words, extra};
 use super::tags::{RawTag, TagProblem, Tags, put_tag};
 use crate::pd::{self, PowerDistribution};
 
@@ -195,6 +195,20 @@ impl<'a> StatusTag<'a> {
         })
     }
 
+    /// What stands behind the known layout.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        match self {
+            Self::JoystickOutput { rest, .. }
+            | Self::Disk { rest, .. }
+            | Self::Cpu { rest, .. }
+            | Self::Ram { rest, .. }
+            | Self::PowerDistribution { rest, .. }
+            | Self::Can { rest, .. } => rest,
+            Self::Energy(_) | Self::Unknown(_) => &[],
+        }
+    }
+
     /// Appends the tag. What one size byte cannot say is cut.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
@@ -234,46 +248,18 @@ fn put_free(id: u8, free: u64, rest: &[u8], out: &mut Vec<u8>) {
 
 impl fmt::Display for StatusTag<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = Words::new(f);
-        let rest = match self {
-            Self::JoystickOutput { output: None, rest } => {
-                words.put("no joystick output")?;
-                rest
-            }
-            Self::JoystickOutput { output: Some(output), rest } => {
-                words.put(format_args!("joystick {output}"))?;
-                rest
-            }
-            Self::Disk { free, rest } => {
-                words.put(format_args!("disk {free} B free"))?;
-                rest
-            }
-            Self::Cpu { cores, rest } => {
-                words.put(format_args!("CPU {cores}"))?;
-                rest
-            }
-            Self::Ram { free, rest } => {
-                words.put(format_args!("RAM {free} B free"))?;
-                rest
-            }
-            Self::PowerDistribution { pd, rest } => {
-                words.put(pd)?;
-                rest
-            }
-            Self::Energy(data) => {
-                words.put(format_args!("energy {}", Hex(data)))?;
-                return Ok(());
-            }
-            Self::Can { can, rest } => {
-                words.put(can)?;
-                rest
-            }
-            Self::Unknown(tag) => {
-                words.put(tag)?;
-                return Ok(());
-            }
-        };
-        words.rest(rest)
+        match self {
+            Self::JoystickOutput { output: None, .. } => f.write_str("no joystick output"),
+            Self::JoystickOutput { output: Some(output), .. } => write!(f, "joystick {output}"),
+            Self::Disk { free, .. } => write!(f, "disk {free} B free"),
+            Self::Cpu { cores, .. } => write!(f, "CPU {cores}"),
+            Self::Ram { free, .. } => write!(f, "RAM {free} B free"),
+            Self::PowerDistribution { pd, .. } => write!(f, "{pd}"),
+            Self::Energy(data) => write!(f, "energy {}", Hex(data)),
+            Self::Can { can, .. } => write!(f, "{can}"),
+            Self::Unknown(tag) => write!(f, "{tag}"),
+        }?;
+        extra(f, self.rest())
     }
 }
 

@@ -6,7 +6,7 @@ use logpose_core::Cursor;
 
 use super::WireError;
 use super::framing::{put_message, put_short};
-use super::show::{Hex, Quoted, Words};
+use super::show::{Hex, Quoted, extra};
 
 const DESCRIPTOR: u8 = 0x02;
 const MATCH: u8 = 0x07;
@@ -53,6 +53,16 @@ impl<'a> ToRobot<'a> {
         !matches!(Self::parse(body), Err(_) | Ok(Self::Unknown { .. }))
     }
 
+    /// What stands behind the known layout.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        match self {
+            Self::Descriptor(descriptor) => descriptor.rest,
+            Self::Match(info) => info.rest,
+            Self::KeepAlive | Self::GameData(_) | Self::Unknown { .. } => &[],
+        }
+    }
+
     /// Appends size, id and data. What a length cannot say is cut.
     pub fn emit(&self, out: &mut Vec<u8>) {
         put_message(out, |out| match self {
@@ -85,7 +95,8 @@ impl fmt::Display for ToRobot<'_> {
             Self::Match(info) => write!(f, "match {info}"),
             Self::GameData(text) => write!(f, "game data {}", Quoted(text)),
             Self::Unknown { id, data } => write!(f, "message {id:02x} {}", Hex(data)),
-        }
+        }?;
+        extra(f, self.rest())
     }
 }
 
@@ -144,8 +155,7 @@ impl fmt::Display for Descriptor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.index, Quoted(self.name))?;
         f.write_str(if self.xbox != 0 { ", Xbox" } else { "" })?;
-        write!(f, ", type {}, {} axes, {} buttons, {} POVs", self.kind, self.axes.len(), self.buttons, self.povs)?;
-        if self.rest.is_empty() { Ok(()) } else { write!(f, ", and {}", Hex(self.rest)) }
+        write!(f, ", type {}, {} axes, {} buttons, {} POVs", self.kind, self.axes.len(), self.buttons, self.povs)
     }
 }
 
@@ -193,16 +203,14 @@ impl<'a> MatchInfo<'a> {
 
 impl fmt::Display for MatchInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = Words::new(f);
-        words.put(Quoted(self.event))?;
-        match self.number {
-            Some(number) => words.put(format_args!("{} {number}", self.kind))?,
-            None => words.put(self.kind)?,
+        write!(f, "{}, {}", Quoted(self.event), self.kind)?;
+        if let Some(number) = self.number {
+            write!(f, " {number}")?;
         }
-        if let Some(replay) = self.replay.filter(|replay| *replay != 0) {
-            words.put(format_args!("replay {replay}"))?;
+        match self.replay {
+            None | Some(0) => Ok(()),
+            Some(replay) => write!(f, ", replay {replay}"),
         }
-        words.rest(self.rest)
     }
 }
 

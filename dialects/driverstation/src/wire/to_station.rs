@@ -7,7 +7,7 @@ use logpose_core::Cursor;
 use super::WireError;
 use super::bits::ErrorFlags;
 use super::framing::{put_long, put_message, put_short};
-use super::show::{Hex, Quoted, Words};
+use super::show::{Hex, Quoted, extra};
 
 const TEXT: u8 = 0x00;
 const USAGE: u8 = 0x01;
@@ -99,6 +99,17 @@ impl<'a> ToStation<'a> {
         }
     }
 
+    /// What stands behind the known layout.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        match self {
+            Self::DisableFaults { rest, .. } | Self::RailFaults { rest, .. } => rest,
+            Self::Version(version) => version.rest,
+            Self::Error(error) => error.rest,
+            Self::KeepAlive | Self::Text(_) | Self::Usage(_) | Self::Console(_) | Self::Unknown { .. } => &[],
+        }
+    }
+
     /// Appends size, id and data. What a length cannot say is cut.
     pub fn emit(&self, out: &mut Vec<u8>) {
         put_message(out, |out| match self {
@@ -126,46 +137,20 @@ fn put(id: u8, out: &mut Vec<u8>, fields: &[&[u8]]) {
 
 impl fmt::Display for ToStation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = Words::new(f);
-        let rest: &[u8] = match self {
-            Self::KeepAlive => {
-                words.put("keepalive")?;
-                &[]
+        match self {
+            Self::KeepAlive => f.write_str("keepalive"),
+            Self::Text(text) => write!(f, "text {}", Quoted(text)),
+            Self::Usage(report) => write!(f, "usage {}, {}", Hex(report.head), Quoted(report.entries)),
+            Self::DisableFaults { comms, brownout_12v, .. } => {
+                write!(f, "disabled {comms} times for silence, {brownout_12v} times for low voltage")
             }
-            Self::Text(text) => {
-                words.put(format_args!("text {}", Quoted(text)))?;
-                &[]
-            }
-            Self::Usage(report) => {
-                words.put(format_args!("usage {}, {}", Hex(report.head), Quoted(report.entries)))?;
-                &[]
-            }
-            Self::DisableFaults { comms, brownout_12v, rest } => {
-                words.put(format_args!("disabled {comms} times for silence, {brownout_12v} times for low voltage"))?;
-                rest
-            }
-            Self::RailFaults { v6, v5, v3_3, rest } => {
-                words.put(format_args!("rail faults 6 V {v6}, 5 V {v5}, 3.3 V {v3_3}"))?;
-                rest
-            }
-            Self::Version(version) => {
-                words.put(version)?;
-                version.rest
-            }
-            Self::Error(error) => {
-                words.put(error)?;
-                error.rest
-            }
-            Self::Console(console) => {
-                words.put(console)?;
-                &[]
-            }
-            Self::Unknown { id, data } => {
-                words.put(format_args!("message {id:02x} {}", Hex(data)))?;
-                &[]
-            }
-        };
-        words.rest(rest)
+            Self::RailFaults { v6, v5, v3_3, .. } => write!(f, "rail faults 6 V {v6}, 5 V {v5}, 3.3 V {v3_3}"),
+            Self::Version(version) => write!(f, "{version}"),
+            Self::Error(error) => write!(f, "{error}"),
+            Self::Console(console) => write!(f, "{console}"),
+            Self::Unknown { id, data } => write!(f, "message {id:02x} {}", Hex(data)),
+        }?;
+        extra(f, self.rest())
     }
 }
 
