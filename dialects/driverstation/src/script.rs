@@ -372,12 +372,12 @@ impl<'t> Words<'t> {
         let Some(word) = self.next.checked_sub(1).and_then(|last| self.words.get(last)) else {
             return self.missing(wanted);
         };
-        self.error(word.column, format!("`{}` is not {wanted}; it is `{}`", word.text, self.usage))
+        self.error(word.column, format!("`{}` is not {wanted}; write `{}`", word.text, self.usage))
     }
 
     fn missing(&self, wanted: &str) -> ScriptError {
         let column = self.text.trim_end().chars().count() + 1;
-        self.error(column, format!("{wanted} is missing; it is `{}`", self.usage))
+        self.error(column, format!("{wanted} is missing; write `{}`", self.usage))
     }
 
     fn peek(&self) -> Option<&str> {
@@ -400,7 +400,7 @@ impl<'t> Words<'t> {
     fn finish(&self) -> Result<(), ScriptError> {
         match self.words.get(self.next) {
             None => Ok(()),
-            Some(word) => Err(self.error(word.column, format!("`{}` is too much; it is `{}`", word.text, self.usage))),
+            Some(word) => Err(self.error(word.column, format!("`{}` is too much; write `{}`", word.text, self.usage))),
         }
     }
 
@@ -509,7 +509,7 @@ impl<'t> Words<'t> {
         match self.words.get(self.next) {
             None => self.missing(wanted),
             Some(word) => {
-                self.error(word.column, format!("{wanted} is missing before `{}`; it is `{}`", word.text, self.usage))
+                self.error(word.column, format!("{wanted} is missing before `{}`; write `{}`", word.text, self.usage))
             }
         }
     }

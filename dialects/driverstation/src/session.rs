@@ -6,7 +6,6 @@
 
 mod chance;
 mod joystick;
-mod replies;
 mod robot;
 mod station;
 mod telling;

@@ -93,6 +93,11 @@ impl Trips {
         Some(Verdict { time, lost, loss: f64::from(self.window.count_ones()) / f64::from(self.verdicts) })
     }
 
+    /// How many of the last 25 packets with a verdict were lost.
+    pub(crate) fn lost(&self) -> u32 {
+        self.window.count_ones()
+    }
+
     /// No more replies will come. Packets that still had time are neither answered nor lost.
     pub(crate) fn close(&mut self) {
         self.sent.drain(..self.done);

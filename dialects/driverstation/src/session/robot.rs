@@ -364,7 +364,7 @@ enum Saying {
 }
 
 impl Robot {
-    /// A robot without a link. Its program has started long ago.
+    /// A robot without a link.
     #[must_use]
     pub fn new(options: RobotOptions) -> Self {
         let cores = usize::from(options.cores);
@@ -558,6 +558,9 @@ impl Robot {
 
     /// What time alone brings about.
     fn watch(&mut self, now: Time) {
+        // A clock that is set back must not keep it enabled.
+        self.enabled_at = self.enabled_at.min(now);
+        self.heard = self.heard.map(|heard| heard.min(now));
         self.now = now;
         if self.booting.is_some_and(|until| now >= until) {
             self.booting = None;
@@ -566,10 +569,10 @@ impl Robot {
         if self.code_at.is_some_and(|at| now >= at) {
             self.start_code(now);
         }
-        if let Some(until) = self.watchdog_at().filter(|until| now >= *until) {
+        if self.watchdog_at().is_some_and(|until| now >= until) {
             self.enabled = false;
             self.comms_faults = self.comms_faults.saturating_add(1);
-            self.tell_faults(until);
+            self.tell_faults(now);
         }
         if self.heard.is_some_and(|heard| now.since(heard) > LOST_AFTER) {
             self.forget_station();
@@ -595,7 +598,7 @@ impl Robot {
         (self.options.watchdog && self.enabled).then(|| self.enabled_at.plus(WATCHDOG))
     }
 
-    /// A control packet.
+    /// A control packet; one that was overtaken changes nothing.
     fn hear(&mut self, now: Time, control: &Control<'_>) {
         self.received += 1;
         self.heard = Some(now);
@@ -629,6 +632,7 @@ impl Robot {
                 Ok(ControlTag::Unknown(_)) | Err(_) => {}
             }
         }
+        self.obey(now, control.request);
     }
 
     /// Does what was not asked for before.
@@ -891,6 +895,9 @@ impl Session for Robot {
         self.watch(now);
         if self.datagrams.is_none() {
             self.datagrams = Some(link);
+            if self.code && self.next_line == 0 {
+                self.say(now, Saying::Line(PROGRAM_STARTS.into()));
+            }
             return;
         }
         if self.booting.is_some() {
@@ -920,7 +927,6 @@ impl Session for Robot {
             // What is no control packet is a problem, which the mapper has told.
             if let Ok(control) = Control::parse(bytes) {
                 self.hear(now, &control);
-                self.obey(now, control.request);
                 if !self.is_silent() {
                     self.reply(now, control.sequence);
                 }
@@ -929,14 +935,17 @@ impl Session for Robot {
         }
         let Some(mut tcp) = self.tcp.take_if(|tcp| tcp.link == link) else { return Ok(()) };
         tcp.messages.push(bytes);
-        while let Some((_, body)) = tcp.messages.next() {
-            self.telling.heard(now, What::ToRobot, body, sink)?;
+        let mut told = Ok(());
+        while told.is_ok()
+            && let Some((_, body)) = tcp.messages.next()
+        {
+            told = self.telling.heard(now, What::ToRobot, body, sink);
             if let Ok(message) = ToRobot::parse(body) {
                 self.listen(&message);
             }
         }
         self.tcp = Some(tcp);
-        Ok(())
+        told
     }
 
     fn handle_close(&mut self, now: Time, link: Link) {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use logpose_core::{Link, Problem, Session, Severity, Sink, SinkError, Time, Transmit};
 
 use super::joystick::{Description, JoystickState};
-use super::replies::{Answer, Replies};
 use super::telling::{Telling, What};
 use super::{CADENCE, LOST_AFTER};
+use crate::trips::Trips;
 use crate::wire::{
     AllianceStation, Control, ControlBits, ControlTag, Date, JOYSTICKS, MatchInfo, MatchType, Messages, Mode,
     RequestBits, Status, StatusBits, Tags, ToRobot, ToStation, TraceBits, VERSION,
@@ -68,7 +68,9 @@ pub struct Station {
     versions_until: Option<Time>,
     /// The next packet answers the start of a program.
     code_started: bool,
-    replies: Replies,
+    trips: Trips,
+    /// The newest packet that was answered.
+    answered: Option<u16>,
     /// When the robot was last heard, while it is there.
     heard: Option<Time>,
     /// What the robot last said, while it is there.
@@ -299,7 +301,7 @@ pub struct StationView {
     /// How long the last answered packet and its reply took, in nanoseconds.
     pub trip_time: Option<i64>,
     /// How many of the last 25 packets were lost.
-    pub lost: usize,
+    pub lost: u32,
     /// Control packets sent.
     pub sent: u64,
     /// Replies to them received, each once.
@@ -368,7 +370,8 @@ impl Station {
             restart_until: None,
             versions_until: None,
             code_started: false,
-            replies: Replies::default(),
+            trips: Trips::default(),
+            answered: None,
             heard: None,
             robot: None,
             date_wanted: false,
@@ -482,7 +485,7 @@ impl Station {
             station: self.options.station,
             robot: self.robot,
             trip_time: self.trip,
-            lost: self.replies.lost(self.now),
+            lost: self.trips.lost(),
             sent: self.sent,
             received: self.received,
             stopped: self.stopped,
@@ -579,7 +582,7 @@ impl Station {
         let mut bytes = Vec::new();
         packet.emit(&mut bytes);
         self.sent += 1;
-        self.replies.sent(self.sequence, now);
+        self.trips.sent(self.sequence, now);
         let bytes: Arc<[u8]> = bytes.into();
         self.telling.said(now, What::Control, &bytes);
         self.transmit.push_back(Transmit::one(link, bytes));
@@ -629,7 +632,7 @@ impl Station {
 
     /// A reply, if it is one to a packet of ours.
     fn hear(&mut self, now: Time, status: &Status<'_>) {
-        let Answer::First { trip, newest } = self.replies.answered(status.sequence, now) else { return };
+        let Some(trip) = self.trips.answered(status.sequence, now) else { return };
         self.received += 1;
         self.trip = Some(trip);
         if self.heard.replace(now).is_none() {
@@ -637,9 +640,11 @@ impl Station {
             // The reboot that was asked for has happened.
             self.reboot_until = None;
         }
-        if !newest {
+        if self.answered.is_some_and(|newest| status.sequence.wrapping_sub(newest) >= 0x8000) {
+            // It was overtaken by a newer one.
             return;
         }
+        self.answered = Some(status.sequence);
         let state = RobotState {
             enabled: status.status.enabled(),
             mode: status.status.mode(),
@@ -668,6 +673,7 @@ impl Station {
     /// What time alone brings about.
     fn watch(&mut self, now: Time) {
         self.now = now;
+        while self.trips.verdict(now).is_some() {}
         if self.heard.is_some_and(|heard| now.since(heard) > LOST_AFTER) {
             self.lose(Stopped::Lost);
         }

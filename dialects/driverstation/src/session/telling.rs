@@ -76,8 +76,8 @@ impl Telling {
             What::ToRobot => to_robot,
             What::ToStation => to_station,
         };
-        let at = *total + size;
-        *total = at + bytes.len() as u64;
+        let at = *total;
+        *total += size + bytes.len() as u64;
         match what {
             What::Control => self.mapper.control(now, at, bytes, sink),
             What::Status => self.mapper.status(now, at, bytes, sink),

@@ -9,4 +9,9 @@
 )]
 
 mod kit;
+mod script;
+mod session;
+mod session_samples;
+mod session_trouble;
 mod vectors;
+mod world;
