@@ -62,7 +62,7 @@ impl Live {
     }
 
     /// Listens to sources and hands what they tell to the outputs, until `watch` has enough, all sources have ended or
-    /// all outputs have. `watch` is asked every 50 ms or so.
+    /// all outputs have, if there are any. `watch` is asked every 50 ms or so.
     pub fn listen(
         &self,
         sources: Vec<Source>,
@@ -87,7 +87,8 @@ impl Live {
                 next_look = now + LOOK;
                 let progress =
                     state.progress(&tasks.list.iter().map(JoinHandle::is_finished).collect::<Vec<_>>(), &join);
-                if watch(progress).is_break() || outputs.iter().all(|output| output.is_done()) {
+                let done = !outputs.is_empty() && outputs.iter().all(|output| output.is_done());
+                if watch(progress).is_break() || done {
                     break;
                 }
             }

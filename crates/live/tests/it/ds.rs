@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
@@ -10,8 +11,13 @@ use std::time::{Duration, Instant};
 use logpose_driverstation::script::{Role, Script};
 use logpose_driverstation::session::{Command, JoystickState, Refused, RobotOptions, StationOptions};
 use logpose_driverstation::wire::{Control, Mode};
-use logpose_live::ds::{News, Ports, RobotHandle, RobotRunner, RobotSetup, StationHandle, StationRunner, StationSetup};
-use logpose_live::{Host, Join, Live, Source};
+use logpose_live::ds::{
+    News, Ports, RobotHandle, RobotRunner, RobotSetup, StationHandle, StationRunner, StationSetup, joystick_moves,
+};
+use logpose_live::recorder::{RecordOptions, Recorder};
+use logpose_live::{Address, Clock, Host, Join, Live, OutputThread, Source};
+
+use crate::source::{open, read};
 
 /// An address that no other test uses.
 pub(crate) fn address() -> IpAddr {
@@ -27,14 +33,17 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(live: Live, source: Source) -> Self {
+    fn start(live: Live, source: Source, file: Option<OutputThread>) -> Self {
         let stop: Arc<AtomicBool> = Arc::default();
         let theirs = Arc::clone(&stop);
         let thread = thread::spawn(move || {
-            live.listen(vec![source], Join::single(), &[], &mut |_| match theirs.load(Ordering::Relaxed) {
+            let outputs: Vec<&OutputThread> = file.iter().collect();
+            live.listen(vec![source], Join::single(), &outputs, &mut |_| match theirs.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             });
+            drop(outputs);
+            file.map_or(Ok(()), OutputThread::finish).unwrap();
         });
         Self { stop, thread: Some(thread) }
     }
@@ -59,7 +68,7 @@ pub(crate) fn robot(at: IpAddr, script: Option<&str>) -> (RobotHandle, Running) 
     let script = script.map(|text| Script::parse(text, Role::Robot).unwrap());
     let setup = RobotSetup { bind: at, script, options: RobotOptions::default(), ..RobotSetup::default() };
     let runner = RobotRunner::new(live.clock(), setup).unwrap();
-    (runner.handle(), Running::start(live, runner.into_source()))
+    (runner.handle(), Running::start(live, runner.into_source(), None))
 }
 
 pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> (StationHandle, Running) {
@@ -68,7 +77,7 @@ pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> 
     let options = StationOptions { may_enable, ..StationOptions::default() };
     let setup = StationSetup { robot: Some(Host::Ip(robot)), options, script, ..StationSetup::default() };
     let runner = StationRunner::new(live.clock(), setup).unwrap();
-    (runner.handle(), Running::start(live, runner.into_source()))
+    (runner.handle(), Running::start(live, runner.into_source(), None))
 }
 
 /// Waits until something is so.
@@ -250,11 +259,118 @@ fn all_ports_can_be_others() {
     let robot = RobotRunner::new(live.clock(), RobotSetup { bind: at, ports, ..RobotSetup::default() }).unwrap();
     assert_eq!(robot.address(), SocketAddr::new(at, 2110));
     let view = robot.handle();
-    let _robot = Running::start(live, robot.into_source());
+    let _robot = Running::start(live, robot.into_source(), None);
     let live = Live::new().unwrap();
     let bind = Some(address());
     let setup = StationSetup { robot: Some(Host::Ip(at)), ports, bind, ..StationSetup::default() };
     let station = StationRunner::new(live.clock(), setup).unwrap();
-    let _station = Running::start(live, station.into_source());
+    let _station = Running::start(live, station.into_source(), None);
     until("they are connected", || view.view().tcp);
+}
+
+/// What writes to a file.
+pub(crate) fn recording(path: &Path) -> OutputThread {
+    let options = RecordOptions { keep_free: 0, ..RecordOptions::default() };
+    let recorder = Recorder::create(path, options).unwrap();
+    OutputThread::start("recorder", Box::new(recorder), Clock::new()).unwrap()
+}
+
+/// A recording has both directions: the robot was enabled and disabled again, and it heard the secret.
+pub(crate) fn check(path: &Path, secret: &str) {
+    let log = open(path);
+    let values = |name: &str| -> Vec<String> {
+        let columns = log.all_columns().unwrap();
+        let column = columns.columns.iter().find(|column| column.channel.name == name);
+        let column = column.unwrap_or_else(|| panic!("{name} is missing"));
+        columns.samples(column).map(|(_, value)| format!("{value:?}")).collect()
+    };
+    for name in ["/ds/control/enabled", "/ds/status/enabled"] {
+        assert_eq!(values(name)[..2], ["Boolean(false)", "Boolean(true)"], "{name}");
+    }
+    assert!(
+        values("/ds/game_data").contains(&format!("String({:?})", secret.as_bytes())),
+        "{:?}",
+        values("/ds/game_data")
+    );
+    assert!(values("/ds/battery").iter().all(|volts| volts == "Double(12.5)"));
+    assert!(values("/ds/trip_time").len() > 20);
+    let lost = values("/ds/lost");
+    assert!(lost.iter().filter(|lost| *lost == "Boolean(true)").count() * 10 < lost.len(), "{lost:?}");
+}
+
+#[test]
+fn what_both_sides_say_is_recorded_by_either() {
+    let at = address();
+    let folder = tempfile::tempdir().unwrap();
+    let (here, there) = (folder.path().join("station.wpilog"), folder.path().join("robot.mcap"));
+    let live = Live::new().unwrap();
+    let robot = RobotRunner::new(live.clock(), RobotSetup { bind: at, ..RobotSetup::default() }).unwrap();
+    let robot_running = Running::start(live, robot.into_source(), Some(recording(&there)));
+    let live = Live::new().unwrap();
+    let script = "0 gamedata LLR\n0.2 enable\n0.8 disable\n1 end";
+    let script = Some(Script::parse(script, Role::Station).unwrap());
+    let options = StationOptions { may_enable: true, ..StationOptions::default() };
+    let setup = StationSetup { robot: Some(Host::Ip(at)), options, script, ..StationSetup::default() };
+    let station = StationRunner::new(live.clock(), setup).unwrap();
+    let handle = station.handle();
+    let running = Running::start(live, station.into_source(), Some(recording(&here)));
+    until("the script is over", || handle.is_over());
+    running.stop();
+    robot_running.stop();
+    check(&here, "LLR");
+    check(&there, "LLR");
+}
+
+#[test]
+fn a_robot_can_be_recorded_as_any_other_source_and_stays_disabled() {
+    let at = address();
+    let (robot, _robot) = robot(at, Some("0.2 print hello\n0.3 battery 11"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("robot.wpilog");
+    let live = Live::new().unwrap();
+    let source = Source::new(&Address::parse(&format!("ds://{at}")).unwrap(), "test").unwrap();
+    let stats = source.stats();
+    let running = Running::start(live, source, Some(recording(&path)));
+    until("it is connected", || robot.view().tcp);
+    until("it was heard for a while", || robot.view().replied > 60);
+    assert!(!robot.view().enabled);
+    assert_eq!((stats.figures().open, stats.figures().peer), (2, Some(format!("{at}:1110"))));
+    running.stop();
+    let contents = read(&path);
+    let has = |name: &str, ty: &str| contents.get(&(name.to_owned(), ty.to_owned())).map_or(0, Vec::len);
+    assert!(has("/ds/battery", "double") > 20 && has("/ds/console", "string") >= 1, "{:?}", contents.keys());
+    assert_eq!(has("/ds/control/enabled", "boolean"), 1, "it was never another one");
+}
+
+#[test]
+fn sticks_move_as_they_did_in_a_log() {
+    let at = address();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sticks.wpilog");
+    let record = |path: &Path, setup: StationSetup| {
+        let live = Live::new().unwrap();
+        let station = StationRunner::new(live.clock(), setup).unwrap();
+        let handle = station.handle();
+        (handle, Running::start(live, station.into_source(), Some(recording(path))))
+    };
+    let (_handle, robot_running) = robot(at, None);
+    let script = "0.1 joystick 2 axes 0.5 -1 buttons 1,3 of 4 pov 90\n0.3 joystick 2 axes 1 buttons none\n0.5 end";
+    let script = Some(Script::parse(script, Role::Station).unwrap());
+    let setup = StationSetup { robot: Some(Host::Ip(at)), script, ..StationSetup::default() };
+    let (handle, running) = record(&path, setup);
+    until("the script is over", || handle.is_over());
+    running.stop();
+    robot_running.stop();
+    let moves = joystick_moves(&open(&path)).unwrap();
+    assert_eq!(moves.iter().map(|one| one.port).collect::<Vec<_>>(), [2, 2]);
+    let between = (moves[1].at - moves[0].at).as_millis();
+    assert!((150..=400).contains(&between), "{between} ms");
+    let (robot, _robot) = robot(at, None);
+    let setup = StationSetup { robot: Some(Host::Ip(at)), moves, ..StationSetup::default() };
+    let (_handle, _running) = record(&folder.path().join("again.wpilog"), setup);
+    until("the stick has moved", || {
+        let view = robot.view();
+        let stick = view.joysticks.get(2).cloned().flatten();
+        stick.is_some_and(|stick| stick.axes == [1.0, -1.0] && stick.buttons == [false; 4] && stick.povs == [90])
+    });
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use logpose_driverstation::session::Command;
 use logpose_live::ds::{Proxy, ProxyOptions, ProxyView};
-use logpose_live::{Clock, Host};
+use logpose_live::{Clock, Host, OutputThread};
 
-use crate::ds::{address, robot, station, until};
+use crate::ds::{address, check, recording, robot, station, until};
 
 struct Proxying {
     stop: Arc<AtomicBool>,
@@ -21,16 +21,19 @@ struct Proxying {
 }
 
 impl Proxying {
-    fn start(bind: IpAddr, robot: IpAddr) -> Self {
+    fn start(bind: IpAddr, robot: IpAddr, file: Option<OutputThread>) -> Self {
         let options = ProxyOptions { robot: Host::Ip(robot), bind, ..ProxyOptions::default() };
         let mut proxy = Proxy::start(Clock::new(), &options).unwrap();
         let (stop, view): (Arc<AtomicBool>, Arc<Mutex<ProxyView>>) = Default::default();
         let (stopped, seen) = (Arc::clone(&stop), Arc::clone(&view));
         let thread = thread::spawn(move || {
-            proxy.run(&[], &mut |view| {
+            let outputs: Vec<&OutputThread> = file.iter().collect();
+            proxy.run(&outputs, &mut |view| {
                 *seen.lock().unwrap() = view;
                 if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
+            drop(outputs);
+            file.map_or(Ok(()), OutputThread::finish).unwrap();
         });
         Self { stop, view, thread: Some(thread) }
     }
@@ -51,7 +54,9 @@ impl Drop for Proxying {
 fn a_station_and_a_robot_notice_nothing_of_a_proxy() {
     let (at, between) = (address(), address());
     let (robot, _robot) = robot(at, None);
-    let proxy = Proxying::start(between, at);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("both.wpilog");
+    let proxy = Proxying::start(between, at, Some(recording(&path)));
     let (station, _station) = station(between, true, None);
     until("they are connected", || station.view().tcp && robot.view().tcp);
     until("the program is there", || station.view().robot.is_some_and(|robot| robot.code));
@@ -61,19 +66,21 @@ fn a_station_and_a_robot_notice_nothing_of_a_proxy() {
     until("the secret came", || robot.view().game_data.as_deref() == Some("RRL"));
     until("the proxy has seen it", || {
         let view = proxy.view();
-        view.control.is_some_and(|control| control.enabled()) && view.status.is_some_and(|status| status.enabled())
+        let enabled = view.control.is_some_and(|one| one.enabled()) && view.status.is_some_and(|one| one.enabled());
+        enabled && view.to_robot.datagrams > 50 && view.to_station.datagrams > 50
     });
     let view = proxy.view();
     assert_eq!((view.station, view.robot, view.stream), (Some(between), Some(at), true));
-    assert!(view.to_robot.datagrams > 5 && view.to_station.datagrams > 5, "{view:?}");
     assert!(view.to_robot.stream_bytes > 20 && view.unrecorded == 0, "{view:?}");
     assert!(view.to_robot.delay.p50_ns < 5_000_000 && view.to_station.delay.p50_ns < 5_000_000, "{view:?}");
+    drop(proxy);
+    check(&path, "RRL");
 }
 
 #[test]
 fn bytes_that_nobody_understands_are_passed_on_unchanged() {
     let (at, between) = (address(), address());
-    let proxy = Proxying::start(between, at);
+    let proxy = Proxying::start(between, at, None);
     let socket = |ip: IpAddr, port: u16| {
         let socket = UdpSocket::bind((ip, port)).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
