@@ -24,6 +24,8 @@ pub use proxy::{Proxy, ProxyOptions, ProxyView, Way};
 pub use robot::{RobotHandle, RobotRunner, RobotSetup};
 pub use station::{StationHandle, StationRunner, StationSetup};
 
+pub use logpose_driverstation::{script, session, wire};
+
 pub use crate::histogram::Spread;
 pub use crate::links::paired::Ports;
 pub use directed::News;

@@ -31,7 +31,7 @@ pub struct StationSetup {
     /// What the session is told.
     pub options: StationOptions,
     /// What happens when, counted from the first answer of the robot.
-    pub script: Option<Script>,
+    pub scripts: Vec<Script>,
     /// How sticks move, counted from the first answer of the robot; from the moment of enabling where that is permitted.
     pub moves: Vec<Move>,
 }
@@ -52,7 +52,7 @@ impl StationRunner {
         let address = (caller.local(), setup.ports.answers).into();
         caller.socket = Some(Arc::new(caller.bind().map_err(DsError::bind("UDP", address, STATION_RUNS))?));
         let begins = if setup.options.may_enable { Begins::Enabled } else { Begins::Heard };
-        let mut agendas: Vec<Agenda> = setup.script.map(Agenda::script).into_iter().collect();
+        let mut agendas: Vec<Agenda> = setup.scripts.into_iter().map(Agenda::script).collect();
         if !setup.moves.is_empty() {
             agendas.push(Agenda::moves(setup.moves, begins));
         }

@@ -73,9 +73,9 @@ pub(crate) fn robot(at: IpAddr, script: Option<&str>) -> (RobotHandle, Running) 
 
 pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> (StationHandle, Running) {
     let live = Live::new().unwrap();
-    let script = script.map(|text| Script::parse(text, Role::Station).unwrap());
+    let scripts = script.iter().map(|text| Script::parse(text, Role::Station).unwrap()).collect();
     let options = StationOptions { may_enable, ..StationOptions::default() };
-    let setup = StationSetup { robot: Some(Host::Ip(robot)), options, script, ..StationSetup::default() };
+    let setup = StationSetup { robot: Some(Host::Ip(robot)), options, scripts, ..StationSetup::default() };
     let runner = StationRunner::new(live.clock(), setup).unwrap();
     (runner.handle(), Running::start(live, runner.into_source(), None))
 }
@@ -148,8 +148,8 @@ fn a_station_says_goodbye_also_when_who_watches_it_panics() {
     let panicking = thread::spawn(move || {
         let live = Live::new().unwrap();
         let options = StationOptions { may_enable: true, ..StationOptions::default() };
-        let script = Some(Script::parse("0.2 enable", Role::Station).unwrap());
-        let setup = StationSetup { robot: Some(Host::Ip(at)), options, script, ..StationSetup::default() };
+        let scripts = vec![Script::parse("0.2 enable", Role::Station).unwrap()];
+        let setup = StationSetup { robot: Some(Host::Ip(at)), options, scripts, ..StationSetup::default() };
         let runner = StationRunner::new(live.clock(), setup).unwrap();
         let handle = runner.handle();
         live.listen(vec![runner.into_source()], Join::single(), &[], &mut |_| {
@@ -308,9 +308,9 @@ fn what_both_sides_say_is_recorded_by_either() {
     let robot_running = Running::start(live, robot.into_source(), Some(recording(&there)));
     let live = Live::new().unwrap();
     let script = "0 gamedata LLR\n0.2 enable\n0.8 disable\n1 end";
-    let script = Some(Script::parse(script, Role::Station).unwrap());
+    let scripts = vec![Script::parse(script, Role::Station).unwrap()];
     let options = StationOptions { may_enable: true, ..StationOptions::default() };
-    let setup = StationSetup { robot: Some(Host::Ip(at)), options, script, ..StationSetup::default() };
+    let setup = StationSetup { robot: Some(Host::Ip(at)), options, scripts, ..StationSetup::default() };
     let station = StationRunner::new(live.clock(), setup).unwrap();
     let handle = station.handle();
     let running = Running::start(live, station.into_source(), Some(recording(&here)));
@@ -355,8 +355,8 @@ fn sticks_move_as_they_did_in_a_log() {
     };
     let (_handle, robot_running) = robot(at, None);
     let script = "0.1 joystick 2 axes 0.5 -1 buttons 1,3 of 4 pov 90\n0.3 joystick 2 axes 1 buttons none\n0.5 end";
-    let script = Some(Script::parse(script, Role::Station).unwrap());
-    let setup = StationSetup { robot: Some(Host::Ip(at)), script, ..StationSetup::default() };
+    let scripts = vec![Script::parse(script, Role::Station).unwrap()];
+    let setup = StationSetup { robot: Some(Host::Ip(at)), scripts, ..StationSetup::default() };
     let (handle, running) = record(&path, setup);
     until("the script is over", || handle.is_over());
     running.stop();

@@ -1,6 +1,7 @@
 //! What `record` and `play` share: sources, what is served, and how it goes.
 
 mod keys;
+mod recorded;
 mod served;
 mod ticker;
 
@@ -11,6 +12,7 @@ use logpose_live::{Address, Join, Source};
 use crate::failure::Complaint;
 
 pub(super) use keys::{HELP as KEYS, Key, Keys};
+pub(super) use recorded::Recorded;
 pub(super) use served::{Served, To, finish};
 pub(super) use ticker::{SourcesTicker, Ticker};
 
