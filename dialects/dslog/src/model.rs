@@ -1,0 +1,502 @@
+//! What records and texts mean as channels and samples.
+
+use std::io::Write as _;
+
+use logpose_core::{Channel, Value};
+use logpose_driverstation::pd::{Kind, PDH_LEN, PDP_LEN, PowerDistribution};
+
+use crate::events::{Coded, Entry, ErrorEntry, Joystick, Match, PORTS, Part, entries, parts, whole_entry};
+use crate::wire::{Mode, Record};
+
+/// A channel that a log can have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Lane(u8);
+
+/// A set of lanes of records.
+pub(crate) type Lanes = u64;
+
+/// How many lanes there are.
+pub(crate) const LANES: usize = JOYSTICK as usize + PORTS as usize;
+
+/// Names, types and units of what records tell. The first ones are true or false, and have a sample when they change.
+const OF_RECORDS: [(&str, &str, &str); CURRENT as usize] = [
+    ("/ds/connected", "boolean", ""),
+    ("/ds/control/enabled", "boolean", ""),
+    ("/ds/control/autonomous", "boolean", ""),
+    ("/ds/control/test", "boolean", ""),
+    ("/ds/status/brownout", "boolean", ""),
+    ("/ds/status/watchdog", "boolean", ""),
+    ("/ds/status/robot_disabled", "boolean", ""),
+    ("/ds/status/robot_teleop", "boolean", ""),
+    ("/ds/status/robot_autonomous", "boolean", ""),
+    ("/ds/pd/type", "string", ""),
+    ("/ds/pd/id", "int64", ""),
+    ("/ds/pd/faults", "int64", ""),
+    ("/ds/battery", "double", "V"),
+    ("/ds/trip_time", "double", "s"),
+    ("/ds/packet_loss", "double", ""),
+    ("/ds/packet_loss_raw", "int64", ""),
+    ("/ds/cpu", "double", ""),
+    ("/ds/can/utilization", "double", ""),
+    ("/ds/wifi_signal", "double", "dB"),
+    ("/ds/bandwidth", "double", "Mb/s"),
+    ("/ds/pd/total_current", "double", "A"),
+    ("/ds/pd/voltage", "double", "V"),
+    ("/ds/pd/temperature", "double", "degC"),
+    ("/ds/pd/resistance", "double", "ohm"),
+    ("/ds/unknown/status/08", "raw", ""),
+];
+const FLAGS: u8 = 9;
+const PD_TYPE: u8 = 9;
+const PD_ID: u8 = 10;
+const PD_FAULTS: u8 = 11;
+const BATTERY: u8 = 12;
+const TRIP_TIME: u8 = 13;
+const LOSS: u8 = 14;
+const LOSS_RAW: u8 = 15;
+const CPU: u8 = 16;
+const CAN: u8 = 17;
+const WIFI: u8 = 18;
+const BANDWIDTH: u8 = 19;
+const PD_TOTAL: u8 = 20;
+const PD_VOLTAGE: u8 = 21;
+const PD_TEMPERATURE: u8 = 22;
+const PD_RESISTANCE: u8 = 23;
+const UNKNOWN_PD: u8 = 24;
+/// The first current; there are as many as the larger panel has.
+const CURRENT: u8 = 25;
+const CURRENTS: usize = Kind::Pdh.channels();
+
+/// Names, types and units of what texts tell.
+const OF_TEXTS: [(&str, &str, &str); (JOYSTICK - TEXTS) as usize] = [
+    ("/ds/console", "string", ""),
+    ("/ds/console/time", "double", "s"),
+    ("/ds/errors", "json", ""),
+    ("/ds/events", "string", ""),
+    ("/ds/match", "json", ""),
+    ("/ds/game_data", "string", ""),
+    ("/ds/disk_free", "int64", "B"),
+    ("/ds/ram_free", "int64", "B"),
+    ("/ds/faults/comms", "int64", ""),
+    ("/ds/faults/brownout_12v", "int64", ""),
+    ("/ds/faults/rail_6v", "int64", ""),
+    ("/ds/faults/rail_5v", "int64", ""),
+    ("/ds/faults/rail_3v3", "int64", ""),
+    ("/ds/versions", "json", ""),
+];
+const TEXTS: u8 = 49;
+const CONSOLE: u8 = 49;
+const CONSOLE_TIME: u8 = 50;
+const ERRORS: u8 = 51;
+const EVENTS: u8 = 52;
+const MATCH: u8 = 53;
+const GAME_DATA: u8 = 54;
+const DISK: u8 = 55;
+const RAM: u8 = 56;
+const COMMS: u8 = 57;
+const BROWNOUTS: u8 = 58;
+const RAIL_6V: u8 = 59;
+const RAIL_5V: u8 = 60;
+const RAIL_3V3: u8 = 61;
+const VERSIONS: u8 = 62;
+/// The first joystick.
+const JOYSTICK: u8 = 63;
+
+/// In every record.
+const ALWAYS: Lanes = 1 << LOSS | 1 << LOSS_RAW | 1 << CPU | 1 << CAN;
+/// Of every panel, of the CTRE PDP, and of the REV PDH.
+const OF_PANEL: Lanes = 1 << PD_TOTAL | currents(0, Kind::Pdp.channels());
+const OF_PDP: Lanes = 1 << PD_VOLTAGE | 1 << PD_TEMPERATURE;
+const OF_PDH: Lanes = currents(Kind::Pdp.channels(), CURRENTS);
+const fn currents(from: usize, to: usize) -> Lanes {
+    ((1 << to) - (1 << from)) << CURRENT
+}
+
+impl Lane {
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..).take(LANES).map(Self)
+    }
+
+    /// The lanes of a set.
+    #[inline]
+    pub(crate) fn of(mut lanes: Lanes) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let lane = u8::try_from(lanes.trailing_zeros()).ok().filter(|_| lanes != 0)?;
+            lanes &= lanes - 1;
+            Some(Self(lane))
+        })
+    }
+
+    /// The lane's place among all.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.0.into()
+    }
+
+    /// The set of this lane alone; empty if it is none of records.
+    pub(crate) fn set(self) -> Lanes {
+        if self.0 < TEXTS { 1 << self.0 } else { 0 }
+    }
+
+    /// The lane whose samples are in the same records, one for all that are.
+    pub(crate) fn leader(self) -> Self {
+        let groups = [ALWAYS, OF_PANEL, OF_PDP, OF_PDH];
+        let group = groups.into_iter().find(|group| group & self.set() != 0);
+        group.and_then(|group| Self::of(group).next()).unwrap_or(self)
+    }
+
+    /// The leaders among lanes.
+    #[inline]
+    pub(crate) fn leaders(lanes: Lanes) -> impl Iterator<Item = Self> {
+        const FOLLOWERS: Lanes = followers(ALWAYS) | followers(OF_PANEL) | followers(OF_PDP) | followers(OF_PDH);
+        Self::of(lanes & !FOLLOWERS)
+    }
+
+    /// The channel of that name.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let numbered = |text: &str, first: u8, count: usize| {
+            let n = text.parse::<u8>().ok().filter(|n| usize::from(*n) < count)?;
+            Some(Self(first + n))
+        };
+        if let Some(n) = name.strip_prefix("/ds/pd/current/") {
+            return numbered(n, CURRENT, CURRENTS);
+        }
+        if let Some(port) = name.strip_prefix("/ds/joystick/") {
+            return numbered(port.strip_suffix("/descriptor")?, JOYSTICK, PORTS.into());
+        }
+        let in_records = (0..).zip(&OF_RECORDS);
+        let mut all = in_records.chain((TEXTS..).zip(&OF_TEXTS));
+        all.find(|(_, (known, ..))| *known == name).map(|(lane, _)| Self(lane))
+    }
+
+    /// The channel.
+    pub(crate) fn channel(self) -> Channel {
+        let plain = |(name, ty, unit): (&str, &str, &str)| Channel {
+            unit: (!unit.is_empty()).then(|| unit.to_owned()),
+            ..Channel::new(name, ty)
+        };
+        match self.0 {
+            CURRENT..TEXTS => {
+                let n = self.0 - CURRENT;
+                Channel {
+                    unit: Some("A".to_owned()),
+                    family: Some(("pd_current".to_owned(), n.to_string())),
+                    ..Channel::new(format!("/ds/pd/current/{n}"), "double")
+                }
+            }
+            JOYSTICK.. => Channel::new(format!("/ds/joystick/{}/descriptor", self.0 - JOYSTICK), "json"),
+            TEXTS.. => OF_TEXTS.get(self.place() - TEXTS as usize).map_or_else(Channel::default, |def| plain(*def)),
+            _ => OF_RECORDS.get(self.place()).map_or_else(Channel::default, |def| plain(*def)),
+        }
+    }
+
+    /// How many bytes of the file a sample takes, where that is always the same: what is made of others takes none.
+    pub(crate) fn bytes(self) -> u64 {
+        match self.0 {
+            BATTERY | BANDWIDTH => 2,
+            TRIP_TIME | LOSS | CPU | CAN | WIFI | PD_VOLTAGE | PD_TEMPERATURE | PD_RESISTANCE => 1,
+            CURRENT..TEXTS => 1,
+            _ => 0,
+        }
+    }
+}
+
+impl Lane {
+    /// How many bytes of a record a sample takes, where it is not always the same.
+    #[inline]
+    pub(crate) fn taken(self, record: &Record<'_>) -> u64 {
+        if self.0 == UNKNOWN_PD { record.pd.len() as u64 } else { 0 }
+    }
+}
+
+const fn followers(group: Lanes) -> Lanes {
+    group & (group - 1)
+}
+
+/// What changes rarely, as the last record left it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct State {
+    flags: Option<u16>,
+    panel: Option<(Kind, u8)>,
+    faults: Option<u32>,
+}
+
+/// What is true of a record, in the order of the lanes.
+#[inline]
+fn flags(record: &Record<'_>) -> u16 {
+    let (status, mode) = (record.status, record.mode());
+    let all: [bool; FLAGS as usize] = [
+        record.is_connected(),
+        mode != Mode::Disabled,
+        status.ds_autonomous(),
+        mode == Mode::Test,
+        status.brownout(),
+        status.watchdog(),
+        status.robot_disabled(),
+        status.robot_teleop(),
+        status.robot_autonomous(),
+    ];
+    all.into_iter().rev().fold(0, |flags, flag| flags << 1 | u16::from(flag))
+}
+
+impl State {
+    /// The lanes that have a sample in the next record.
+    #[inline]
+    pub(crate) fn step(&mut self, record: &Record<'_>, power: Option<&PowerDistribution>) -> Lanes {
+        let now = flags(record);
+        let changed = self.flags.replace(now).map_or((1 << FLAGS) - 1, |last| last ^ now);
+        let mut lanes = ALWAYS | Lanes::from(changed);
+        let mut also = |there: bool, lane: u8| lanes |= if there { 1 << lane } else { 0 };
+        also(record.is_connected(), BATTERY);
+        also(record.trip_time().is_some(), TRIP_TIME);
+        also(record.wifi != 0, WIFI);
+        also(record.bandwidth != 0, BANDWIDTH);
+        also(power.is_none() && !record.is_without_power(), UNKNOWN_PD);
+        if let Some(power) = power {
+            let (kind, id) = (power.kind(), power.id());
+            let before = self.panel.replace((kind, id));
+            also(before.is_none_or(|(before, _)| before != kind), PD_TYPE);
+            also(before.is_none_or(|(_, before)| before != id), PD_ID);
+            also(power.resistance().is_some(), PD_RESISTANCE);
+            if let Some(faults) = power.faults() {
+                also(self.faults.replace(faults) != Some(faults), PD_FAULTS);
+            }
+            lanes |= OF_PANEL | if kind == Kind::Pdp { OF_PDP } else { OF_PDH };
+        }
+        lanes
+    }
+
+    /// Takes what is not known yet from a record further in front. Tells whether others of its length could add something.
+    pub(crate) fn recall(&mut self, record: &Record<'_>) -> bool {
+        self.flags.get_or_insert_with(|| flags(record));
+        let may_add = |state: &Self| {
+            let (pdp, pdh) = (record.pd.len() == PDP_LEN, record.pd.len() == PDH_LEN);
+            state.panel.is_none() && (pdp || pdh) || state.faults.is_none() && pdh
+        };
+        if may_add(self)
+            && let Some(power) = record.power()
+        {
+            self.panel.get_or_insert((power.kind(), power.id()));
+            self.faults = self.faults.or(power.faults());
+        }
+        may_add(self)
+    }
+}
+
+/// A record whose values are wanted.
+pub(crate) struct Values<'a> {
+    record: Record<'a>,
+    power: Option<PowerDistribution>,
+    currents: [f64; CURRENTS],
+    total: f64,
+}
+
+impl<'a> Values<'a> {
+    #[inline]
+    pub(crate) fn new(record: &Record<'a>, power: Option<PowerDistribution>) -> Self {
+        let mut values = Self { record: *record, power, currents: [0.0; CURRENTS], total: 0.0 };
+        if let Some(power) = &values.power {
+            values.currents.iter_mut().zip(power.currents()).for_each(|(place, current)| *place = current);
+            values.total = values.currents.iter().sum();
+        }
+        values
+    }
+
+    /// The value of a lane that has a sample in the record.
+    #[inline]
+    pub(crate) fn value(&self, lane: Lane) -> Option<Value<'a>> {
+        let record = &self.record;
+        Some(match lane.0 {
+            0..FLAGS => Value::Boolean(flags(record) >> lane.0 & 1 != 0),
+            PD_TYPE => Value::String(self.power.as_ref()?.kind().name().as_bytes()),
+            PD_ID => Value::Int64(self.power.as_ref()?.id().into()),
+            PD_FAULTS => Value::Int64(self.power.as_ref()?.faults()?.into()),
+            BATTERY => Value::Double(record.volts()?),
+            TRIP_TIME => Value::Double(record.trip_time()?),
+            LOSS => Value::Double(record.packet_loss()),
+            LOSS_RAW => Value::Int64(record.loss.into()),
+            CPU => Value::Double(f64::from(record.cpu) / 200.0),
+            CAN => Value::Double(f64::from(record.can) / 200.0),
+            WIFI => Value::Double(f64::from(record.wifi) * 0.5),
+            BANDWIDTH => Value::Double(f64::from(record.bandwidth) / 256.0),
+            PD_TOTAL => Value::Double(self.total),
+            PD_VOLTAGE => Value::Double(self.power.as_ref()?.voltage()?),
+            PD_TEMPERATURE => Value::Double(self.power.as_ref()?.temperature()?),
+            PD_RESISTANCE => Value::Double(self.power.as_ref()?.resistance()?),
+            UNKNOWN_PD => Value::Bytes(record.pd),
+            CURRENT..TEXTS => Value::Double(*self.currents.get(usize::from(lane.0 - CURRENT))?),
+            _ => return None,
+        })
+    }
+}
+
+/// One value that a text tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Said<'a> {
+    Text(&'a [u8]),
+    Double(f64),
+    Int(i64),
+    Error(ErrorEntry<'a>),
+    Coded(Coded<'a>),
+    Match(Match<'a>),
+    Joystick(Joystick<'a>),
+    Version(&'a [u8], &'a [u8]),
+}
+
+/// Where in a text it is told.
+pub(crate) struct Place {
+    pub(crate) lane: Lane,
+    /// Its first byte, counted from that of the text.
+    pub(crate) at: usize,
+    /// How many bytes of the text it takes; nothing where another sample has them already.
+    pub(crate) length: usize,
+}
+
+/// The event that a text names.
+pub(crate) fn event_in(text: &[u8]) -> Option<&[u8]> {
+    parts(whole_entry(text)).find_map(|(_, part)| match part {
+        Part::EventName(name) if !name.is_empty() => Some(name),
+        _ => None,
+    })
+}
+
+/// All that a text tells.
+pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
+    for (at, entry) in entries(text) {
+        match entry {
+            Entry::Console(line) => {
+                let length = text.get(at..).map_or(0, |rest| whole_entry(rest).len());
+                take(Place { lane: Lane(CONSOLE), at, length }, Said::Text(line.text));
+                take(Place { lane: Lane(CONSOLE_TIME), at, length: 0 }, Said::Double(line.time));
+            }
+            Entry::Error(error) => {
+                let length = text.get(at..).map_or(0, |rest| whole_entry(rest).len());
+                take(Place { lane: Lane(ERRORS), at, length }, Said::Error(error));
+            }
+            Entry::Other(entry) => {
+                take(Place { lane: Lane(EVENTS), at, length: entry.len() }, Said::Text(entry));
+                for (within, part) in parts(entry) {
+                    let told = part.told().into_iter().flatten();
+                    told.for_each(|(lane, said)| take(Place { lane: Lane(lane), at: at + within, length: 0 }, said));
+                }
+            }
+        }
+    }
+}
+
+/// What is told at the front of `rest`, which goes to the end of the text.
+pub(crate) fn told_at(lane: Lane, rest: &[u8]) -> Option<Said<'_>> {
+    let entry = whole_entry(rest);
+    if lane.0 == EVENTS {
+        return Some(Said::Text(entry));
+    }
+    match (Entry::parse(entry), lane.0) {
+        (Entry::Console(line), CONSOLE) => Some(Said::Text(line.text)),
+        (Entry::Console(line), CONSOLE_TIME) => Some(Said::Double(line.time)),
+        (Entry::Error(error), ERRORS) => Some(Said::Error(error)),
+        (Entry::Other(entry), wanted) => {
+            let told = Part::parse(entry).0?.told();
+            told.into_iter().flatten().find(|(lane, _)| *lane == wanted).map(|(_, said)| said)
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Part<'a> {
+    /// What it tells, and on which lanes.
+    fn told(self) -> [Option<(u8, Said<'a>)>; 3] {
+        let one = |lane, said| [Some((lane, said)), None, None];
+        let int = |lane, n| Some((lane, Said::Int(n)));
+        match self {
+            Self::Match(played) => one(MATCH, Said::Match(played)),
+            Self::Joystick(stick) => one(JOYSTICK + stick.port, Said::Joystick(stick)),
+            Self::Free { disk, memory } => [int(DISK, megabytes(disk)), int(RAM, megabytes(memory)), None],
+            Self::Faults { comms, brownouts } => [int(COMMS, comms), int(BROWNOUTS, brownouts), None],
+            Self::Rails { v6, v5, v3 } => [int(RAIL_6V, v6), int(RAIL_5V, v5), int(RAIL_3V3, v3)],
+            Self::Version { name, version } => one(VERSIONS, Said::Version(name, version)),
+            Self::Coded(coded) => one(ERRORS, Said::Coded(coded)),
+            Self::GameData(text) => one(GAME_DATA, Said::Text(text)),
+            Self::EventName(_) | Self::CodeStart | Self::CodeRestart | Self::Reboot | Self::TagIssue => [None; 3],
+        }
+    }
+}
+
+fn megabytes(n: i64) -> i64 {
+    n.saturating_mul(1_000_000)
+}
+
+impl<'a> Said<'a> {
+    /// The value, if it is a piece of the text or a number.
+    pub(crate) fn value(&self) -> Option<Value<'a>> {
+        match self {
+            Self::Text(text) => Some(Value::String(text)),
+            Self::Double(x) => Some(Value::Double(*x)),
+            Self::Int(n) => Some(Value::Int64(*n)),
+            _ => None,
+        }
+    }
+
+    /// Appends the value as JSON; `event` is the event of the log's match.
+    pub(crate) fn emit(&self, event: Option<&str>, out: &mut Vec<u8>) {
+        // Writing to memory cannot fail.
+        let _ = match *self {
+            Self::Text(_) | Self::Double(_) | Self::Int(_) => Ok(()),
+            Self::Error(e) => write!(
+                out,
+                r#"{{"severity":"{}","code":{},"details":{},"location":{},"stack":{},"flags":{},"count":{},"time":{},"sequence":null}}"#,
+                severity(e.is_error()),
+                e.code,
+                Quoted(e.details),
+                Quoted(e.location),
+                Quoted(e.stack),
+                e.flags,
+                e.count,
+                e.time
+            ),
+            Self::Coded(e) => write!(
+                out,
+                r#"{{"severity":"{}","code":{},"details":{},"location":"","stack":"","flags":null,"count":null,"time":null,"sequence":null}}"#,
+                severity(e.is_error),
+                e.code,
+                Quoted(e.text)
+            ),
+            Self::Match(m) => {
+                let event = event.map_or_else(|| "null".to_owned(), |name| Quoted(name.as_bytes()).to_string());
+                let time = m.field_time.map_or_else(|| "null".to_owned(), |time| format!("\"{time}\""));
+                let kind = m.kind.to_ascii_lowercase();
+                let (kind, number, replay) = (Quoted(&kind), m.number, m.replay);
+                write!(
+                    out,
+                    r#"{{"event":{event},"type":{kind},"number":{number},"replay":{replay},"field_time":{time}}}"#
+                )
+            }
+            Self::Joystick(s) => {
+                // Of the axes only their number is told, not their types.
+                let axes = vec!["null"; usize::try_from(s.axes).unwrap_or(0).min(usize::from(u8::MAX))].join(",");
+                let (name, buttons, povs) = (Quoted(s.name), s.buttons, s.povs);
+                write!(
+                    out,
+                    r#"{{"name":{name},"xbox":null,"type":null,"axes":[{axes}],"buttons":{buttons},"povs":{povs}}}"#
+                )
+            }
+            Self::Version(name, version) => {
+                write!(out, r#"{{"type":null,"id":null,"name":{},"version":{}}}"#, Quoted(name), Quoted(version))
+            }
+        };
+    }
+}
+
+fn severity(is_error: bool) -> &'static str {
+    if is_error { "error" } else { "warning" }
+}
+
+/// Text as a JSON string.
+struct Quoted<'a>(&'a [u8]);
+
+impl std::fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = String::from_utf8_lossy(self.0);
+        f.write_str(&serde_json::to_string(&*text).map_err(|_| std::fmt::Error)?)
+    }
+}
