@@ -44,7 +44,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         let link = Link(self.next);
         self.links.insert(link, OpenLink::start(link, wire, self.sender.clone(), self.queue_bytes));
         self.stats.opened();
-        self.session.handle_open(self.clock.now(), link);
+        self.session.handle_open(self.clock.micros(), link);
         self.carry();
         link
     }
@@ -78,7 +78,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
 
     /// Gives what happened to the session, and what that held to the sink. `None` is a time-out.
     pub(crate) fn handle(&mut self, event: Option<Event>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let now = self.clock.now();
+        let now = self.clock.micros();
         let mut result = Ok(());
         match event {
             Some(Event::Input(link, bytes)) if self.links.contains_key(&link) => {
@@ -141,7 +141,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     fn closed(&mut self, link: Link, reason: String) {
         if self.links.remove(&link).is_some() {
             self.stats.closed(reason);
-            self.session.handle_close(self.clock.now(), link);
+            self.session.handle_close(self.clock.micros(), link);
         }
     }
 

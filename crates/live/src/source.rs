@@ -47,7 +47,7 @@ impl Source {
                     return Err(refuse(FIELD));
                 }
                 let ports = Ports { datagrams: address.port, answers, stream };
-                Candidate::Called(Caller { host, ports, hello, bind: None, socket: None })
+                Candidate::Called(Caller { host, ports, hello: hello.into(), bind: None, socket: None })
             }
             _ => Candidate::Network { host, port: address.port, transport, name },
         };
@@ -121,7 +121,7 @@ impl Source {
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        let mut batch = Batch::new(clock.now());
+        let mut batch = Batch::new(clock.micros());
         driver.session.handle_end(batch.received);
         driver.carry();
         if driver.session.poll_samples(&mut batch).is_ok() && !batch.is_empty() {

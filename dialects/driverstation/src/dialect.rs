@@ -16,8 +16,8 @@ pub const CONTROL_PORT: u16 = 1110;
 pub const STATUS_PORT: u16 = 1150;
 /// Where a robot listens for the TCP link.
 pub const STREAM_PORT: u16 = 1740;
-/// The first packet of a station: disabled, and nothing is asked for.
-pub const HELLO: &[u8] = &[0x00, 0x01, 0x01, 0x00, 0x00, 0x00];
+/// A packet that asks for nothing: disabled, at red 1, with the number before the first one of a station.
+pub const HELLO: &[u8] = &[0x00, 0x00, 0x01, 0x00, 0x00, 0x00];
 
 static INFO: Info = Info {
     name: "driverstation",

@@ -102,7 +102,8 @@ impl Record {
         interrupt::await_it();
         let watch = file.watch.clone();
         let mut state = Recording { sources: SourcesTicker::new(&sources), watch, ticker, heard: false };
-        let outputs: Vec<&OutputThread> = std::iter::once(&file.thread).chain(served.iter().map(|one| &one.thread)).collect();
+        let outputs: Vec<&OutputThread> =
+            std::iter::once(&file.thread).chain(served.iter().map(|one| &one.thread)).collect();
         let mut last = Progress::default();
         live.listen(sources.list, join, &outputs, &mut |progress| {
             let over = limit.is_some_and(|limit| progress.elapsed.as_nanos() >= u128::from(limit.unsigned_abs()));

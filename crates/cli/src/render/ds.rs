@@ -58,7 +58,7 @@ pub(crate) struct StationLine<'a> {
     pub robot: Option<Robot>,
     pub trip_time_us: Option<f64>,
     /// Of the last 25 packets.
-    pub lost: usize,
+    pub lost: u32,
     pub sent: Int,
     pub received: Int,
     pub recording: Option<Recording>,

@@ -140,7 +140,8 @@ impl Proxy {
         {
             return Err(DsError::Itself(front));
         }
-        let caller = Caller { host: options.robot.clone(), ports, hello: HELLO, bind: options.answers, socket: None };
+        let caller =
+            Caller { host: options.robot.clone(), ports, hello: HELLO.into(), bind: options.answers, socket: None };
         let back = SocketAddr::new(caller.local(), ports.answers);
         let stream = SocketAddr::new(options.bind, ports.stream);
         let blocking = |address| {

@@ -99,7 +99,7 @@ impl RobotRunner {
 impl RobotHandle {
     /// Makes something happen.
     pub fn set(&self, change: Change) {
-        let now = self.clock.now();
+        let now = self.clock.micros();
         self.shared.lock().actor.set(now, change);
     }
 

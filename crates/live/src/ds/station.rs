@@ -48,7 +48,11 @@ impl StationRunner {
     pub fn new(clock: Clock, setup: StationSetup) -> Result<Self, DsError> {
         let host = setup.robot.unwrap_or(Host::Unsaid);
         DsError::check(&host)?;
-        let mut caller = Caller { host, ports: setup.ports, hello: HELLO, bind: setup.bind, socket: None };
+        let mut hello = HELLO.to_vec();
+        if let Some(station) = hello.last_mut() {
+            *station = setup.options.station.0;
+        }
+        let mut caller = Caller { host, ports: setup.ports, hello: hello.into(), bind: setup.bind, socket: None };
         let address = (caller.local(), setup.ports.answers).into();
         caller.socket = Some(Arc::new(caller.bind().map_err(DsError::bind("UDP", address, STATION_RUNS))?));
         let begins = if setup.options.may_enable { Begins::Enabled } else { Begins::Heard };
@@ -77,7 +81,7 @@ impl StationRunner {
 impl StationHandle {
     /// Tells the station to do something, with its next packet.
     pub fn command(&self, command: Command) -> Result<(), Refused> {
-        let now = self.clock.now();
+        let now = self.clock.micros();
         self.shared.lock().actor.command(now, command)
     }
 

@@ -53,7 +53,7 @@ impl Tap {
             // A batch takes everything.
             let _ = self.one(&piece, clock, &mut batch);
         }
-        self.now = self.now.max(clock.now());
+        self.now = self.now.max(clock.micros());
         let _ = self.mapper.reach(self.now, &mut batch);
         self.close(batch)
     }
@@ -76,7 +76,7 @@ impl Tap {
     }
 
     fn one(&mut self, piece: &Tapped, clock: &Clock, batch: &mut Batch) -> Result<(), SinkError> {
-        self.now = self.now.max(clock.at(piece.at));
+        self.now = self.now.max(Time::from_micros(clock.at(piece.at).micros()));
         let (now, bytes) = (self.now, &*piece.bytes);
         match piece.what {
             What::Control => {

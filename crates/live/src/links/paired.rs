@@ -1,5 +1,6 @@
 //! Datagrams with a TCP stream beside them: whoever calls hears the answers at a fixed port of its own.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdListener, UdpSocket as StdSocket};
@@ -29,7 +30,7 @@ pub(crate) struct Caller {
     pub(crate) host: Host,
     /// Where datagrams go, where their answers come to, and where the stream is.
     pub(crate) ports: Ports,
-    pub(crate) hello: &'static [u8],
+    pub(crate) hello: Cow<'static, [u8]>,
     /// The address of this machine to use, if not the one that comes by itself.
     pub(crate) bind: Option<IpAddr>,
     /// The socket for the answers, if it is to be kept from one connection to the next.
@@ -171,7 +172,7 @@ impl Caller {
                     }
                 }
                 _ = ask.tick() => for one in &mut tries {
-                    one.error = socket.send_to(self.hello, one.to).await.err();
+                    one.error = socket.send_to(&self.hello, one.to).await.err();
                 },
                 heard = socket.recv_from(&mut buffer) => {
                     let from = match heard {

@@ -89,7 +89,8 @@ impl Proxy {
 
 /// What went one way.
 fn summary(way: &Way) -> String {
-    let failed = if way.failed > 0 { format!(", {} not taken by the system", count(way.failed)) } else { String::new() };
+    let failed =
+        if way.failed > 0 { format!(", {} not taken by the system", count(way.failed)) } else { String::new() };
     let delay = way.delay;
     format!(
         "{}{failed}; each was here for {} (p50), {} (p99), {} at most; {} by TCP",

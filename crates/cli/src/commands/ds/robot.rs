@@ -68,7 +68,7 @@ impl Robot {
         };
         let setup = RobotSetup { bind: self.bind, options, script, beacon: self.beacon, ..RobotSetup::default() };
         let runner = RobotRunner::new(live.clock(), setup).map_err(complain)?;
-        let mut show = self.running.start(live.clock(), screen)?;
+        let show = self.running.start(live.clock(), screen)?;
         let address = format!("ds://{}", runner.address());
         show.started("robot", &address, &format!("{address} waits for a Driver Station"), screen);
         if !self.bind.is_loopback() {
@@ -119,11 +119,15 @@ fn tell(before: &RobotView, view: &RobotView, verbose: bool, show: &Show) {
     if view.comms_faults != before.comms_faults {
         show.ticker.tell("watchdog", "no packet for 125 ms: it has disabled itself");
     }
-    if let Some(Match { event, kind, number, replay }) = view.match_info.as_ref().filter(|_| view.match_info != before.match_info) {
+    if let Some(Match { event, kind, number, replay }) =
+        view.match_info.as_ref().filter(|_| view.match_info != before.match_info)
+    {
         let replay = if *replay > 0 { format!(", replay {replay}") } else { String::new() };
         show.ticker.tell("match", &format!("{event} {kind} {number}{replay}"));
     }
-    if let Some(data) = view.game_data.as_ref().filter(|data| before.game_data.as_ref() != Some(*data) && !data.is_empty()) {
+    if let Some(data) =
+        view.game_data.as_ref().filter(|data| before.game_data.as_ref() != Some(*data) && !data.is_empty())
+    {
         show.ticker.tell("game data", data);
     }
     if !verbose {

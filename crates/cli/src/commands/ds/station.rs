@@ -43,10 +43,16 @@ Examples:
   logpose ds station --robot 254 -o pit.wpilog
   logpose ds station --robot 10.2.54.2 --enable --mode teleop
   logpose ds station --enable --enable-after 1s --mode auto --duration 16s --match 'qualification 12' --event TXPAS
-  logpose ds station --enable --script match.txt --joysticks last.wpilog --json")]
+  logpose ds station --enable --script match.txt --joysticks demo/demo_q12.rlog --json")]
 pub(super) struct Station {
     /// Where the robot is: a team's number, an address or a name; this machine if nothing is said
-    #[arg(long, visible_alias = "team", value_name = "HOST|TEAM", default_value = "127.0.0.1", hide_default_value = true)]
+    #[arg(
+        long,
+        visible_alias = "team",
+        value_name = "HOST|TEAM",
+        default_value = "127.0.0.1",
+        hide_default_value = true
+    )]
     robot: String,
     /// Permit enabling the robot
     #[arg(long)]
@@ -134,8 +140,8 @@ impl Station {
         let view = state.handle.view();
         let outcome = show.finish(elapsed, |recording| line("done", elapsed, &view, &link, recording), screen)?;
         if state.heard.is_none() {
-            let why = link.trouble.as_deref().unwrap_or("nothing came");
-            return Err(Complaint::failed("no-robot", format!("no robot answered: {why}"))
+            let why = link.trouble.map(|trouble| format!(" ({trouble})")).unwrap_or_default();
+            return Err(Complaint::failed("no-robot", format!("no robot answered at {places}{why}"))
                 .help("is the robot on, and are you on its network?")
                 .into());
         }
@@ -144,11 +150,12 @@ impl Station {
 
     fn setup(&self, screen: &Screen) -> Result<StationSetup> {
         let (host, ports) = robot(&self.robot)?;
-        let station: AllianceStation =
-            self.alliance.parse().map_err(|error: logpose_live::ds::wire::UnknownStation| Complaint::usage(error.to_string()))?;
+        let station: AllianceStation = self
+            .alliance
+            .parse()
+            .map_err(|error: logpose_live::ds::wire::UnknownStation| Complaint::usage(error.to_string()))?;
         let options = StationOptions { station, may_enable: self.enable, timezone: timezone() };
-        let scripts: Vec<Script> =
-            self.script.iter().map(|path| script(path, Role::Station)).collect::<Result<_>>()?;
+        let scripts: Vec<Script> = self.script.iter().map(|path| script(path, Role::Station)).collect::<Result<_>>()?;
         if let Some((path, _)) = self.script.iter().zip(&scripts).find(|(_, script)| script.enables() && !self.enable) {
             let message = format!("{} enables the robot, which only --enable permits", path.display());
             return Err(Complaint::usage(message).help("add --enable if everybody stands clear of the robot").into());
