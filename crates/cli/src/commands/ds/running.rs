@@ -133,7 +133,9 @@ pub(super) fn robot(text: &str) -> Result<(Host, Ports)> {
 
 /// Reads a script.
 pub(super) fn script(path: &Path, role: Role) -> Result<Script> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = fs::read(path).with_context(|| path.display().to_string())?;
+    let text =
+        String::from_utf8(text).map_err(|_| Complaint::usage(format!("{}: a script is a text", path.display())))?;
     let script = Script::parse(&text, role);
     Ok(script.map_err(|error| Complaint::usage(format!("{}: {error}", path.display())))?)
 }

@@ -42,7 +42,8 @@ Examples:
   logpose ds station                                    a simulator on this machine, disabled
   logpose ds station --robot 254 -o pit.wpilog
   logpose ds station --robot 10.2.54.2 --enable --mode teleop
-  logpose ds station --enable --enable-after 1s --mode auto --duration 16s --match 'qualification 12' --event TXPAS
+  logpose ds station --enable --enable-after 1s --mode auto --duration 16s
+  logpose ds station --match 'qualification 12' --event TXPAS --game-data LRL --alliance blue2
   logpose ds station --enable --script match.txt --joysticks demo/demo_q12.rlog --json")]
 pub(super) struct Station {
     /// Where the robot is: a team's number, an address or a name; this machine if nothing is said
