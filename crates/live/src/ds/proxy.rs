@@ -2,7 +2,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -196,10 +196,7 @@ impl Proxy {
                 over = watch(view).is_break();
             }
             let wait = next_look.saturating_duration_since(Instant::now());
-            let first = match self.tapped.recv_timeout(wait) {
-                Ok(first) => Some(first),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            };
+            let first = self.tapped.recv_timeout(wait).ok();
             let batch = self.tap.take(first.into_iter().chain(self.tapped.try_iter().take(AT_ONCE)), &self.clock);
             if !batch.is_empty() {
                 let batch = Arc::new(batch);
@@ -338,7 +335,7 @@ impl Robots {
     fn each(&self, act: impl Fn(SocketAddr) -> bool) -> bool {
         match self.found() {
             Some(robot) => act(robot),
-            None => self.candidates.iter().fold(false, |any, robot| act(*robot) || any),
+            None => self.candidates.iter().filter(|robot| act(**robot)).count() > 0,
         }
     }
 
