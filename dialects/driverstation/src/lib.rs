@@ -2,6 +2,8 @@
 
 mod channels;
 mod dialect;
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod model;
 pub mod pd;

@@ -4,15 +4,21 @@
 //! link was closed, the next one takes its place. Times are nanoseconds since 1970, because a station tells the date.
 //! What either side says and hears goes through a [`Mapper`](crate::Mapper) into the sink.
 
-mod chance;
+mod change;
+mod command;
+mod gauges;
 mod joystick;
+mod lines;
 mod robot;
 mod station;
 mod telling;
+mod trouble;
 
+pub use change::{Change, DeviceVersion, Fault};
+pub use command::{Command, Event, Match, Refused, Stopped};
 pub use joystick::{AXES, BUTTONS, Description, JoystickState, POV_RELEASED, POVS};
-pub use robot::{Change, DeviceVersion, Fault, Robot, RobotOptions, RobotView};
-pub use station::{Command, Event, Match, Refused, RobotState, Station, StationOptions, StationView, Stopped};
+pub use robot::{Robot, RobotOptions, RobotView};
+pub use station::{RobotState, Station, StationOptions, StationView};
 
 /// A station sends a control packet this often, in nanoseconds.
 pub const CADENCE: i64 = 20_000_000;

@@ -82,7 +82,7 @@ impl Trips {
     /// The next packet, in the order of sending, that was answered or waits no longer at `now`.
     pub(crate) fn verdict(&mut self, now: Time) -> Option<Verdict> {
         let sent = self.sent.get(self.done)?;
-        let overdue = now.since(sent.time) >= PATIENCE || self.sent.len() > KEPT;
+        let overdue = now.since(sent.time) >= PATIENCE || self.sent.len() - self.done > KEPT;
         if !sent.answered && !overdue {
             return None;
         }

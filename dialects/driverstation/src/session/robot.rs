@@ -1,43 +1,30 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use logpose_core::{Link, Session, Sink, SinkError, Time, Transmit};
 
-use super::chance::Chance;
+use super::change::{Change, DeviceVersion};
+use super::command::Match;
+use super::gauges::Gauges;
 use super::joystick::{Description, JoystickState};
-use super::station::Match;
+use super::lines::{Lines, Said, Saying, start_of};
 use super::telling::{Telling, What};
+use super::trouble::Trouble;
 use super::{LOST_AFTER, WATCHDOG, nanos};
-use crate::pd::PowerDistribution;
 use crate::wire::{
-    AllianceStation, CanMetrics, Console, Control, ControlBits, ControlTag, Cores, Date, ErrorFlags, ErrorMessage,
-    JOYSTICKS, JoystickOutput, Messages, Mode, RequestBits, Status, StatusBits, StatusTag, Tags, ToRobot, ToStation,
-    TraceBits, VERSION, Version, rumble_to_raw, volts_to_raw,
+    AllianceStation, Control, ControlBits, ControlTag, Date, JOYSTICKS, JoystickOutput, Messages, Mode, RequestBits,
+    Status, StatusBits, Tags, ToRobot, ToStation, TraceBits, VERSION, Version, rumble_to_raw, volts_to_raw,
 };
 
-/// How often each kind of tag comes.
-const CAN_EVERY: i64 = 200_000_000;
-const SECOND: i64 = 1_000_000_000;
-/// Nobody has seen how often a roboRIO sends this one.
-const PD_EVERY: i64 = 100_000_000;
-/// How long after the first CAN tag the first one with the load of the processor comes; disk and RAM follow each other.
-const CPU_AFTER: i64 = 800_000_000;
-const BETWEEN: i64 = 100_000_000;
 /// What stands in the place of the voltage while the date is not known, in all captures.
 const NO_VOLTAGE: u16 = 0x2560;
 /// When message 0d comes after connecting, and what it says, in all captures. Nobody knows what it means.
 const UNKNOWN_AFTER: i64 = 600_000_000;
 const UNKNOWN: (u8, [u8; 5]) = (0x0d, [0x00, 0x00, 0x04, 0x04, 0x04]);
-/// A reply that is overtaken by the next one comes so much later.
-const OVERTAKEN: i64 = 30_000_000;
 /// A packet that is up to this far behind the newest one was overtaken; beyond that another station has begun to count.
 const OVERTAKEN_BY: u16 = 50;
-/// Lines and errors that are kept for a station that connects later.
-const BACKLOG: usize = 1000;
-/// The longest text of a message; four of them fit into one.
-const LONGEST_TEXT: usize = 16_000;
 
 /// A simulated roboRIO: answers every control packet, obeys the station as a robot does, and has the trouble it is told
 /// to have.
@@ -60,7 +47,6 @@ const LONGEST_TEXT: usize = 16_000;
 pub struct Robot {
     options: RobotOptions,
     telling: Telling,
-    chance: Chance,
     now: Time,
     datagrams: Option<Link>,
     tcp: Option<Tcp>,
@@ -92,30 +78,14 @@ pub struct Robot {
     match_info: Option<Match>,
     game_data: Option<String>,
     countdown: Option<f32>,
-    battery: Ramp,
+    gauges: Gauges,
     brownout: bool,
-    cpu: Vec<[f32; 4]>,
-    can: CanMetrics,
-    disk: u32,
-    ram: u32,
-    pd: Option<PowerDistribution>,
-    outputs: [Option<Output>; JOYSTICKS],
     comms_faults: u16,
     brownouts: u16,
     rails: [u16; 3],
-    due: Due,
-    /// Lines and errors, the oldest first.
-    backlog: VecDeque<Said>,
-    next_line: u16,
+    lines: Lines,
     silent_until: Option<Time>,
-    drop: f64,
-    reorder: f64,
-    duplicate: f64,
-    delay: i64,
-    jitter: i64,
-    /// Replies on their way out, by the time and the order in which they go.
-    replies: BTreeMap<(Time, u64), Arc<[u8]>>,
-    order: u64,
+    trouble: Trouble,
     received: u64,
     replied: u64,
     transmit: VecDeque<Transmit>,
@@ -162,107 +132,6 @@ impl Default for RobotOptions {
             seed: 1,
         }
     }
-}
-
-/// One device and its version.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DeviceVersion {
-    /// What it is: 0 software, 2 CAN Talon, 8 PDP, 9 PCM, 21 Pigeon.
-    pub kind: u8,
-    /// Its CAN ID.
-    pub id: u8,
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-/// An error or a warning, as a program reports it.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Fault {
-    /// An error; a warning if not.
-    pub error: bool,
-    /// Its code.
-    pub code: i32,
-    /// What went wrong.
-    pub details: String,
-    /// Where.
-    pub location: String,
-    /// The call stack.
-    pub stack: String,
-}
-
-/// What a simulated robot can be made to do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// The battery has another voltage, in volts.
-    Battery(f64),
-    /// The voltage goes there in a straight line.
-    BatteryOver {
-        /// Volts in the end.
-        volts: f64,
-        /// How long it takes.
-        over: Duration,
-    },
-    /// The load of each core in percent: time critical, above normal, normal, low.
-    Cpu(Vec<[f32; 4]>),
-    /// The CAN bus is like this.
-    Can(CanMetrics),
-    /// Bytes free on the disk.
-    Disk(u32),
-    /// Bytes free in memory.
-    Ram(u32),
-    /// What the power distribution says, if there is one.
-    Pd(Option<PowerDistribution>),
-    /// The voltage is too low for the outputs, or not any more.
-    Brownout(bool),
-    /// The program ends or starts.
-    Code(bool),
-    /// The program prints a line.
-    Print(String),
-    /// The program reports an error or a warning.
-    Error(Fault),
-    /// The system sends a text of the old kind.
-    Text(String),
-    /// It hears and says nothing for so long.
-    Silence(Duration),
-    /// This share of the replies is lost.
-    Drop(f64),
-    /// This share of the replies is overtaken by the next one.
-    Reorder(f64),
-    /// This share of the replies comes twice.
-    Duplicate(f64),
-    /// Replies come later by `delay` and up to `jitter` more.
-    Delay {
-        /// How much at least.
-        delay: Duration,
-        /// How much more at most.
-        jitter: Duration,
-    },
-    /// It has another device.
-    Version(DeviceVersion),
-    /// How often it was disabled by its watchdog and by a brownout.
-    Faults {
-        /// By the watchdog.
-        comms: u16,
-        /// By a brownout.
-        brownouts: u16,
-    },
-    /// How often each rail failed: 6 V, 5 V, 3.3 V.
-    Rails([u16; 3]),
-    /// The program sets the outputs and the rumble of a stick, from 0 to 1.
-    Output {
-        /// Which stick, from 0.
-        port: u8,
-        /// Output 1 is bit 0.
-        bits: u32,
-        /// The left rumble.
-        left: f64,
-        /// The right rumble.
-        right: f64,
-    },
-    /// It reboots.
-    Reboot,
 }
 
 /// What robot code would see, and what the robot makes of it.
@@ -323,54 +192,12 @@ struct Tcp {
     held: VecDeque<Arc<[u8]>>,
 }
 
-/// A voltage on its way.
-#[derive(Clone, Copy, Debug)]
-struct Ramp {
-    from: f64,
-    to: f64,
-    start: Time,
-    over: i64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Output {
-    bits: u32,
-    left: f64,
-    right: f64,
-}
-
-/// When each kind of tag comes next.
-#[derive(Clone, Copy, Debug)]
-struct Due {
-    can: Time,
-    cpu: Time,
-    disk: Time,
-    ram: Time,
-    pd: Time,
-}
-
-/// A line or an error that was said.
-#[derive(Clone, Debug)]
-struct Said {
-    at: Time,
-    sequence: u16,
-    what: Saying,
-}
-
-#[derive(Clone, Debug)]
-enum Saying {
-    Line(String),
-    Error(Fault),
-}
-
 impl Robot {
     /// A robot without a link.
     #[must_use]
     pub fn new(options: RobotOptions) -> Self {
-        let cores = usize::from(options.cores);
         Self {
             telling: Telling::default(),
-            chance: Chance::new(options.seed),
             now: Time::ZERO,
             datagrams: None,
             tcp: None,
@@ -394,28 +221,14 @@ impl Robot {
             match_info: None,
             game_data: None,
             countdown: None,
-            battery: Ramp { from: options.battery, to: options.battery, start: Time::ZERO, over: 0 },
+            gauges: Gauges::new(options.battery, options.cores),
             brownout: false,
-            cpu: vec![[10.0, 0.0, 0.0, 2.0]; cores],
-            can: CanMetrics::default(),
-            disk: 3_000_000_000,
-            ram: 250_000_000,
-            pd: None,
-            outputs: Default::default(),
             comms_faults: 0,
             brownouts: 0,
             rails: [0; 3],
-            due: Due::from(Time::ZERO),
-            backlog: VecDeque::new(),
-            next_line: 0,
+            lines: Lines::default(),
             silent_until: None,
-            drop: 0.0,
-            reorder: 0.0,
-            duplicate: 0.0,
-            delay: 0,
-            jitter: 0,
-            replies: BTreeMap::new(),
-            order: 0,
+            trouble: Trouble::new(options.seed),
             received: 0,
             replied: 0,
             transmit: VecDeque::new(),
@@ -428,15 +241,13 @@ impl Robot {
     pub fn set(&mut self, now: Time, change: Change) {
         self.watch(now);
         match change {
-            Change::Battery(volts) => self.battery = Ramp { from: volts, to: volts, start: now, over: 0 },
-            Change::BatteryOver { volts, over } => {
-                self.battery = Ramp { from: self.battery.at(now), to: volts, start: now, over: nanos(over) };
-            }
-            Change::Cpu(cores) => self.cpu = cores,
-            Change::Can(can) => self.can = can,
-            Change::Disk(bytes) => self.disk = bytes,
-            Change::Ram(bytes) => self.ram = bytes,
-            Change::Pd(data) => self.pd = data,
+            Change::Battery(volts) => self.gauges.charge(now, volts, 0),
+            Change::BatteryOver { volts, over } => self.gauges.charge(now, volts, nanos(over)),
+            Change::Cpu(cores) => self.gauges.cpu = cores,
+            Change::Can(can) => self.gauges.can = can,
+            Change::Disk(bytes) => self.gauges.disk = bytes,
+            Change::Ram(bytes) => self.gauges.ram = bytes,
+            Change::Pd(pd) => self.gauges.pd = pd,
             Change::Brownout(on) => {
                 if on && !self.brownout {
                     self.brownouts = self.brownouts.saturating_add(1);
@@ -451,12 +262,14 @@ impl Robot {
             }
             Change::Print(text) => text.split('\n').for_each(|line| self.say(now, Saying::Line(line.into()))),
             Change::Error(fault) => self.say(now, Saying::Error(fault)),
-            Change::Text(text) => self.send_message(now, &ToStation::Text(start_of(&text, LONGEST_TEXT))),
+            Change::Text(text) => self.send_message(now, &ToStation::Text(start_of(&text))),
             Change::Silence(duration) => self.silent_until = Some(now.plus(nanos(duration))),
-            Change::Drop(share) => self.drop = share,
-            Change::Reorder(share) => self.reorder = share,
-            Change::Duplicate(share) => self.duplicate = share,
-            Change::Delay { delay, jitter } => (self.delay, self.jitter) = (nanos(delay), nanos(jitter)),
+            Change::Drop(share) => self.trouble.drop = share,
+            Change::Reorder(share) => self.trouble.reorder = share,
+            Change::Duplicate(share) => self.trouble.duplicate = share,
+            Change::Delay { delay, jitter } => {
+                (self.trouble.delay, self.trouble.jitter) = (nanos(delay), nanos(jitter));
+            }
             Change::Version(version) => self.options.versions.push(version),
             Change::Faults { comms, brownouts } => {
                 (self.comms_faults, self.brownouts) = (comms, brownouts);
@@ -467,8 +280,9 @@ impl Robot {
                 self.tell_rails(now);
             }
             Change::Output { port, bits, left, right } => {
-                if let Some(place) = self.outputs.get_mut(usize::from(port)) {
-                    *place = Some(Output { bits, left, right });
+                if let Some(place) = self.gauges.outputs.get_mut(usize::from(port)) {
+                    let (left_rumble, right_rumble) = (rumble_to_raw(left), rumble_to_raw(right));
+                    *place = Some(JoystickOutput { outputs: bits, left_rumble, right_rumble });
                 }
             }
             Change::Reboot => self.reboot(now),
@@ -488,7 +302,7 @@ impl Robot {
             fms_attached: self.asked.fms_attached(),
             code: self.code,
             booting: self.booting.is_some(),
-            battery: self.battery.at(self.now),
+            battery: self.gauges.volts(self.now),
             brownout: self.brownout,
             station: self.station,
             joysticks: self.sticks.clone(),
@@ -510,7 +324,7 @@ impl Robot {
         }
         self.code_at = None;
         self.code_started = true;
-        self.next_line = 0;
+        self.lines.restart();
         self.say(now, Saying::Line(PROGRAM_STARTS.into()));
     }
 
@@ -519,7 +333,7 @@ impl Robot {
         self.code_started = false;
         self.enabled = false;
         self.in_loop = None;
-        self.outputs = Default::default();
+        self.gauges.outputs = Default::default();
     }
 
     fn reboot(&mut self, now: Time) {
@@ -532,11 +346,12 @@ impl Robot {
         self.timezone.clear();
         self.request = None;
         (self.comms_faults, self.brownouts, self.rails) = (0, 0, [0; 3]);
-        self.backlog.clear();
-        self.replies.clear();
+        self.lines = Lines::default();
+        self.trouble.clear();
         self.descriptions = Default::default();
         (self.match_info, self.game_data) = (None, None);
         if let Some(tcp) = self.tcp.take() {
+            self.telling.ended(What::ToRobot, &tcp.messages);
             self.close.push_back(tcp.link);
         }
     }
@@ -588,10 +403,7 @@ impl Robot {
             }
             self.release(now);
         }
-        while let Some(reply) = self.replies.first_entry().filter(|reply| reply.key().0 <= now) {
-            let bytes = reply.remove();
-            self.send_reply(now, &bytes);
-        }
+        self.send_replies(now);
     }
 
     fn watchdog_at(&self) -> Option<Time> {
@@ -625,7 +437,7 @@ impl Robot {
                 Ok(ControlTag::Countdown { seconds, .. }) => self.countdown = Some(seconds),
                 Ok(ControlTag::Date { date, .. }) => {
                     if self.date.replace(date).is_none() {
-                        self.due = Due::from(now);
+                        self.gauges.begin(now);
                     }
                 }
                 Ok(ControlTag::Timezone(name)) => self.timezone = String::from_utf8_lossy(name).into_owned(),
@@ -661,48 +473,30 @@ impl Robot {
             .with_estop(self.estop);
         let mut tags = Vec::new();
         if known {
-            self.tags(now, &mut tags);
+            self.gauges.emit(now, &mut tags);
         }
         let packet = Status {
             sequence,
             version: VERSION,
             status,
             trace: self.trace(),
-            battery: if known { volts_to_raw(self.battery.at(now)) } else { NO_VOLTAGE },
+            battery: if known { volts_to_raw(self.gauges.volts(now)) } else { NO_VOLTAGE },
             request_date: u8::from(!known),
             tags: Tags::new(&tags, 0),
         };
         let mut bytes = Vec::new();
         packet.emit(&mut bytes);
-        let bytes: Arc<[u8]> = bytes.into();
-        if self.chance.strikes(self.drop) {
-            return;
-        }
-        let mut later = self.delay;
-        if self.jitter > 0 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "less than the jitter")]
-            let more = (self.jitter as f64 * self.chance.fraction()) as i64;
-            later = later.saturating_add(more);
-        }
-        if self.chance.strikes(self.reorder) {
-            later = later.saturating_add(OVERTAKEN);
-        }
-        let copies = if self.chance.strikes(self.duplicate) { 2 } else { 1 };
-        for _ in 0..copies {
-            if later == 0 {
-                self.send_reply(now, &bytes);
-            } else {
-                self.order += 1;
-                self.replies.insert((now.plus(later), self.order), Arc::clone(&bytes));
-            }
-        }
+        self.trouble.push(now, &bytes.into());
+        self.send_replies(now);
     }
 
-    fn send_reply(&mut self, now: Time, bytes: &Arc<[u8]>) {
-        let Some(link) = self.datagrams else { return };
-        self.replied += 1;
-        self.telling.said(now, What::Status, bytes);
-        self.transmit.push_back(Transmit::one(link, Arc::clone(bytes)));
+    fn send_replies(&mut self, now: Time) {
+        while let Some(bytes) = self.trouble.pop(now) {
+            let Some(link) = self.datagrams else { continue };
+            self.replied += 1;
+            self.telling.said(now, What::Status, &bytes);
+            self.transmit.push_back(Transmit::one(link, bytes));
+        }
     }
 
     /// The loop of the last packet: a program is one packet behind what it is told.
@@ -723,77 +517,16 @@ impl Robot {
         }
     }
 
-    fn tags(&mut self, now: Time, out: &mut Vec<u8>) {
-        let outputs = self.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        for output in self.outputs.iter().take(outputs) {
-            let output = output.map(|output| JoystickOutput {
-                outputs: output.bits,
-                left_rumble: rumble_to_raw(output.left),
-                right_rumble: rumble_to_raw(output.right),
-            });
-            StatusTag::JoystickOutput { output, rest: &[] }.emit(out);
-        }
-        if due(&mut self.due.disk, SECOND, now) {
-            StatusTag::Disk { free: self.disk.into(), rest: &[] }.emit(out);
-        }
-        if due(&mut self.due.cpu, SECOND, now) {
-            Cores::emit_tag(&self.cpu, out);
-        }
-        if due(&mut self.due.ram, SECOND, now) {
-            StatusTag::Ram { free: self.ram.into(), rest: &[] }.emit(out);
-        }
-        if let Some(pd) = self.pd.filter(|_| due(&mut self.due.pd, PD_EVERY, now)) {
-            StatusTag::PowerDistribution { pd, rest: &[] }.emit(out);
-        }
-        if due(&mut self.due.can, CAN_EVERY, now) {
-            StatusTag::Can { can: self.can, rest: &[] }.emit(out);
-        }
-    }
-
     /// A line or an error of the program: kept, and sent if a station listens.
     fn say(&mut self, now: Time, what: Saying) {
-        self.next_line = self.next_line.wrapping_add(1);
-        let said = Said { at: now, sequence: self.next_line, what };
+        let said = self.lines.say(now, what);
         self.send_said(now, &said);
-        if self.backlog.len() >= BACKLOG {
-            self.backlog.pop_front();
-        }
-        self.backlog.push_back(said);
     }
 
     fn send_said(&mut self, now: Time, said: &Said) {
-        let Some(opened) = self.tcp.as_ref().map(|tcp| tcp.opened) else { return };
-        #[expect(clippy::cast_possible_truncation, reason = "the wire has binary32")]
-        let time = Time::from_nanos(said.at.since(opened)).seconds() as f32;
-        let sequence = said.sequence;
-        match &said.what {
-            Saying::Line(text) => {
-                let text = start_of(text, LONGEST_TEXT);
-                self.send_message(now, &ToStation::Console(Console { time, sequence, text }));
-            }
-            Saying::Error(fault) => {
-                let message = ErrorMessage {
-                    time,
-                    sequence,
-                    count: 1,
-                    code: fault.code,
-                    flags: ErrorFlags::default().with_error(fault.error),
-                    details: start_of(&fault.details, LONGEST_TEXT),
-                    location: start_of(&fault.location, LONGEST_TEXT),
-                    stack: start_of(&fault.stack, LONGEST_TEXT),
-                    rest: &[],
-                };
-                self.send_message(now, &ToStation::Error(message));
-            }
+        if let Some(tcp) = &self.tcp {
+            self.send_message(now, &said.message(tcp.opened));
         }
-    }
-
-    /// First all lines, then all errors, as captured.
-    fn send_backlog(&mut self, now: Time) {
-        let backlog = std::mem::take(&mut self.backlog);
-        let (lines, errors): (Vec<_>, Vec<_>) = backlog.iter().partition(|said| matches!(said.what, Saying::Line(_)));
-        lines.into_iter().chain(errors).for_each(|said| self.send_said(now, said));
-        self.backlog = backlog;
     }
 
     fn tell_faults(&mut self, now: Time) {
@@ -857,45 +590,12 @@ impl fmt::Debug for Robot {
     }
 }
 
-impl Ramp {
-    fn at(&self, now: Time) -> f64 {
-        let gone = now.since(self.start);
-        if gone >= self.over {
-            return self.to;
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a share of a duration")]
-        let share = gone.max(0) as f64 / self.over as f64;
-        self.from + (self.to - self.from) * share
-    }
-}
-
-impl Due {
-    fn from(now: Time) -> Self {
-        let cpu = now.plus(CPU_AFTER);
-        Self { can: now, cpu, disk: cpu.plus(BETWEEN), ram: cpu.plus(2 * BETWEEN), pd: now }
-    }
-}
-
-/// Whether it is time, and if so sets the next one.
-fn due(next: &mut Time, every: i64, now: Time) -> bool {
-    let late = now.since(*next);
-    if late >= 0 {
-        *next = now.plus(every - late % every);
-    }
-    late >= 0
-}
-
-/// The bytes of a text, no more than a message has room for.
-fn start_of(text: &str, most: usize) -> &[u8] {
-    text.as_bytes().get(..most).unwrap_or(text.as_bytes())
-}
-
 impl Session for Robot {
     fn handle_open(&mut self, now: Time, link: Link) {
         self.watch(now);
         if self.datagrams.is_none() {
             self.datagrams = Some(link);
-            if self.code && self.next_line == 0 {
+            if self.code && self.lines.is_new() {
                 self.say(now, Saying::Line(PROGRAM_STARTS.into()));
             }
             return;
@@ -911,10 +611,11 @@ impl Session for Robot {
             unknown_at: Some(now.plus(UNKNOWN_AFTER)),
             held: VecDeque::new(),
         };
-        if let Some(old) = self.tcp.replace(tcp).filter(|old| old.link != link) {
-            self.close.push_back(old.link);
+        if let Some(old) = self.tcp.replace(tcp) {
+            self.telling.ended(What::ToRobot, &old.messages);
+            self.close.extend(Some(old.link).filter(|old| *old != link));
         }
-        self.send_backlog(now);
+        self.lines.backlog().iter().for_each(|said| self.send_said(now, said));
     }
 
     fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -954,7 +655,9 @@ impl Session for Robot {
             self.datagrams = None;
             self.forget_station();
         }
-        self.tcp.take_if(|tcp| tcp.link == link);
+        if let Some(tcp) = self.tcp.take_if(|tcp| tcp.link == link) {
+            self.telling.ended(What::ToRobot, &tcp.messages);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -965,9 +668,8 @@ impl Session for Robot {
         let lost = self.heard.map(|heard| heard.plus(LOST_AFTER + 1));
         let until = [self.booting, self.code_at, self.watchdog_at(), lost, self.silent_until];
         let unknown = self.tcp.as_ref().and_then(|tcp| tcp.unknown_at);
-        let reply = self.replies.first_key_value().map(|((at, _), _)| *at);
         // What is ready waits for the end of the silence.
-        let ready = if self.is_silent() { None } else { unknown.into_iter().chain(reply).min() };
+        let ready = if self.is_silent() { None } else { unknown.into_iter().chain(self.trouble.next()).min() };
         until.into_iter().flatten().chain(ready).min()
     }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use logpose_core::{Link, Problem, Session, Severity, Sink, SinkError, Time, Transmit};
 
+use super::command::{Command, Event, Match, Refused, Stopped};
 use super::joystick::{Description, JoystickState};
 use super::telling::{Telling, What};
 use super::{CADENCE, LOST_AFTER};
 use crate::trips::Trips;
 use crate::wire::{
-    AllianceStation, Control, ControlBits, ControlTag, Date, JOYSTICKS, MatchInfo, MatchType, Messages, Mode,
-    RequestBits, Status, StatusBits, Tags, ToRobot, ToStation, TraceBits, VERSION,
+    AllianceStation, Control, ControlBits, ControlTag, Date, JOYSTICKS, MatchInfo, Messages, Mode, RequestBits, Status,
+    StatusBits, Tags, ToRobot, ToStation, TraceBits, VERSION,
 };
 
 /// A station shows on TCP this often that it is there.
@@ -100,184 +101,6 @@ pub struct StationOptions {
 impl Default for StationOptions {
     fn default() -> Self {
         Self { station: AllianceStation(0), may_enable: false, timezone: "UTC".into() }
-    }
-}
-
-/// What a station can be told to do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    /// Enable the robot, in the mode that was chosen.
-    Enable,
-    /// Disable it.
-    Disable,
-    /// Choose a mode. While the robot is enabled this disables it.
-    Mode(Mode),
-    /// Stop for an emergency. There is no way back but another station and a reboot of the robot.
-    EStop,
-    /// Move a stick, and plug it in if it is not there.
-    Joystick {
-        /// Which, from 0.
-        port: u8,
-        /// Where its parts are.
-        state: JoystickState,
-    },
-    /// Pull a stick out.
-    Unplug {
-        /// Which, from 0.
-        port: u8,
-    },
-    /// Tell what a stick is, and plug it in if it is not there.
-    Describe {
-        /// Which, from 0.
-        port: u8,
-        /// What it is.
-        description: Description,
-    },
-    /// Tell the robot which match this is.
-    Match(Match),
-    /// Tell the robot the field's secret.
-    GameData(String),
-    /// Tell the robot how many seconds are left from now on, or stop telling it.
-    Countdown(Option<f32>),
-    /// Stand somewhere else.
-    Station(AllianceStation),
-    /// Restart the robot's program.
-    RestartCode,
-    /// Reboot the robot.
-    Reboot,
-    /// Ask for the versions of the robot's devices.
-    Versions,
-}
-
-impl Command {
-    /// Whether it can make the robot move.
-    #[must_use]
-    pub fn enables(&self) -> bool {
-        matches!(self, Self::Enable)
-    }
-}
-
-/// Which match this is.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Match {
-    /// The name of the event.
-    pub event: String,
-    /// What kind of match.
-    pub kind: MatchType,
-    /// Its number.
-    pub number: u16,
-    /// How often it was played before.
-    pub replay: u8,
-}
-
-impl Match {
-    pub(super) fn of_wire(info: &MatchInfo<'_>) -> Self {
-        Self {
-            event: String::from_utf8_lossy(info.event).into_owned(),
-            kind: info.kind,
-            number: info.number.unwrap_or_default(),
-            replay: info.replay.unwrap_or_default(),
-        }
-    }
-}
-
-/// Why a command was not obeyed.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// The options say so.
-    #[error("this station may not enable the robot; `--enable` permits it")]
-    NotPermitted,
-    /// This station has stopped the robot.
-    #[error("the robot was stopped for an emergency; only a new station and a reboot of the robot end that")]
-    Stopped,
-    /// The robot says that it was stopped.
-    #[error("the robot says that it was stopped for an emergency; a reboot of the robot ends that")]
-    RobotStopped,
-    /// Nobody is there to be commanded.
-    #[error("no robot answers")]
-    NotConnected,
-    /// There is nothing to be enabled.
-    #[error("the robot has no program running")]
-    NoCode,
-    /// The program is about to end.
-    #[error("the robot was just asked to restart")]
-    Restarting,
-    /// The fourth mode.
-    #[error("there is no such mode; there are teleop, autonomous and test")]
-    NoSuchMode,
-    /// There are six.
-    #[error("there is no stick {0}; there are 0 to 5")]
-    NoSuchStick(u8),
-    /// There are six.
-    #[error("there is no {0}; there are red 1 to blue 3")]
-    NoSuchStation(AllianceStation),
-    /// The wire has no room for it.
-    #[error("{what} has {length} bytes, at most {most} can be sent")]
-    TooLong {
-        /// What.
-        what: &'static str,
-        /// How long it is.
-        length: usize,
-        /// How long it may be.
-        most: usize,
-    },
-}
-
-/// What happened at a station.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Event {
-    /// The robot answers.
-    Connected,
-    /// The robot has not answered for a second.
-    Lost,
-    /// The robot's program has started.
-    CodeStarted,
-    /// The station has disabled itself.
-    Disabled(Stopped),
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connected => f.write_str("the robot answers"),
-            Self::Lost => f.write_str("the robot has not answered for a second"),
-            Self::CodeStarted => f.write_str("the robot's program has started"),
-            Self::Disabled(why) => write!(f, "disabled: {why}"),
-        }
-    }
-}
-
-/// Why a station has disabled itself.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Stopped {
-    /// No reply for a second.
-    Lost,
-    /// The link was closed.
-    Closed,
-    /// The robot's program has ended.
-    NoCode,
-    /// The robot was stopped for an emergency, by itself or by another.
-    EStop,
-    /// Another mode was chosen.
-    Mode,
-    /// A restart or a reboot was commanded.
-    Restart,
-    /// The station says goodbye.
-    Farewell,
-}
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lost => "the robot has not answered for a second",
-            Self::Closed => "the link to the robot was closed",
-            Self::NoCode => "the robot's program has ended",
-            Self::EStop => "the robot was stopped for an emergency",
-            Self::Mode => "another mode was chosen",
-            Self::Restart => "the robot is to restart",
-            Self::Farewell => "the station ends",
-        })
     }
 }
 
@@ -418,17 +241,17 @@ impl Station {
                 self.describe(now);
             }
             Command::Describe { port, description } => {
-                within("the name of a stick", description.name.len(), LONGEST_NAME)?;
+                Refused::longer("the name of a stick", description.name.len(), LONGEST_NAME)?;
                 self.stick(port)?.described(description);
                 self.describe(now);
             }
             Command::Match(match_info) => {
-                within("the name of the event", match_info.event.len(), LONGEST_NAME)?;
+                Refused::longer("the name of the event", match_info.event.len(), LONGEST_NAME)?;
                 self.match_info = match_info;
                 self.tell_match(now);
             }
             Command::GameData(data) => {
-                within("the game data", data.len(), LONGEST_GAME_DATA)?;
+                Refused::longer("the game data", data.len(), LONGEST_GAME_DATA)?;
                 self.game_data = data;
                 self.tell_game_data(now);
             }
@@ -725,8 +548,9 @@ impl Session for Station {
             return;
         }
         let tcp = Tcp { link, messages: Messages::default(), next_keep_alive: now.plus(KEEP_ALIVE_EVERY) };
-        if let Some(old) = self.tcp.replace(tcp).filter(|old| old.link != link) {
-            self.close.push_back(old.link);
+        if let Some(old) = self.tcp.replace(tcp) {
+            self.telling.ended(What::ToStation, &old.messages);
+            self.close.extend(Some(old.link).filter(|old| *old != link));
         }
         self.describe(now);
         self.tell_match(now);
@@ -763,8 +587,8 @@ impl Session for Station {
             self.reboot_until = None;
             self.trip = None;
         }
-        if self.tcp.as_ref().is_some_and(|tcp| tcp.link == link) {
-            self.tcp = None;
+        if let Some(tcp) = self.tcp.take_if(|tcp| tcp.link == link) {
+            self.telling.ended(What::ToStation, &tcp.messages);
             self.versions_until = None;
         }
     }
@@ -808,8 +632,4 @@ impl Session for Station {
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.telling.reach(self.now, sink)
     }
-}
-
-fn within(what: &'static str, length: usize, most: usize) -> Result<(), Refused> {
-    if length > most { Err(Refused::TooLong { what, length, most }) } else { Ok(()) }
 }

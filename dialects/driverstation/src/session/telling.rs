@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use logpose_core::{Problem, Sink, SinkError, Time};
+use logpose_core::{Problem, Severity, Sink, SinkError, Time};
 
 use crate::Mapper;
+use crate::wire::Messages;
 
 /// What goes over the link in either direction, on its way into the sink.
 ///
@@ -40,6 +41,15 @@ impl Telling {
         self.notes.push_back(problem);
     }
 
+    /// A stream has ended: what is left of it is the beginning of a message.
+    pub(super) fn ended(&mut self, what: What, messages: &Messages) {
+        let Some(missing) = messages.unfinished() else { return };
+        let (at, left) = (*self.total(what), messages.rest_len() as u64);
+        *self.total(what) += left;
+        let message = format!("the TCP link was closed within a message: {missing}");
+        self.note(Problem::new(Severity::Damage, "unfinished-message", at, left, message));
+    }
+
     /// Tells what was heard, and before it what waits.
     pub(super) fn heard(&mut self, now: Time, what: What, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.flush(sink)?;
@@ -69,13 +79,7 @@ impl Telling {
             What::Control | What::Status => 0,
             What::ToRobot | What::ToStation => 2,
         };
-        let [control, status, to_robot, to_station] = &mut self.bytes;
-        let total = match what {
-            What::Control => control,
-            What::Status => status,
-            What::ToRobot => to_robot,
-            What::ToStation => to_station,
-        };
+        let total = self.total(what);
         let at = *total;
         *total += size + bytes.len() as u64;
         match what {
@@ -83,6 +87,16 @@ impl Telling {
             What::Status => self.mapper.status(now, at, bytes, sink),
             What::ToRobot => self.mapper.to_robot(now, at, bytes, sink),
             What::ToStation => self.mapper.to_station(now, at, bytes, sink),
+        }
+    }
+
+    fn total(&mut self, what: What) -> &mut u64 {
+        let [control, status, to_robot, to_station] = &mut self.bytes;
+        match what {
+            What::Control => control,
+            What::Status => status,
+            What::ToRobot => to_robot,
+            What::ToStation => to_station,
         }
     }
 }

@@ -227,7 +227,7 @@ fn times_have_units_and_may_follow_each_other() {
 #[test]
 fn what_is_every_so_often_goes_on_until_its_end() {
     let text = "1 every 100ms until 1.25s print tick\n1.1 print tock";
-    let found: Vec<_> = steps(text, Role::Robot, LONG).into_iter().map(|(at, action)| (at, action)).collect();
+    let found = steps(text, Role::Robot, LONG);
     let line = |text: &str| Action::Robot(Change::Print(text.into()));
     assert_eq!(found, [(1000, line("tick")), (1100, line("tick")), (1100, line("tock")), (1200, line("tick"))]);
     assert_eq!(steps("0 every 1s print tick", Role::Robot, ms(10_000)).len(), 11);

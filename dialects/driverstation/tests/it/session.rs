@@ -706,3 +706,39 @@ fn control_packets_stay_readable_whatever_a_stick_is_said_to_be() {
     assert_eq!((seen.axes, seen.buttons, seen.povs), (vec![0.0; 12], vec![true; 32], vec![45; 12]));
     assert_eq!(world.station.view().sent, world.robot.view().received + 1, "one is on its way");
 }
+
+#[test]
+fn a_reply_that_was_overtaken_brings_back_no_older_state() {
+    let mut station = Station::new(StationOptions::default());
+    station.handle_open(START, UDP);
+    station.handle_timeout(START.plus(20 * MS));
+    let mut sink = Kept::default();
+    let mut hear = |packet: &str| {
+        station.handle_input(START.plus(30 * MS), UDP, &bytes(packet), &mut sink).unwrap();
+        station.view()
+    };
+    assert_eq!(hear("00 02 01 00 31 0c 00 00").robot.unwrap().battery, Some(12.0));
+    let view = hear("00 01 01 00 31 0b 00 00");
+    assert_eq!((view.robot.unwrap().battery, view.received), (Some(12.0), 2));
+}
+
+#[test]
+fn numbers_go_on_behind_65535() {
+    let mut station = Station::new(StationOptions::default());
+    station.handle_open(START, UDP);
+    let mut sink = Kept::default();
+    let mut answered = 0;
+    for n in 1..66_000 {
+        let now = START.plus(n * 20 * MS);
+        station.handle_timeout(now);
+        while let Some(transmit) = station.poll_transmit() {
+            let reply = [transmit.bytes[0], transmit.bytes[1], 1, 0, 0x31, (n % 12) as u8, 0, 0];
+            station.handle_input(now, UDP, &reply, &mut sink).unwrap();
+            answered += 1;
+        }
+        let view = station.view();
+        assert_eq!((view.received, view.lost), (answered, 0));
+        assert_eq!(view.robot.unwrap().battery, Some((n % 12) as f64), "{n}");
+        sink.samples.clear();
+    }
+}

@@ -121,4 +121,9 @@ fn what_cannot_be_read_is_a_problem_and_nothing_more() {
     assert_eq!(world.station_sink.problems.len(), 2, "{:?}", world.station_sink.problems);
     assert_eq!(world.robot_sink.problems.len(), 1, "{:?}", world.robot_sink.problems);
     assert!(world.station.view().connected && world.robot.view().connected);
+    // The robot waits for the rest of a message when the link is closed.
+    world.close_tcp();
+    let problem = world.robot_sink.problems.last().unwrap();
+    assert_eq!(problem.code, "unfinished-message");
+    assert_eq!((problem.at, problem.length), (Some(6 * 10 + 8 + 3), 2), "{problem}");
 }
