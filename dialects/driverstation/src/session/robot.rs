@@ -30,17 +30,12 @@ const OVERTAKEN_BY: u16 = 50;
 /// to have.
 ///
 /// ```
-/// use logpose_core::{Link, Session, Time};
+/// use logpose_core::{Batch, Link, Session, Time};
 /// use logpose_driverstation::session::{Robot, RobotOptions};
-/// # struct Nowhere;
-/// # impl logpose_core::Sink for Nowhere {
-/// #     fn channel(&mut self, _: u32, _: &logpose_core::Channel) -> Result<(), logpose_core::SinkError> { Ok(()) }
-/// #     fn samples(&mut self, _: &[logpose_core::Sample<'_>]) -> Result<(), logpose_core::SinkError> { Ok(()) }
-/// # }
 ///
 /// let mut robot = Robot::new(RobotOptions::default());
 /// robot.handle_open(Time::ZERO, Link(0));
-/// robot.handle_input(Time::ZERO, Link(0), &[0, 1, 1, 0, 0, 0], &mut Nowhere)?;
+/// robot.handle_input(Time::ZERO, Link(0), &[0, 1, 1, 0, 0, 0], &mut Batch::default())?;
 /// assert_eq!(robot.poll_transmit().unwrap().bytes[..], [0, 1, 1, 0, 0x11, 0x25, 0x60, 1]);
 /// # Ok::<(), logpose_core::SinkError>(())
 /// ```
@@ -428,7 +423,7 @@ impl Robot {
         }
         self.sticks.clear();
         self.countdown = None;
-        for tag in control.tags.flatten() {
+        for tag in control.tags.lenient().flatten() {
             match ControlTag::parse(tag) {
                 Ok(ControlTag::Joystick(stick)) => {
                     let stick = stick.filter(|stick| !stick.is_absent());
@@ -441,9 +436,13 @@ impl Robot {
                     }
                 }
                 Ok(ControlTag::Timezone(name)) => self.timezone = String::from_utf8_lossy(name).into_owned(),
-                Ok(ControlTag::Unknown(_)) | Err(_) => {}
+                Ok(ControlTag::Unknown(_)) => {}
+                // One that cannot be read keeps its place.
+                Err(_) if tag.id == ControlTag::JOYSTICK => self.sticks.push(None),
+                Err(_) => {}
             }
         }
+        self.sticks.truncate(JOYSTICKS);
         self.obey(now, control.request);
     }
 

@@ -742,3 +742,22 @@ fn numbers_go_on_behind_65535() {
         sink.samples.clear();
     }
 }
+
+#[test]
+fn sticks_of_other_stations_are_taken_as_they_can_be() {
+    let mut robot = Robot::new(RobotOptions::default());
+    robot.handle_open(START, UDP);
+    let mut sink = Kept::default();
+    let mut hear = |packet: &str| {
+        robot.handle_input(START, UDP, &bytes(packet), &mut sink).unwrap();
+        robot.view().joysticks
+    };
+    // The second one claims more axes than it has.
+    let sticks = hear("00 01 01 00 10 00 05 0c 01 7f 00 00 03 0c 09 01 05 0c 01 80 00 00");
+    let axes: Vec<_> = sticks.into_iter().map(|stick| stick.map(|stick| stick.axes)).collect();
+    assert_eq!(axes, [Some(vec![1.0]), None, Some(vec![-1.0])]);
+    // LibDS counts the size byte.
+    let sticks = hear("00 02 01 00 80 00 06 0c 01 7f 00 00");
+    assert_eq!(sticks, [Some(JoystickState { axes: vec![1.0], ..JoystickState::default() })]);
+    assert_eq!(hear(&format!("00 03 01 00 10 00 {}", "04 0c 00 00 00 ".repeat(9))).len(), 6);
+}
