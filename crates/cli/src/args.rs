@@ -138,9 +138,15 @@ impl Reading {
         one_of(self.open(path, &screen.notes), of, screen, worst)
     }
 
-    /// Opens all, or says which one cannot be opened.
+    /// Opens all, or says which one cannot be opened. What was opened together with another one is not opened again.
     pub(crate) fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
-        paths.iter().map(|path| self.open(path, notes)).collect()
+        let mut logs: Vec<Log> = Vec::with_capacity(paths.len());
+        for path in paths {
+            if !logs.iter().any(|log| log.companion() == Some(path)) {
+                logs.push(self.open(path, notes)?);
+            }
+        }
+        Ok(logs)
     }
 }
 

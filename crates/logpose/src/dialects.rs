@@ -12,6 +12,7 @@ pub static DIALECTS: &[&dyn Dialect] = &[
     &logpose_carla::Carla,
     &logpose_nt4::Nt4,
     &logpose_driverstation::DriverStation,
+    &logpose_dslog::Dslog,
 ];
 
 /// The dialect of that name.

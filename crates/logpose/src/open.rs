@@ -12,7 +12,7 @@ use crate::frc::Facts;
 use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
 use crate::{
-    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge,
+    Cache, Error, ErrorKind, Filter, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects, folder, merge, pair,
     threads, windows,
 };
 
@@ -79,6 +79,7 @@ impl OpenOptions {
 pub struct Log {
     /// Where it came from; `-` for standard input.
     pub path: PathBuf,
+    companion: Option<PathBuf>,
     /// The channels and where their records are.
     pub index: Index,
     /// What was lost or doubtful.
@@ -102,44 +103,57 @@ impl Log {
     pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
         let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
         if files.is_empty() {
-            return Self::new(path, Source::open(path, progress)?, options, progress);
+            return Self::new(path, Source::open(path, progress)?, options, progress, true);
         }
         let mut problems = Problems::default();
         progress.begin("unpacking", 0);
         let source = Source::folder(path, &files, &options.read(), &mut problems);
         progress.end();
         let parquet = Reader::named("parquet").ok_or_else(|| Error::new(ErrorKind::Directory).in_file(path))?;
-        Self::index(path, source?, parquet.dialect(), true, problems, options, progress)
+        let choice = Choice { reader: parquet, sure: true };
+        Self::index(path, source?, &choice, problems, options, progress)
     }
 
     /// Indexes bytes that are in memory already; `name` stands for the path.
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &OpenOptions) -> Result<Self, Error> {
         let path = Path::new(name);
-        Self::new(path, Source::from_bytes(path, Bytes::Owned(bytes), &Quiet)?, options, &Quiet)
+        Self::new(path, Source::from_bytes(path, Bytes::Owned(bytes), &Quiet)?, options, &Quiet, false)
     }
 
-    fn new(path: &Path, mut source: Source, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
-        let Choice { reader, sure } = choose(path, &source.bytes, options)?;
+    /// A log out of a source; `beside` tells whether files beside it may belong to it.
+    fn new(
+        path: &Path,
+        mut source: Source,
+        options: &OpenOptions,
+        progress: &dyn Progress,
+        beside: bool,
+    ) -> Result<Self, Error> {
+        let choice = choose(path, &source.bytes, options)?;
         let mut problems = Problems::default();
-        if let Reader::Bridge(bridge) = reader {
+        if let Reader::Bridge(bridge) = choice.reader {
             progress.begin("unpacking", source.file_len);
             let unpacked = source.unpack(path, bridge, &options.read(), &mut problems);
             progress.end();
             unpacked?;
         }
-        Self::index(path, source, reader.dialect(), sure, problems, options, progress)
+        let mut companion = None;
+        if beside && pair::has_pairs(choice.reader.dialect()) {
+            companion = pair::join(path, &mut source, &mut problems, progress)?;
+        }
+        let log = Self::index(path, source, &choice, problems, options, progress)?;
+        Ok(Self { companion, ..log })
     }
 
-    /// The log whose bytes are there; `sure` tells whether more than its name speaks for the dialect.
+    /// The log whose bytes are there.
     fn index(
         path: &Path,
         mut source: Source,
-        dialect: &'static dyn Dialect,
-        sure: bool,
+        choice: &Choice,
         mut problems: Problems,
         options: &OpenOptions,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
+        let dialect = choice.reader.dialect();
         let mut read = options.read();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         read.positions = (source.bytes.len() as u64) < options.light_from;
@@ -156,7 +170,7 @@ impl Log {
                 let index = dialect.index(&source.bytes, &read, &mut problems);
                 progress.end();
                 let index = index.map_err(|error| {
-                    if sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) }
+                    if choice.sure { Error::decode(path, error) } else { mistaken(path, &source.bytes, dialect) }
                 })?;
                 sidecar.iter().for_each(|sidecar| sidecar.write(&index, &problems));
                 (index, problems)
@@ -164,6 +178,7 @@ impl Log {
         };
         Ok(Self {
             path: path.to_owned(),
+            companion: None,
             index,
             problems,
             dialect,
@@ -182,6 +197,12 @@ impl Log {
     #[must_use]
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
+    }
+
+    /// The file beside it that was opened with it: the other one of a Driver Station's two.
+    #[must_use]
+    pub fn companion(&self) -> Option<&Path> {
+        self.companion.as_deref()
     }
 
     /// The content, unwrapped.

@@ -1,6 +1,7 @@
 //! What the texts of events say.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// One entry of a text, which may hold several run together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,11 +29,11 @@ pub struct ErrorEntry<'a> {
     /// The robot's own time, in seconds; 0 if the station speaks.
     pub time: f64,
     /// How often; always 1 so far.
-    pub count: i64,
+    pub count: u16,
     /// 0 and 2 warn, 1 and 3 are errors.
-    pub flags: i64,
+    pub flags: u8,
     /// The code.
-    pub code: i64,
+    pub code: i32,
     /// What happened.
     pub details: &'a [u8],
     /// Where.
@@ -81,7 +82,7 @@ impl<'a> Entry<'a> {
 
     fn tagged(entry: &'a [u8]) -> Option<Self> {
         let (version, rest) = split_once(entry, b"<time>")?;
-        integer(version.trim_ascii())?;
+        integer::<u32>(version.trim_ascii())?;
         let end = rest.iter().position(|byte| *byte == b'<')?;
         let (time, rest) = rest.split_at_checked(end)?;
         let time = robot_time(time.trim_ascii())?;
@@ -238,7 +239,7 @@ pub struct Coded<'a> {
     /// Whether it is an error.
     pub is_error: bool,
     /// The code.
-    pub code: i64,
+    pub code: i32,
     /// The rest of it.
     pub text: &'a [u8],
 }
@@ -321,7 +322,7 @@ impl<'a> Part<'a> {
         let is_error = scan.is("Error <Code>") || scan.is("ERROR <Code>");
         if is_error || scan.is("Warning <Code>") {
             scan.skip(|byte| byte == b' ');
-            let code = scan.integer()?;
+            let code = i32::try_from(scan.integer()?).ok()?;
             return Some(Self::Coded(Coded { is_error, code, text: scan.until_next().trim_ascii() }));
         }
         if let Some(behind) = scan.rest.strip_prefix(ROBORIO) {
@@ -467,7 +468,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn integer(text: &[u8]) -> Option<i64> {
+fn integer<N: FromStr>(text: &[u8]) -> Option<N> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 

@@ -1,9 +1,12 @@
 //! What records and texts mean as channels and samples.
 
+use std::collections::HashMap;
 use std::io::Write as _;
+use std::sync::LazyLock;
 
 use logpose_core::{Channel, Value};
 use logpose_driverstation::pd::{Kind, PDH_LEN, PDP_LEN, PowerDistribution};
+use logpose_driverstation::{ErrorRecord, Name, Origin};
 
 use crate::events::{Coded, Entry, ErrorEntry, Joystick, Match, PORTS, Part, entries, parts, whole_entry};
 use crate::wire::{Mode, Record};
@@ -18,33 +21,35 @@ pub(crate) type Lanes = u64;
 /// How many lanes there are.
 pub(crate) const LANES: usize = JOYSTICK as usize + PORTS as usize;
 
-/// Names, types and units of what records tell. The first ones are true or false, and have a sample when they change.
-const OF_RECORDS: [(&str, &str, &str); CURRENT as usize] = [
-    ("/ds/connected", "boolean", ""),
-    ("/ds/control/enabled", "boolean", ""),
-    ("/ds/control/autonomous", "boolean", ""),
-    ("/ds/control/test", "boolean", ""),
-    ("/ds/status/brownout", "boolean", ""),
-    ("/ds/status/watchdog", "boolean", ""),
-    ("/ds/status/robot_disabled", "boolean", ""),
-    ("/ds/status/robot_teleop", "boolean", ""),
-    ("/ds/status/robot_autonomous", "boolean", ""),
-    ("/ds/pd/type", "string", ""),
-    ("/ds/pd/id", "int64", ""),
-    ("/ds/pd/faults", "int64", ""),
-    ("/ds/battery", "double", "V"),
-    ("/ds/trip_time", "double", "s"),
-    ("/ds/packet_loss", "double", ""),
-    ("/ds/packet_loss_raw", "int64", ""),
-    ("/ds/cpu", "double", ""),
-    ("/ds/can/utilization", "double", ""),
-    ("/ds/wifi_signal", "double", "dB"),
-    ("/ds/bandwidth", "double", "Mb/s"),
-    ("/ds/pd/total_current", "double", "A"),
-    ("/ds/pd/voltage", "double", "V"),
-    ("/ds/pd/temperature", "double", "degC"),
-    ("/ds/pd/resistance", "double", "ohm"),
-    ("/ds/unknown/status/08", "raw", ""),
+/// What records tell. The first ones are true or false, and have a sample when they change.
+const OF_RECORDS: [Option<Name>; CURRENT as usize] = [
+    Some(Name::Connected),
+    Some(Name::ControlEnabled),
+    Some(Name::ControlAutonomous),
+    Some(Name::ControlTest),
+    Some(Name::StatusBrownout),
+    Some(Name::Watchdog),
+    Some(Name::RobotDisabled),
+    Some(Name::RobotTeleop),
+    Some(Name::RobotAutonomous),
+    Some(Name::PdType),
+    Some(Name::PdId),
+    Some(Name::PdFaults),
+    Some(Name::Battery),
+    Some(Name::TripTime),
+    Some(Name::PacketLoss),
+    Some(Name::PacketLossRaw),
+    Some(Name::Cpu),
+    Some(Name::CanUtilization),
+    // Wi-Fi signal and bandwidth, which the link does not have.
+    None,
+    None,
+    Some(Name::PdTotalCurrent),
+    Some(Name::PdVoltage),
+    Some(Name::PdTemperature),
+    Some(Name::PdResistance),
+    // A panel that nobody knows: tag 08 of a status packet.
+    Some(Name::Unknown { from: Origin::Status, id: 8 }),
 ];
 const FLAGS: u8 = 9;
 const PD_TYPE: u8 = 9;
@@ -67,22 +72,22 @@ const UNKNOWN_PD: u8 = 24;
 const CURRENT: u8 = 25;
 const CURRENTS: usize = Kind::Pdh.channels();
 
-/// Names, types and units of what texts tell.
-const OF_TEXTS: [(&str, &str, &str); (JOYSTICK - TEXTS) as usize] = [
-    ("/ds/console", "string", ""),
-    ("/ds/console/time", "double", "s"),
-    ("/ds/errors", "json", ""),
-    ("/ds/events", "string", ""),
-    ("/ds/match", "json", ""),
-    ("/ds/game_data", "string", ""),
-    ("/ds/disk_free", "int64", "B"),
-    ("/ds/ram_free", "int64", "B"),
-    ("/ds/faults/comms", "int64", ""),
-    ("/ds/faults/brownout_12v", "int64", ""),
-    ("/ds/faults/rail_6v", "int64", ""),
-    ("/ds/faults/rail_5v", "int64", ""),
-    ("/ds/faults/rail_3v3", "int64", ""),
-    ("/ds/versions", "json", ""),
+/// What texts tell.
+const OF_TEXTS: [Name; (JOYSTICK - TEXTS) as usize] = [
+    Name::Console,
+    Name::ConsoleTime,
+    Name::Errors,
+    Name::Events,
+    Name::Match,
+    Name::GameData,
+    Name::DiskFree,
+    Name::RamFree,
+    Name::FaultsComms,
+    Name::FaultsBrownout12V,
+    Name::FaultsRail6V,
+    Name::FaultsRail5V,
+    Name::FaultsRail3V3,
+    Name::Versions,
 ];
 const TEXTS: u8 = 49;
 const CONSOLE: u8 = 49;
@@ -153,42 +158,25 @@ impl Lane {
         Self::of(lanes & !FOLLOWERS)
     }
 
-    /// The channel of that name.
+    /// The lane of the channel of that name.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
-        let numbered = |text: &str, first: u8, count: usize| {
-            let n = text.parse::<u8>().ok().filter(|n| usize::from(*n) < count)?;
-            Some(Self(first + n))
-        };
-        if let Some(n) = name.strip_prefix("/ds/pd/current/") {
-            return numbered(n, CURRENT, CURRENTS);
-        }
-        if let Some(port) = name.strip_prefix("/ds/joystick/") {
-            return numbered(port.strip_suffix("/descriptor")?, JOYSTICK, PORTS.into());
-        }
-        let in_records = (0..).zip(&OF_RECORDS);
-        let mut all = in_records.chain((TEXTS..).zip(&OF_TEXTS));
-        all.find(|(_, (known, ..))| *known == name).map(|(lane, _)| Self(lane))
+        static NAMES: LazyLock<HashMap<String, Lane>> =
+            LazyLock::new(|| Lane::all().map(|lane| (lane.channel().name, lane)).collect());
+        NAMES.get(name).copied()
     }
 
     /// The channel.
     pub(crate) fn channel(self) -> Channel {
-        let plain = |(name, ty, unit): (&str, &str, &str)| Channel {
-            unit: (!unit.is_empty()).then(|| unit.to_owned()),
-            ..Channel::new(name, ty)
+        let plain = |name, unit: &str| Channel { unit: Some(unit.to_owned()), ..Channel::new(name, "double") };
+        let name = match self.0 {
+            WIFI => return plain("/ds/wifi_signal", "dB"),
+            BANDWIDTH => return plain("/ds/bandwidth", "Mb/s"),
+            CURRENT..TEXTS => Some(Name::PdCurrent(self.0 - CURRENT)),
+            JOYSTICK.. => Some(Name::Descriptor(self.0 - JOYSTICK)),
+            TEXTS.. => OF_TEXTS.get(usize::from(self.0 - TEXTS)).copied(),
+            _ => OF_RECORDS.get(self.place()).copied().flatten(),
         };
-        match self.0 {
-            CURRENT..TEXTS => {
-                let n = self.0 - CURRENT;
-                Channel {
-                    unit: Some("A".to_owned()),
-                    family: Some(("pd_current".to_owned(), n.to_string())),
-                    ..Channel::new(format!("/ds/pd/current/{n}"), "double")
-                }
-            }
-            JOYSTICK.. => Channel::new(format!("/ds/joystick/{}/descriptor", self.0 - JOYSTICK), "json"),
-            TEXTS.. => OF_TEXTS.get(self.place() - TEXTS as usize).map_or_else(Channel::default, |def| plain(*def)),
-            _ => OF_RECORDS.get(self.place()).map_or_else(Channel::default, |def| plain(*def)),
-        }
+        name.map_or_else(Channel::default, Name::channel)
     }
 
     /// How many bytes of the file a sample takes, where that is always the same: what is made of others takes none.
@@ -442,25 +430,25 @@ impl<'a> Said<'a> {
         // Writing to memory cannot fail.
         let _ = match *self {
             Self::Text(_) | Self::Double(_) | Self::Int(_) => Ok(()),
-            Self::Error(e) => write!(
-                out,
-                r#"{{"severity":"{}","code":{},"details":{},"location":{},"stack":{},"flags":{},"count":{},"time":{},"sequence":null}}"#,
-                severity(e.is_error()),
-                e.code,
-                Quoted(e.details),
-                Quoted(e.location),
-                Quoted(e.stack),
-                e.flags,
-                e.count,
-                e.time
-            ),
-            Self::Coded(e) => write!(
-                out,
-                r#"{{"severity":"{}","code":{},"details":{},"location":"","stack":"","flags":null,"count":null,"time":null,"sequence":null}}"#,
-                severity(e.is_error),
-                e.code,
-                Quoted(e.text)
-            ),
+            Self::Error(error) => {
+                ErrorRecord {
+                    error: error.is_error(),
+                    code: error.code,
+                    details: error.details,
+                    location: error.location,
+                    stack: error.stack,
+                    flags: Some(error.flags),
+                    count: Some(error.count),
+                    time: Some(error.time),
+                    sequence: None,
+                }
+                .put(out);
+                Ok(())
+            }
+            Self::Coded(Coded { is_error: error, code, text: details }) => {
+                ErrorRecord { error, code, details, ..ErrorRecord::default() }.put(out);
+                Ok(())
+            }
             Self::Match(m) => {
                 let event = event.map_or_else(|| "null".to_owned(), |name| Quoted(name.as_bytes()).to_string());
                 let time = m.field_time.map_or_else(|| "null".to_owned(), |time| format!("\"{time}\""));
@@ -485,10 +473,6 @@ impl<'a> Said<'a> {
             }
         };
     }
-}
-
-fn severity(is_error: bool) -> &'static str {
-    if is_error { "error" } else { "warning" }
 }
 
 /// Text as a JSON string.

@@ -1,24 +1,180 @@
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use logpose::core::Severity;
+use logpose::dslog::MatchSummary;
+use logpose::season::{self, Entry};
+use serde_json::{Value as Json, json};
 
+use super::super::shown;
+use crate::args::{Form, expanded};
 use crate::failure::Outcome;
-use crate::screen::Screen;
+use crate::human::{clean, counted, duration};
+use crate::screen::{HEAD, Screen};
+use crate::table::{Align, Table};
 
 /// List the Driver Station logs of a season: matches, modes, brownouts, lost communication
+///
+/// Both files of a log are one line, in the order of their starts, which are shown in the time zone of this machine.
+/// Drops are the times that the robot was gone and came back.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose ds list 'C:/Users/Public/Documents/FRC/Log Files'
+  logpose ds list season --matches
+  logpose ds list season --json | jq '.[] | select(.brownouts > 0) | .file'")]
 pub(super) struct List {
     /// Folders, which are searched with all that is in them, or files
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
+    /// Only logs of matches
+    #[arg(long)]
+    matches: bool,
+    /// How many threads to use; 0 for one per processor
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    threads: usize,
+    #[command(flatten)]
+    form: Form,
 }
 
 impl List {
-    pub(super) fn run(&self, _: &mut Screen) -> Result<Outcome> {
-        anyhow::bail!(
-            "{} cannot be listed yet",
-            self.folders.iter().map(|folder| super::super::shown(folder)).collect::<String>()
-        )
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let folders: Vec<PathBuf> = self.folders.iter().flat_map(|folder| expanded(folder)).collect();
+        let mut all = season::list(&folders, self.threads)?;
+        if self.matches {
+            all.retain(|entry| is_match(entry) || entry.error.is_some());
+        }
+        if self.form.json() {
+            screen.out.json(&all.iter().map(as_json).collect::<Vec<_>>())?;
+        } else {
+            print(&all, screen)?;
+        }
+        screen.out.flush()?;
+        let mut worst = Outcome::Done;
+        for entry in &all {
+            let problems = &entry.summary.problems;
+            screen.notes.list_problems(Some(entry.path()), entry.path(), problems.list(), problems.dropped());
+            if problems.worst() == Some(Severity::Damage) {
+                worst = worst.max(Outcome::Damage);
+            }
+            if let Some(error) = &entry.error {
+                screen.notes.error("unreadable", &format!("{}: {error}", shown(entry.path())), None, None);
+                worst = Outcome::Failed;
+            }
+        }
+        Ok(worst)
     }
+}
+
+/// Whether the log is of a match, and not of a field that only was there.
+fn is_match(entry: &Entry) -> bool {
+    let number = |played: &MatchSummary| played.number.is_some_and(|number| number > 0);
+    entry.summary.played.as_ref().is_some_and(number)
+}
+
+fn print(all: &[Entry], screen: &mut Screen) -> Result<()> {
+    let zone = TimeZone::system();
+    let mut table = Table::new(&[
+        ("start", Align::Left),
+        ("length", Align::Right),
+        ("match", Align::Left),
+        ("enabled", Align::Right),
+        ("brownouts", Align::Right),
+        ("drops", Align::Right),
+        ("lowest", Align::Right),
+        ("file", Align::Left),
+    ]);
+    let read = all.iter().filter(|entry| entry.error.is_none());
+    for entry in read.clone() {
+        let found = &entry.summary;
+        let some = |n: u64, ns: i64| if n == 0 { String::new() } else { format!("{n} ({})", duration(ns)) };
+        let enabled = found.enabled_ns();
+        table.row(vec![
+            start(found.start_unix_ns, &zone),
+            duration(found.duration_ns),
+            found.played.as_ref().map_or_else(String::new, named),
+            if enabled > 0 { duration(enabled) } else { String::new() },
+            some(found.brownouts, found.brownout_ns),
+            some(found.drops, found.drop_ns),
+            found.lowest_battery.map_or_else(String::new, |volts| format!("{volts:.2} V")),
+            clean(&shown(entry.path())).into_owned(),
+        ]);
+    }
+    table.print("", &mut screen.out)?;
+    let (mut matches, mut ns) = (0, 0);
+    for entry in read.clone() {
+        matches += u64::from(is_match(entry));
+        ns += entry.summary.enabled_ns();
+    }
+    let logs = counted(read.count() as u64, "log");
+    let matches = if matches == 1 { "1 match".to_owned() } else { format!("{matches} matches") };
+    let line = format!("{logs}, {matches}, enabled for {}", duration(ns));
+    writeln!(screen.out, "{}", screen.out.paint(HEAD, line))?;
+    Ok(())
+}
+
+fn start(unix_ns: i64, zone: &TimeZone) -> String {
+    let stamp = Timestamp::from_nanosecond(unix_ns.into());
+    stamp.map_or_else(|_| String::new(), |stamp| stamp.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// `TXHOU qualification 48`, with the replay where there was one.
+fn named(played: &MatchSummary) -> String {
+    let number = played.number.filter(|number| *number > 0).map(|number| number.to_string());
+    let replay = played.replay.filter(|replay| *replay > 1).map(|replay| format!("replay {replay}"));
+    let parts = [played.event.clone(), played.kind.clone().filter(|kind| kind != "none"), number, replay];
+    clean(&parts.into_iter().flatten().collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+fn as_json(entry: &Entry) -> Json {
+    let found = &entry.summary;
+    let seconds = |ns: i64| logpose::core::Time::from_nanos(ns).seconds();
+    let start = Timestamp::from_nanosecond(found.start_unix_ns.into()).ok().filter(|_| entry.error.is_none());
+    let played = found.played.as_ref().map(|played| {
+        json!({
+            "event": played.event,
+            "type": played.kind,
+            "number": played.number,
+            "replay": played.replay,
+            "field_time": played.field_time.map(|time| time.to_string()),
+        })
+    });
+    let problems: Vec<Json> = found
+        .problems
+        .list()
+        .iter()
+        .map(|p| json!({"severity": p.severity.name(), "code": p.code, "at": p.at, "message": p.message}))
+        .collect();
+    json!({
+        "file": shown(entry.path()),
+        "dslog": entry.dslog.as_deref().map(shown),
+        "dsevents": entry.dsevents.as_deref().map(shown),
+        "version": found.version,
+        "start": start.map(|start| start.to_string()),
+        "start_unix_ns": found.start_unix_ns.to_string(),
+        "length_s": seconds(found.duration_ns),
+        "records": found.records,
+        "events": found.events,
+        "match": played,
+        "enabled_s": seconds(found.enabled_ns()),
+        "autonomous_s": seconds(found.autonomous_ns),
+        "teleop_s": seconds(found.teleop_ns),
+        "test_s": seconds(found.test_ns),
+        "brownouts": found.brownouts,
+        "brownout_s": seconds(found.brownout_ns),
+        "drops": found.drops,
+        "drop_s": seconds(found.drop_ns),
+        "lowest_battery": found.lowest_battery,
+        "trip_time_s": found.trip_time,
+        "loss_p95": found.loss_p95,
+        "pd": found.pd.map(|pd| pd.name()),
+        "errors": found.errors,
+        "warnings": found.warnings,
+        "problems": problems,
+        "error": entry.error,
+    })
 }
