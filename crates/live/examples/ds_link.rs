@@ -92,7 +92,7 @@ impl Robot {
 /// Runs a station for a while.
 fn cadence() -> Result<(), Box<dyn Error>> {
     let live = Live::new()?;
-    let setup = StationSetup { robot: Some(Host::Ip(ROBOT.into())), ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(ROBOT.into()), ..StationSetup::default() };
     let runner = StationRunner::new(live.clock(), setup)?;
     let (mut trips, handle) = (Vec::new(), runner.handle());
     live.listen(vec![runner.into_source()], Join::single(), &[], &mut |progress| {

@@ -274,6 +274,7 @@ impl Play {
         let sources = Sources::parse(&texts, false)?;
         let live = Live::new()?;
         let ticker = Ticker::new(screen, self.form.json());
+        sources.tell(&ticker);
         let join = sources.join(live.clock().now());
         let served = self.start(&live, None, &ticker, screen)?;
         interrupt::await_it();

@@ -94,10 +94,7 @@ impl Record {
         let epoch = if sources.names.len() > 1 { Epoch::Known(start.nanos()) } else { Epoch::Received };
         let file = Recorded::start(&self.output, self.options(epoch, screen)?, live.clock())?;
         let ticker = Ticker::new(screen, self.form.json());
-        for address in sources.addresses.iter().filter(|address| address.is_commanding()) {
-            let text = format!("{address}: this takes the place of the Driver Station; the robot stays disabled");
-            ticker.tell("note", &text);
-        }
+        sources.tell(&ticker);
         let served = self.to.start(&live, None, &ticker)?;
         interrupt::await_it();
         let watch = file.watch.clone();

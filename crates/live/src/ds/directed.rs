@@ -111,7 +111,7 @@ impl<A: Actor> Shared<A> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether only one is left who has it.
+    /// What tells whether anybody still has it.
     pub(super) fn watch(&self) -> std::sync::Weak<Mutex<Directed<A>>> {
         Arc::downgrade(&self.0)
     }

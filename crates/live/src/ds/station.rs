@@ -20,10 +20,10 @@ pub struct StationRunner {
 }
 
 /// What a station is, and what it is to do.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StationSetup {
     /// Where the robot is.
-    pub robot: Option<Host>,
+    pub robot: Host,
     /// The ports.
     pub ports: Ports,
     /// The address of this machine to use, if not the one that comes by itself.
@@ -36,6 +36,20 @@ pub struct StationSetup {
     pub moves: Vec<Move>,
 }
 
+/// For a robot on this machine, which it never enables.
+impl Default for StationSetup {
+    fn default() -> Self {
+        Self {
+            robot: Host::Unsaid,
+            ports: Ports::default(),
+            bind: None,
+            options: StationOptions::default(),
+            scripts: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+}
+
 /// Tells a station what to do while it runs, from any thread.
 #[derive(Clone)]
 pub struct StationHandle {
@@ -46,7 +60,7 @@ pub struct StationHandle {
 impl StationRunner {
     /// Takes the port to which robots answer. Nothing is sent before the runner's source runs.
     pub fn new(clock: Clock, setup: StationSetup) -> Result<Self, DsError> {
-        let host = setup.robot.unwrap_or(Host::Unsaid);
+        let host = setup.robot;
         DsError::check(&host)?;
         let mut hello = HELLO.to_vec();
         if let Some(station) = hello.last_mut() {

@@ -101,7 +101,16 @@ impl Turn {
 #[derive(Debug)]
 pub(crate) enum Beside {
     Call(Calling),
-    Answer(TcpListener),
+    Answer(Answering),
+}
+
+/// Lets streams in, one at a time.
+#[derive(Debug)]
+pub(crate) struct Answering {
+    listener: TcpListener,
+    turn: Arc<Mutex<Turn>>,
+    /// Who has the stream.
+    who: Option<IpAddr>,
 }
 
 /// Calls for a stream, again and again until there is one.
@@ -214,8 +223,10 @@ impl Callee {
         let socket = UdpSocket::from_std(self.socket.try_clone()?)?;
         let peer = socket.local_addr()?.to_string();
         let listener = TcpListener::from_std(self.listener.try_clone()?)?;
-        let wire = Wire::Datagrams(Datagrams { socket, peer: Peer::Calling(self.answers, Arc::default()) });
-        Ok(Connection { wire, beside: Some(Beside::Answer(listener)), peer })
+        let turn = Arc::default();
+        let answering = Answering { listener, turn: Arc::clone(&turn), who: None };
+        let wire = Wire::Datagrams(Datagrams { socket, peer: Peer::Calling(self.answers, turn) });
+        Ok(Connection { wire, beside: Some(Beside::Answer(answering)), peer })
     }
 }
 
@@ -231,19 +242,31 @@ impl Beside {
         match self {
             Self::Call(_) if is_busy => std::future::pending().await,
             Self::Call(calling) => calling.next().await,
-            Self::Answer(listener) => loop {
-                match listener.accept().await {
-                    Ok((stream, _)) if !is_busy => {
-                        prepare(&stream);
-                        return stream;
-                    }
-                    // One at a time: it is closed at once.
-                    Ok(_) => {}
-                    Err(_) => sleep(Duration::from_millis(20)).await,
-                }
-            },
+            Self::Answer(answering) => answering.next(is_busy).await,
         }
     }
+}
+
+impl Answering {
+    async fn next(&mut self, is_busy: bool) -> TcpStream {
+        loop {
+            match self.listener.accept().await {
+                // One whose turn it is now takes the place of one whose turn it was.
+                Ok((stream, from)) if !is_busy || self.who != Some(from.ip()) && is_turn(&self.turn, from.ip()) => {
+                    self.who = Some(from.ip());
+                    prepare(&stream);
+                    return stream;
+                }
+                // Others are closed at once.
+                Ok(_) => {}
+                Err(_) => sleep(Duration::from_millis(20)).await,
+            }
+        }
+    }
+}
+
+fn is_turn(turn: &Mutex<Turn>, who: IpAddr) -> bool {
+    turn.lock().unwrap_or_else(PoisonError::into_inner).who() == Some(who)
 }
 
 impl Calling {

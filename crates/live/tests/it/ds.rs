@@ -75,7 +75,7 @@ pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> 
     let live = Live::new().unwrap();
     let scripts = script.iter().map(|text| Script::parse(text, Role::Station).unwrap()).collect();
     let options = StationOptions { may_enable, ..StationOptions::default() };
-    let setup = StationSetup { robot: Some(Host::Ip(robot)), options, scripts, ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(robot), options, scripts, ..StationSetup::default() };
     let runner = StationRunner::new(live.clock(), setup).unwrap();
     (runner.handle(), Running::start(live, runner.into_source(), None))
 }
@@ -149,7 +149,7 @@ fn a_station_says_goodbye_also_when_who_watches_it_panics() {
         let live = Live::new().unwrap();
         let options = StationOptions { may_enable: true, ..StationOptions::default() };
         let scripts = vec![Script::parse("0.2 enable", Role::Station).unwrap()];
-        let setup = StationSetup { robot: Some(Host::Ip(at)), options, scripts, ..StationSetup::default() };
+        let setup = StationSetup { robot: Host::Ip(at), options, scripts, ..StationSetup::default() };
         let runner = StationRunner::new(live.clock(), setup).unwrap();
         let handle = runner.handle();
         live.listen(vec![runner.into_source()], Join::single(), &[], &mut |_| {
@@ -233,7 +233,7 @@ fn a_port_that_is_taken_is_told_in_one_sentence() {
     let at = address();
     let (_handle, _running) = station(at, false, None);
     let live = Live::new().unwrap();
-    let setup = StationSetup { robot: Some(Host::Ip(at)), ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(at), ..StationSetup::default() };
     let error = StationRunner::new(live.clock(), setup).err().unwrap().to_string();
     assert_eq!(error, format!("UDP port 1150 of {at} is taken: another Driver Station runs on this machine"));
     let (_handle, _running) = robot(at, None);
@@ -246,7 +246,7 @@ fn a_port_that_is_taken_is_told_in_one_sentence() {
 fn a_field_system_is_never_talked_to() {
     let live = Live::new().unwrap();
     let field = Host::Ip([10, 0, 100, 5].into());
-    let setup = StationSetup { robot: Some(field), ..StationSetup::default() };
+    let setup = StationSetup { robot: field, ..StationSetup::default() };
     let error = StationRunner::new(live.clock(), setup).err().unwrap().to_string();
     assert!(error.contains("the network of the field system"), "{error}");
 }
@@ -262,7 +262,7 @@ fn all_ports_can_be_others() {
     let _robot = Running::start(live, robot.into_source(), None);
     let live = Live::new().unwrap();
     let bind = Some(address());
-    let setup = StationSetup { robot: Some(Host::Ip(at)), ports, bind, ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(at), ports, bind, ..StationSetup::default() };
     let station = StationRunner::new(live.clock(), setup).unwrap();
     let _station = Running::start(live, station.into_source(), None);
     until("they are connected", || view.view().tcp);
@@ -310,7 +310,7 @@ fn what_both_sides_say_is_recorded_by_either() {
     let script = "0 gamedata LLR\n0.2 enable\n0.8 disable\n1 end";
     let scripts = vec![Script::parse(script, Role::Station).unwrap()];
     let options = StationOptions { may_enable: true, ..StationOptions::default() };
-    let setup = StationSetup { robot: Some(Host::Ip(at)), options, scripts, ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(at), options, scripts, ..StationSetup::default() };
     let station = StationRunner::new(live.clock(), setup).unwrap();
     let handle = station.handle();
     let running = Running::start(live, station.into_source(), Some(recording(&here)));
@@ -356,7 +356,7 @@ fn sticks_move_as_they_did_in_a_log() {
     let (_handle, robot_running) = robot(at, None);
     let script = "0.1 joystick 2 axes 0.5 -1 buttons 1,3 of 4 pov 90\n0.3 joystick 2 axes 1 buttons none\n0.5 end";
     let scripts = vec![Script::parse(script, Role::Station).unwrap()];
-    let setup = StationSetup { robot: Some(Host::Ip(at)), scripts, ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(at), scripts, ..StationSetup::default() };
     let (handle, running) = record(&path, setup);
     until("the script is over", || handle.is_over());
     running.stop();
@@ -366,7 +366,7 @@ fn sticks_move_as_they_did_in_a_log() {
     let between = (moves[1].at - moves[0].at).as_millis();
     assert!((150..=400).contains(&between), "{between} ms");
     let (robot, _robot) = robot(at, None);
-    let setup = StationSetup { robot: Some(Host::Ip(at)), moves, ..StationSetup::default() };
+    let setup = StationSetup { robot: Host::Ip(at), moves, ..StationSetup::default() };
     let (_handle, _running) = record(&folder.path().join("again.wpilog"), setup);
     until("the stick has moved", || {
         let view = robot.view();

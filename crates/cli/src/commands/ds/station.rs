@@ -162,7 +162,7 @@ impl Station {
             return Err(Complaint::usage(message).help("add --enable if everybody stands clear of the robot").into());
         }
         let moves = self.joysticks.as_deref().map(|path| moves(path, screen)).transpose()?.unwrap_or_default();
-        Ok(StationSetup { robot: Some(host), ports, bind: self.bind, options, scripts, moves })
+        Ok(StationSetup { robot: host, ports, bind: self.bind, options, scripts, moves })
     }
 
     /// What is told in the beginning.

@@ -50,6 +50,14 @@ impl Sources {
         Ok(sources)
     }
 
+    /// Tells what it means to listen to some of them.
+    pub(super) fn tell(&self, ticker: &Ticker) {
+        for address in self.addresses.iter().filter(|address| address.is_commanding()) {
+            let text = format!("{address}: this takes the place of the Driver Station; the robot stays disabled");
+            ticker.tell("note", &text);
+        }
+    }
+
     /// What puts them together: several on a clock that is zero at `start`.
     pub(super) fn join(&self, start: Time) -> Join {
         if self.names.len() > 1 { Join::several(&self.names, start) } else { Join::single() }
