@@ -315,7 +315,7 @@ fn status(view: &StationView, elapsed: Duration) -> String {
             parts.extend(robot.battery.map(|volts| format!("{volts:.2} V")));
         }
     }
-    parts.extend(view.trip_time.map(|ns| duration(ns)));
+    parts.extend(view.trip_time.map(duration));
     if view.lost > 0 {
         parts.push(format!("{} of 25 lost", view.lost));
     }
