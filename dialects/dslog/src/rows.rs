@@ -23,18 +23,21 @@ fn event_of(index: &Index) -> Option<&str> {
 struct Wanted<'l> {
     lookup: &'l Lookup,
     channels: [Option<ChannelId>; LANES],
+    /// The lanes of records, and whether any of texts.
     lanes: Lanes,
+    texts: bool,
 }
 
 impl<'l> Wanted<'l> {
     fn new(index: &Index, lookup: &'l Lookup) -> Self {
-        let mut wanted = Self { lookup, channels: [None; LANES], lanes: 0 };
+        let mut wanted = Self { lookup, channels: [None; LANES], lanes: 0, texts: false };
         for (id, found) in (0..).zip(&index.channels).filter(|(id, _)| lookup.wants(*id)) {
             let Some(lane) = Lane::of_name(&found.channel.name) else { continue };
             if let Some(place) = wanted.channels.get_mut(lane.place()) {
                 *place = Some(id);
             }
             wanted.lanes |= lane.set();
+            wanted.texts |= lane.set() == 0;
         }
         wanted
     }
@@ -53,9 +56,15 @@ impl<'l> Wanted<'l> {
 }
 
 /// Walks over the wanted part of a log.
-fn walk<'a, V: Visit<'a>>(plan: &Plan<'a>, index: &Index, wanted: Lanes, lookup: &Lookup, visit: &mut V) {
+fn walk<'a, V: Visit<'a>>(
+    plan: &Plan<'a>,
+    index: &Index,
+    (lanes, texts): (Lanes, bool),
+    lookup: &Lookup,
+    visit: &mut V,
+) {
     let within = lookup.within.unwrap_or(Span { start: 0, end: u64::MAX });
-    if let Some(file) = plan.log.filter(|_| wanted != 0) {
+    if let Some(file) = plan.log.filter(|_| lanes != 0) {
         let span = span_of(index, &file);
         let (mut from, mut to) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
         if lookup.always.is_empty() {
@@ -66,7 +75,7 @@ fn walk<'a, V: Visit<'a>>(plan: &Plan<'a>, index: &Index, wanted: Lanes, lookup:
             Records::from(plan, &file, index, from).walk(plan, &file, to, visit);
         }
     }
-    if let Some(file) = plan.events.filter(|_| !visit.is_done()) {
+    if let Some(file) = plan.events.filter(|_| texts && !visit.is_done()) {
         let span = span_of(index, &file);
         let (from, to) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
         if from < to {
@@ -135,10 +144,10 @@ impl<'a> Batch<'a> {
 pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let Ok(plan) = Plan::new(log) else { return Ok(()) };
     let wanted = Wanted::new(index, lookup);
-    let lanes = wanted.lanes;
+    let kinds = (wanted.lanes, wanted.texts);
     let known = vec![false; index.channels.len()];
     let mut replay = Replay { index, sink, wanted, known, batch: Batch::default(), result: Ok(()) };
-    walk(&plan, index, lanes, lookup, &mut replay);
+    walk(&plan, index, kinds, lookup, &mut replay);
     replay.result?;
     replay.batch.flush(replay.sink)
 }
@@ -253,8 +262,8 @@ pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut 
             scan.columns.builder.expect(id, found.samples);
         }
     }
-    let lanes = scan.wanted.lanes;
-    walk(&plan, index, lanes, lookup, &mut scan);
+    let kinds = (scan.wanted.lanes, scan.wanted.texts);
+    walk(&plan, index, kinds, lookup, &mut scan);
     let fates: Vec<Fate> = (0..).zip(&channels).map(|(id, _)| Fate::Started(id)).collect();
     Ok(scan.columns.builder.columns(channels, &fates, Layout::Little).0)
 }
@@ -291,9 +300,9 @@ pub(crate) fn rows(
 ) -> Result<(), SinkError> {
     let Ok(plan) = Plan::new(log) else { return Ok(()) };
     let wanted = Wanted::new(index, lookup);
-    let lanes = wanted.lanes;
+    let kinds = (wanted.lanes, wanted.texts);
     let mut places = Places { wanted, batch: Vec::new(), take, result: Ok(()) };
-    walk(&plan, index, lanes, lookup, &mut places);
+    walk(&plan, index, kinds, lookup, &mut places);
     places.result?;
     (places.take)(&places.batch)
 }

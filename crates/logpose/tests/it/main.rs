@@ -16,6 +16,7 @@ mod detection;
 mod dialects;
 mod diff;
 mod doctor;
+mod dslog;
 mod find;
 mod frc;
 mod order;

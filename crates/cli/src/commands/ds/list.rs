@@ -20,13 +20,14 @@ use crate::table::{Align, Table};
 /// List the Driver Station logs of a season: matches, modes, brownouts, lost communication
 ///
 /// Both files of a log are one line, in the order of their starts, which are shown in the time zone of this machine.
-/// Drops are the times that the robot was gone and came back.
+/// Drops are the times that the robot was gone and came back. The Driver Station keeps its logs in
+/// `C:\Users\Public\Documents\FRC\Log Files`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose ds list 'C:/Users/Public/Documents/FRC/Log Files'
-  logpose ds list season --matches
-  logpose ds list season --json | jq '.[] | select(.brownouts > 0) | .file'")]
+  logpose ds list demo
+  logpose ds list demo --matches
+  logpose ds list demo --json | jq '.[] | select(.brownouts > 0) | .file'")]
 pub(super) struct List {
     /// Folders, which are searched with all that is in them, or files
     #[arg(required = true, value_name = "FOLDER")]

@@ -23,8 +23,8 @@ use crate::screen::Screen;
     subcommand_value_name = "COMMAND",
     after_help = "\
 Examples:
-  logpose ds list 'C:/Users/Public/Documents/FRC/Log Files'
-  logpose ds list season --matches --json
+  logpose ds list demo
+  logpose ds list demo --matches --json
   logpose ds robot --duration 1m                 a robot for any Driver Station, on this machine
   logpose ds station --robot 254 -o pit.wpilog   what a robot says, disabled"
 )]
