@@ -23,11 +23,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let robot = Robot::start()?;
     cadence()?;
     let came = robot.stop()?;
-    let mut between: Vec<u64> =
-        came.iter().zip(came.iter().skip(1)).map(|(a, b)| ns(*b - *a).abs_diff(20_000_000)).collect();
-    // The first packets ask whether somebody is there.
-    between.drain(..5.min(between.len()));
-    println!("{:34} {}", "packets of a station, off 20 ms", spread(&mut between));
+    println!("{:34} {}", "packets of a station, off 20 ms", spread(&mut off_grid(&came)));
+
+    let robot = Robot::start()?;
+    plain()?;
+    let came = robot.stop()?;
+    println!("{:34} {}", "the same from a thread that sleeps", spread(&mut off_grid(&came)));
 
     let _robot = Robot::start()?;
     println!("{:34} {}", "round trip without a proxy", spread(&mut trips(ROBOT)?));
@@ -100,6 +101,26 @@ fn cadence() -> Result<(), Box<dyn Error>> {
         if progress.elapsed >= LENGTH { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     println!("{:34} {}", "trip times that a station sees", spread(&mut trips));
+    Ok(())
+}
+
+/// How far moments are from being 20 ms apart.
+fn off_grid(came: &[Instant]) -> Vec<u64> {
+    let apart = came.iter().zip(came.iter().skip(1)).map(|(a, b)| ns(*b - *a).abs_diff(20_000_000));
+    // The first packets ask whether somebody is there.
+    apart.skip(5).collect()
+}
+
+/// Sends packets as evenly as a thread can that sleeps.
+fn plain() -> Result<(), Box<dyn Error>> {
+    let socket = UdpSocket::bind((IpAddr::from(STATION), 0))?;
+    let start = Instant::now();
+    let mut due = start;
+    while due - start < LENGTH {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        socket.send_to(&[0, 1, 1, 0, 0x10, 0], (ROBOT, 1110))?;
+        due += Duration::from_millis(20);
+    }
     Ok(())
 }
 

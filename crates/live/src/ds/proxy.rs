@@ -135,10 +135,13 @@ impl Proxy {
         DsError::check(&options.robot)?;
         let ports = options.ports;
         let front = SocketAddr::new(options.bind, ports.datagrams);
-        if matches!(options.robot, Host::Ip(ip) if ip == options.bind)
-            || matches!(options.robot, Host::Unsaid) && front.ip() == IpAddr::from(Ipv4Addr::LOCALHOST)
-        {
-            return Err(DsError::Itself(front));
+        let robot = match options.robot {
+            Host::Ip(ip) => Some(ip),
+            Host::Unsaid => Some(Ipv4Addr::LOCALHOST.into()),
+            Host::Team(_) | Host::Name(_) => None,
+        };
+        if let Some(robot) = robot.filter(|robot| is_itself(*robot, options.bind)) {
+            return Err(DsError::Itself(SocketAddr::new(robot, ports.datagrams)));
         }
         let caller =
             Caller { host: options.robot.clone(), ports, hello: HELLO.into(), bind: options.answers, socket: None };
@@ -166,7 +169,7 @@ impl Proxy {
             taps,
         });
         let mut proxy = Self { shared: Arc::clone(&shared), tapped, tap: Tap::default(), threads: Vec::new(), clock };
-        seek(&shared, &options.robot, ports.datagrams);
+        seek(&shared, options);
         let (theirs, from, to) = (Arc::clone(&shared), Arc::clone(&station_side), Arc::clone(&robot_side));
         proxy.thread("to-robot", move || theirs.pass_to_robot(&from, &to))?;
         let theirs = Arc::clone(&shared);
@@ -353,8 +356,9 @@ impl Robots {
 }
 
 /// Finds out where a robot may be. Names are asked for again and again, each on its own thread, because that takes long.
-fn seek(shared: &Arc<Shared>, robot: &Host, port: u16) {
-    for host in robot.candidates() {
+fn seek(shared: &Arc<Shared>, options: &ProxyOptions) {
+    let (port, bind) = (options.ports.datagrams, options.bind);
+    for host in options.robot.candidates() {
         if let Ok(ip) = host.parse::<IpAddr>() {
             lock(&shared.robots).candidates.push(SocketAddr::new(ip, port));
             continue;
@@ -364,7 +368,9 @@ fn seek(shared: &Arc<Shared>, robot: &Host, port: u16) {
         let _ = thread::Builder::new().name("seek".to_owned()).spawn(move || {
             while let Some(shared) = shared.upgrade().filter(|shared| !shared.is_over()) {
                 let found = (&*host, port).to_socket_addrs().ok();
-                let found = found.and_then(|mut all| all.find(|one| one.is_ipv4() && !is_field(one.ip())));
+                let found = found.and_then(|mut all| {
+                    all.find(|one| one.is_ipv4() && !is_field(one.ip()) && !is_itself(one.ip(), bind))
+                });
                 if let Some(found) = found {
                     lock(&shared.robots).candidates.push(found);
                     return;
@@ -374,6 +380,12 @@ fn seek(shared: &Arc<Shared>, robot: &Host, port: u16) {
             }
         });
     }
+}
+
+/// Whether what is sent to an address would come back to a proxy that listens at `bind`.
+fn is_itself(robot: IpAddr, bind: IpAddr) -> bool {
+    // What can be bound is an address of this machine.
+    robot == bind || bind.is_unspecified() && UdpSocket::bind((robot, 0)).is_ok()
 }
 
 /// Whether nothing came in time.

@@ -1,7 +1,7 @@
 //! A proxy between a station and a robot.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -128,6 +128,9 @@ fn bytes_that_nobody_understands_are_passed_on_unchanged() {
 fn a_proxy_does_not_talk_to_itself() {
     let at = address();
     let options = ProxyOptions { robot: Host::Ip(at), bind: at, ..ProxyOptions::default() };
+    let error = Proxy::start(Clock::new(), &options).err().unwrap().to_string();
+    assert_eq!(error, format!("the robot's address {at}:1110 is where the proxy itself listens"));
+    let options = ProxyOptions { bind: Ipv4Addr::UNSPECIFIED.into(), ..options };
     let error = Proxy::start(Clock::new(), &options).err().unwrap().to_string();
     assert_eq!(error, format!("the robot's address {at}:1110 is where the proxy itself listens"));
 }
