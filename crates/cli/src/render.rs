@@ -1,6 +1,7 @@
 //! The JSON that `logpose` prints. These shapes are promises: see docs/cli.md.
 
 pub(crate) mod carla;
+pub(crate) mod ds;
 pub(crate) mod live;
 
 use logpose::core::{Problem, Severity};

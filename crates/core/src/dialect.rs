@@ -277,6 +277,18 @@ pub enum Transport {
         /// Subprotocols that only a server answers to.
         also: &'static [&'static str],
     },
+    /// UDP datagrams that are answered at a fixed port of whoever sends them, and a TCP stream beside them. To a session
+    /// the first link that is open is the one of the datagrams, and any other is the stream.
+    Paired {
+        /// The port to which datagrams go.
+        port: u16,
+        /// The port of our own to which the answers come.
+        answers: u16,
+        /// The port of the stream.
+        stream: u16,
+        /// A datagram that asks whether somebody is there, and changes nothing.
+        hello: &'static [u8],
+    },
 }
 
 /// What can be done.

@@ -22,6 +22,10 @@ pub trait Session: Send {
     fn poll_transmit(&mut self) -> Option<Transmit>;
     /// A link to close; call until `None`.
     fn poll_close(&mut self) -> Option<Link>;
+    /// The conversation ends here: what is still to be said goes out before the links close.
+    fn handle_end(&mut self, now: Time) {
+        let _ = now;
+    }
     /// What it has to tell besides what arrived, such as what it sent itself. Called after `handle_timeout`.
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let _ = sink;

@@ -111,6 +111,13 @@ impl Address {
         Ok(Self { speech, host, port })
     }
 
+    /// Whether listening there means to be the one who commands: then a robot has no other station meanwhile.
+    #[must_use]
+    pub fn is_commanding(&self) -> bool {
+        let Speech::Dialect(dialect) = self.speech else { return false };
+        matches!(dialect.info().transport, Some(Transport::Paired { .. }))
+    }
+
     /// Where to bind a server: what was said, and loopback if nothing was. A name or a team is nothing to bind to.
     pub fn bind(&self) -> Result<SocketAddr, AddressError> {
         let ip = match &self.host {
@@ -184,7 +191,10 @@ impl Speech {
     fn port(self) -> u16 {
         match self {
             Self::Dialect(dialect) => dialect.info().transport.map_or(0, |transport| match transport {
-                Transport::Tcp { port } | Transport::Udp { port } | Transport::WebSocket { port, .. } => port,
+                Transport::Tcp { port }
+                | Transport::Udp { port }
+                | Transport::WebSocket { port, .. }
+                | Transport::Paired { port, .. } => port,
             }),
             Self::Foxglove => FOXGLOVE_PORT,
         }

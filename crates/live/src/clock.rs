@@ -23,6 +23,12 @@ impl Clock {
         self.at(Instant::now())
     }
 
+    /// Now, in whole microseconds: what is recorded with such a time is the same in every format.
+    #[must_use]
+    pub(crate) fn micros(&self) -> Time {
+        Time::from_micros(self.now().micros())
+    }
+
     /// That moment.
     #[must_use]
     pub fn at(&self, instant: Instant) -> Time {

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::Clock;
+use crate::alarm::Alarm;
 use crate::links::{Event, OpenLink, Outgoing, Wire};
 use crate::stats::LinkStats;
 
@@ -21,22 +22,36 @@ pub(crate) struct Driver<'s, S: Session + ?Sized> {
     sender: mpsc::Sender<Event>,
     queue_bytes: usize,
     stats: &'s LinkStats,
+    /// For sessions whose time-outs must be met to better than a millisecond.
+    alarm: Option<Alarm>,
 }
 
 impl<'s, S: Session + ?Sized> Driver<'s, S> {
     pub(crate) fn new(session: &'s mut S, clock: Clock, queue_bytes: usize, stats: &'s LinkStats) -> Self {
         let (sender, events) = mpsc::channel(EVENTS);
-        Self { session, clock, links: HashMap::new(), next: 0, events, sender, queue_bytes, stats }
+        Self { session, clock, links: HashMap::new(), next: 0, events, sender, queue_bytes, stats, alarm: None }
+    }
+
+    /// Meets time-outs to a fraction of a millisecond from now on.
+    pub(crate) fn be_precise(&mut self) {
+        // Without its thread it is as precise as it was.
+        self.alarm = Alarm::start().ok();
     }
 
     /// Takes a link that is open.
-    pub(crate) fn open(&mut self, wire: Wire) {
+    pub(crate) fn open(&mut self, wire: Wire) -> Link {
         self.next = self.next.wrapping_add(1);
         let link = Link(self.next);
         self.links.insert(link, OpenLink::start(link, wire, self.sender.clone(), self.queue_bytes));
         self.stats.opened();
-        self.session.handle_open(self.clock.now(), link);
+        self.session.handle_open(self.clock.micros(), link);
         self.carry();
+        link
+    }
+
+    /// Whether a link is still open.
+    pub(crate) fn is_open(&self, link: Link) -> bool {
+        self.links.contains_key(&link)
     }
 
     /// How many links are open.
@@ -47,10 +62,12 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     /// The next thing that happens on a link, or the session's next time-out.
     pub(crate) async fn wait(&mut self) -> Option<Event> {
         let due = self.session.poll_timeout().map(|at| Instant::from_std(self.clock.instant(at)));
+        let alarm = &mut self.alarm;
         let timer = async {
-            match due {
-                Some(due) => sleep_until(due).await,
-                None => pending().await,
+            match (due, alarm) {
+                (Some(due), Some(alarm)) => alarm.until(due.into_std()).await,
+                (Some(due), None) => sleep_until(due).await,
+                (None, _) => pending().await,
             }
         };
         tokio::select! {
@@ -61,7 +78,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
 
     /// Gives what happened to the session, and what that held to the sink. `None` is a time-out.
     pub(crate) fn handle(&mut self, event: Option<Event>, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let now = self.clock.now();
+        let now = self.clock.micros();
         let mut result = Ok(());
         match event {
             Some(Event::Input(link, bytes)) if self.links.contains_key(&link) => {
@@ -124,8 +141,14 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     fn closed(&mut self, link: Link, reason: String) {
         if self.links.remove(&link).is_some() {
             self.stats.closed(reason);
-            self.session.handle_close(self.clock.now(), link);
+            self.session.handle_close(self.clock.micros(), link);
         }
+    }
+
+    /// Closes what is still open: without the link that ended it makes no sense.
+    pub(crate) fn close_all(&mut self) {
+        let links: Vec<Link> = self.links.keys().copied().collect();
+        links.into_iter().for_each(|link| self.closed(link, "the connection has ended".to_owned()));
     }
 
     /// Sends what is left and closes all links.

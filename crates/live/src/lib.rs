@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod alarm;
 mod clock;
 mod driver;
+pub mod ds;
 mod foxglove;
+mod histogram;
 mod join;
 mod links;
 mod live;

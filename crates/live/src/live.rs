@@ -3,9 +3,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use logpose_core::Problem;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::stats::LinkStats;
@@ -60,7 +62,7 @@ impl Live {
     }
 
     /// Listens to sources and hands what they tell to the outputs, until `watch` has enough, all sources have ended or
-    /// all outputs have. `watch` is asked every 50 ms or so.
+    /// all outputs have, if there are any. `watch` is asked every 50 ms or so.
     pub fn listen(
         &self,
         sources: Vec<Source>,
@@ -72,10 +74,10 @@ impl Live {
         let (sender, mut batches) = mpsc::channel(BATCHES);
         let (stop, stopped) = watch::channel(false);
         let mut state = Listening { start, stats: Vec::new(), samples: vec![0; sources.len()], problems: Vec::new() };
-        let mut tasks = Vec::new();
+        let mut tasks = Tasks { runtime: &self.runtime, stop, list: Vec::new() };
         for (number, source) in sources.into_iter().enumerate() {
             state.stats.push(source.stats());
-            tasks.push(self.runtime.spawn(source.run(self.clock, number, sender.clone(), stopped.clone())));
+            tasks.list.push(self.runtime.spawn(source.run(self.clock, number, sender.clone(), stopped.clone())));
         }
         drop((sender, stopped));
         let mut next_look = start;
@@ -83,8 +85,10 @@ impl Live {
             let now = Instant::now();
             if now >= next_look {
                 next_look = now + LOOK;
-                let progress = state.progress(&tasks.iter().map(|task| task.is_finished()).collect::<Vec<_>>(), &join);
-                if watch(progress).is_break() || outputs.iter().all(|output| output.is_done()) {
+                let progress =
+                    state.progress(&tasks.list.iter().map(JoinHandle::is_finished).collect::<Vec<_>>(), &join);
+                let done = !outputs.is_empty() && outputs.iter().all(|output| output.is_done());
+                if watch(progress).is_break() || done {
                     break;
                 }
             }
@@ -96,12 +100,27 @@ impl Live {
             }
         }
         // Sources are told to stop; what they had to tell until then still counts.
-        let _ = stop.send(true);
+        let _ = tasks.stop.send(true);
         while let Some(heard) = self.runtime.block_on(batches.recv()) {
             state.pass_on(heard, &mut join, outputs);
         }
         let ended = vec![true; state.stats.len()];
         let _ = watch(state.progress(&ended, &join));
+    }
+}
+
+/// Sources that run. They are ended well also when whoever watches them panics: a station has to say goodbye.
+struct Tasks<'r> {
+    runtime: &'r Runtime,
+    stop: watch::Sender<bool>,
+    list: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Tasks<'_> {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+        let ended = join_all(self.list.drain(..));
+        let _ = self.runtime.block_on(async { timeout(FAREWELL, ended).await });
     }
 }
 
@@ -141,3 +160,5 @@ impl Listening {
 /// Batches of sources that may wait: after that, a source waits itself.
 const BATCHES: usize = 4096;
 const LOOK: Duration = Duration::from_millis(50);
+/// How long sources may take to end.
+const FAREWELL: Duration = Duration::from_secs(1);

@@ -154,7 +154,7 @@ impl Serving {
                     Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 },
                 Some(newcomer) = newcomers.recv() => match newcomer {
-                    Some(wire) => driver.open(wire),
+                    Some(wire) => { driver.open(wire); }
                     None => stats.turned_away(),
                 },
                 event = driver.wait() => {
@@ -189,7 +189,7 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wi
                 let accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)).await;
                 accepted.ok().and_then(Result::ok).map(Wire::WebSocket)
             }
-            Transport::Tcp { .. } | Transport::Udp { .. } => Some(Wire::Tcp(socket)),
+            Transport::Tcp { .. } | Transport::Udp { .. } | Transport::Paired { .. } => Some(Wire::Tcp(socket)),
         };
         place.send(wire);
     });

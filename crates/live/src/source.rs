@@ -1,14 +1,17 @@
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use logpose_core::{Limits, Session};
+use logpose_core::{Limits, Link, Session, Transport};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::driver::Driver;
-use crate::links::{Candidate, SerialPort, connect};
+use crate::links::paired::{Beside, Caller, FIELD, Ports, is_field};
+use crate::links::{Candidate, SerialPort, Wire, connect};
 use crate::stats::LinkStats;
-use crate::{Address, Batch, Clock, Speech};
+use crate::{Address, Batch, Clock, Host, Speech};
 
 /// Something live that is listened to. It connects, and connects again whenever that ends.
 pub struct Source {
@@ -38,7 +41,17 @@ impl Source {
         let transport = dialect.info().transport.ok_or_else(|| refuse("the dialect has no live side"))?;
         let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live side"))?;
         let (host, name) = (address.host.clone(), name.to_owned());
-        Ok(Self::over(session, Candidate::Network { host, port: address.port, transport, name }))
+        let candidate = match transport {
+            Transport::Paired { answers, stream, hello, .. } => {
+                if matches!(host, Host::Ip(ip) if is_field(ip)) {
+                    return Err(refuse(FIELD));
+                }
+                let ports = Ports { datagrams: address.port, answers, stream };
+                Candidate::Called(Caller { host, ports, hello: hello.into(), bind: None, socket: None })
+            }
+            _ => Candidate::Network { host, port: address.port, transport, name },
+        };
+        Ok(Self::over(session, candidate))
     }
 
     /// A session over a serial port.
@@ -75,6 +88,9 @@ impl Source {
     ) {
         let stats = Arc::clone(&self.stats);
         let mut driver = Driver::new(&mut *self.session, clock, QUEUE_BYTES, &stats);
+        if matches!(self.candidate, Candidate::Called(_) | Candidate::Calling(_)) {
+            driver.be_precise();
+        }
         let mut pause = FIRST_PAUSE;
         loop {
             let attempt = tokio::select! {
@@ -83,13 +99,14 @@ impl Source {
             };
             match attempt {
                 Err(error) => stats.trouble(error.to_string()),
-                Ok((wire, peer)) => {
-                    stats.connected_to(peer);
+                Ok(connection) => {
+                    stats.connected_to(connection.peer);
                     let since = Instant::now();
-                    driver.open(wire);
-                    if listen(&mut driver, number, &batches, &mut stop).await.is_none() {
+                    let link = driver.open(connection.wire);
+                    if listen(&mut driver, link, connection.beside, number, &batches, &mut stop).await.is_none() {
                         break;
                     }
+                    driver.close_all();
                     if self.once {
                         break;
                     }
@@ -104,20 +121,33 @@ impl Source {
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        let mut batch = Batch::new(clock.micros());
+        driver.session.handle_end(batch.received);
+        driver.carry();
+        if driver.session.poll_samples(&mut batch).is_ok() && !batch.is_empty() {
+            let _ = batches.send((number, batch)).await;
+        }
         driver.finish().await;
     }
 }
 
-/// Listens until the connection ends. `None` if there is nothing more to listen for.
+/// Listens until the connection ends, which is when its link does. `None` if there is nothing more to listen for.
 async fn listen(
     driver: &mut Driver<'_, dyn Session>,
+    link: Link,
+    mut beside: Option<Beside>,
     number: usize,
     batches: &mpsc::Sender<(usize, Batch)>,
     stop: &mut watch::Receiver<bool>,
 ) -> Option<()> {
-    while driver.links() > 0 {
+    while driver.is_open(link) {
+        let is_busy = driver.links() > 1;
         let event = tokio::select! {
             event = driver.wait() => event,
+            stream = another(&mut beside, is_busy) => {
+                driver.open(Wire::Tcp(stream));
+                continue;
+            }
             _ = stop.wait_for(|stop| *stop) => return None,
         };
         let mut batch = Batch::new(driver.clock.now());
@@ -128,6 +158,14 @@ async fn listen(
         }
     }
     Some(())
+}
+
+/// The next link beside the first, where there can be any.
+async fn another(beside: &mut Option<Beside>, is_busy: bool) -> TcpStream {
+    match beside {
+        Some(beside) => beside.next(is_busy).await,
+        None => pending().await,
+    }
 }
 
 /// Somewhat less than the pause, so that many clients of a robot that comes back do not all come at once.

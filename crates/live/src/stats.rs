@@ -78,9 +78,11 @@ impl LinkStats {
         (state.peer, state.trouble) = (Some(peer), None);
     }
 
+    /// A link was closed. What is left of a connection is still one.
     pub(crate) fn closed(&self, reason: String) {
-        self.ended();
-        self.trouble(reason);
+        if self.open.fetch_sub(1, Ordering::Relaxed) <= 1 {
+            self.trouble(reason);
+        }
     }
 
     pub(crate) fn ended(&self) {

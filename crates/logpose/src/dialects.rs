@@ -6,8 +6,14 @@ use logpose_core::{Confidence, Dialect};
 use crate::Wrapper;
 
 /// Every dialect, in the order in which they are asked whether bytes are theirs. This is the only list.
-pub static DIALECTS: &[&dyn Dialect] =
-    &[&logpose_wpilog::Wpilog, &logpose_rlog::Rlog, &logpose_carla::Carla, &logpose_nt4::Nt4, &logpose_dslog::Dslog];
+pub static DIALECTS: &[&dyn Dialect] = &[
+    &logpose_wpilog::Wpilog,
+    &logpose_rlog::Rlog,
+    &logpose_carla::Carla,
+    &logpose_nt4::Nt4,
+    &logpose_driverstation::DriverStation,
+    &logpose_dslog::Dslog,
+];
 
 /// The dialect of that name.
 #[must_use]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod channels;
+mod dialect;
 #[doc(hidden)]
 pub mod fuzzing;
 mod json;
@@ -14,5 +15,6 @@ pub mod usage;
 pub mod wire;
 
 pub use channels::{Name, Origin};
+pub use dialect::{CONTROL_PORT, DriverStation, HELLO, STATUS_PORT, STREAM_PORT};
 pub use json::{ErrorRecord, put_descriptor, put_match, put_version};
 pub use model::Mapper;

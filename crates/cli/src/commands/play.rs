@@ -273,7 +273,8 @@ impl Play {
         let texts: Vec<String> = self.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let sources = Sources::parse(&texts, false)?;
         let live = Live::new()?;
-        let mut ticker = Ticker::new(screen, self.form.json());
+        let ticker = Ticker::new(screen, self.form.json());
+        sources.tell(&ticker);
         let join = sources.join(live.clock().now());
         let served = self.start(&live, None, &ticker, screen)?;
         interrupt::await_it();

@@ -3,17 +3,16 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::core::Severity;
 use logpose::{parse_bytes, parse_duration};
-use logpose_live::recorder::{Epoch, RecordError, RecordOptions, RecordStats, RecordWatch, Recorder, SplitBy};
-use logpose_live::{ExpressionTrigger, Live, OutputError, OutputThread, Progress};
+use logpose_live::recorder::{Epoch, RecordOptions, RecordWatch, SplitBy};
+use logpose_live::{ExpressionTrigger, Live, OutputThread, Progress};
 
 use super::find::complain;
-use super::live::{Served, Sources, SourcesTicker, Ticker, To, finish};
+use super::live::{Recorded, Served, Sources, SourcesTicker, Ticker, To, finish};
 use super::shown;
 use crate::args::Form;
 use crate::failure::{Complaint, Outcome};
-use crate::human::{bytes, count, counted, duration};
+use crate::human::{bytes, count, duration};
 use crate::interrupt;
 use crate::render::live as render;
 use crate::screen::Screen;
@@ -27,6 +26,9 @@ use crate::screen::Screen;
 /// 172.22.11.2. One source keeps its own names and clock. Several go into one file on this machine's clock, each behind
 /// a prefix, with the source's own time and the moment of receipt in /logpose/NAME/source_time and receive_time.
 ///
+/// ds:// listens to a robot in the place of its Driver Station, and keeps it disabled: close the other one first. To record
+/// both while a station drives, see `logpose ds proxy`.
+///
 /// With --trigger only what is around an event is kept, a file for each event; with --ring the last so many minutes are,
 /// in files that follow each other; with both, both.
 #[derive(Args)]
@@ -37,9 +39,10 @@ Examples:
   logpose record rlog://254 nt4://254 -o all.mcap          both, on one clock
   logpose record camera=nt4://10.2.54.11 drive=rlog://254 -o all.wpilog
   logpose record nt4://254 -o a.wpilog --ring 20m --trigger 'BatteryVoltage < 9' --pre 9s --post 5s
-  logpose record rlog://254 -o match.wpilog --to foxglove://  watch in Foxglove meanwhile")]
+  logpose record rlog://254 -o match.wpilog --to foxglove://  watch in Foxglove meanwhile
+  logpose record ds://254 -o pit.wpilog                     battery, currents and console, disabled")]
 pub(super) struct Record {
-    /// Live sources: rlog://HOST, nt4://HOST; `NAME=rlog://HOST` gives one a name
+    /// Live sources: rlog://HOST, nt4://HOST, ds://HOST; `NAME=rlog://HOST` gives one a name
     #[arg(required = true, value_name = "ADDRESS")]
     sources: Vec<String>,
     /// The file; .wpilog, .rlog, .mcap, .csv or .ndjson
@@ -89,50 +92,39 @@ impl Record {
         let start = live.clock().now();
         let join = sources.join(start);
         let epoch = if sources.names.len() > 1 { Epoch::Known(start.nanos()) } else { Epoch::Received };
-        let recorder = Recorder::create(&self.output, self.options(epoch, screen)?).map_err(|error| Complaint {
-            code: if matches!(error, RecordError::Usage(_)) { "usage" } else { "record" },
-            message: error.to_string(),
-            help: error.help().map(str::to_owned),
-        })?;
-        let watch = recorder.watch();
+        let file = Recorded::start(&self.output, self.options(epoch, screen)?, live.clock())?;
         let ticker = Ticker::new(screen, self.form.json());
+        sources.tell(&ticker);
         let served = self.to.start(&live, None, &ticker)?;
-        let file = OutputThread::start("recorder", Box::new(recorder), live.clock())?;
         interrupt::await_it();
+        let watch = file.watch.clone();
         let mut state = Recording { sources: SourcesTicker::new(&sources), watch, ticker, heard: false };
-        let outputs: Vec<&OutputThread> = std::iter::once(&file).chain(served.iter().map(|one| &one.thread)).collect();
+        let outputs: Vec<&OutputThread> =
+            std::iter::once(&file.thread).chain(served.iter().map(|one| &one.thread)).collect();
         let mut last = Progress::default();
         live.listen(sources.list, join, &outputs, &mut |progress| {
             let over = limit.is_some_and(|limit| progress.elapsed.as_nanos() >= u128::from(limit.unsigned_abs()));
-            state.tick(&progress, &served, &file, screen);
-            let ended = progress.sources.iter().all(|source| source.ended) || file.is_done();
+            state.tick(&progress, &served, &file.thread, screen);
+            let ended = progress.sources.iter().all(|source| source.ended) || file.thread.is_done();
             last = progress;
             if over || ended || interrupt::is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(outputs);
-        let dropped = file.dropped();
-        let written = file.finish();
+        let file = file.finish();
         state.ticker.clear();
         let servers = finish(served, &screen.notes);
-        let stats = state.watch.stats();
         if self.form.json() {
-            let line = render::RecordLine::of("done", &last, &stats, dropped, &state.sources.named(), servers);
+            let named = state.sources.named();
+            let line = render::RecordLine::of("done", &last, &file.stats, file.dropped, &named, servers);
             screen.out.json_line(&line)?;
         } else if state.heard {
-            conclude(&stats, &last, dropped, screen);
+            file.conclude(last.elapsed, screen);
         }
-        screen.notes.problems(None, &self.output, &stats.problems);
-        match written {
-            Ok(()) => {}
-            Err(error @ OutputError::NoSpace { .. }) => {
-                screen.notes.error("no-space", &error.to_string(), None, None);
-                return Ok(Outcome::Damage);
-            }
-            Err(error) => return Err(Complaint::failed("record", format!("{}: {error}", shown(&self.output))).into()),
-        }
+        let files = file.stats.files.clone();
+        let outcome = file.outcome(screen)?;
         if !state.heard {
             // A file without a sample would only be in the way of the next try.
-            for file in &stats.files {
+            for file in &files {
                 let _ = std::fs::remove_file(file);
             }
             let why = last.sources.iter().zip(&state.sources.addresses).map(|(source, address)| {
@@ -143,8 +135,7 @@ impl Record {
                 .help("is the robot on, and are you on its network?")
                 .into());
         }
-        let damaged = dropped > 0 || stats.problems.worst() == Some(Severity::Damage);
-        Ok(if damaged { Outcome::Damage } else { Outcome::Done })
+        Ok(outcome)
     }
 
     fn options(&self, epoch: Epoch, screen: &Screen) -> Result<RecordOptions> {
@@ -166,27 +157,6 @@ impl Record {
         }
         Ok(options)
     }
-}
-
-/// Tells what was recorded.
-fn conclude(stats: &RecordStats, last: &Progress, dropped: u64, screen: &Screen) {
-    for file in &stats.files {
-        screen.notes.line(shown(file));
-    }
-    let mut text = format!(
-        "{}, {}, {} in {}",
-        bytes(stats.bytes),
-        counted(stats.channels, "channel"),
-        counted(stats.samples, "sample"),
-        duration(i64::try_from(last.elapsed.as_nanos()).unwrap_or(i64::MAX))
-    );
-    if stats.late > 0 {
-        text += &format!("; {} came late and stand at the time of the one before", counted(stats.late, "sample"));
-    }
-    if dropped > 0 {
-        text += &format!("; {} were lost because the disk was too slow", counted(dropped, "sample"));
-    }
-    screen.notes.note("recorded", text);
 }
 
 /// When another file is begun.

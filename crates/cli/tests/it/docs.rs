@@ -19,7 +19,10 @@ pub(crate) fn commands() -> Vec<String> {
 
 /// Every command of a group of commands.
 pub(crate) fn grouped() -> Vec<String> {
-    listed("logpose carla --help").iter().map(|name| format!("carla {name}")).collect()
+    let of = |group: &str| -> Vec<String> {
+        listed(&format!("logpose {group} --help")).iter().map(|name| format!("{group} {name}")).collect()
+    };
+    ["carla", "ds"].into_iter().flat_map(of).collect()
 }
 
 /// The commands that a help lists.
@@ -80,6 +83,8 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
                 fs::create_dir_all(home.join(folder)).unwrap();
             }
             let example = example.replace("/tmp/logs", "logs");
+            fs::write(scratch.path().join("match.txt"), "0 mode auto\n1 enable\n2 end\n").unwrap();
+            fs::write(scratch.path().join("trouble.txt"), "0 battery 12\n1 silence 2s\n").unwrap();
             let output = Command::new("bash")
                 .args(["-o", "pipefail", "-c", &example])
                 .current_dir(scratch.path())
@@ -90,6 +95,12 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
             if example.starts_with("logpose record") {
                 assert_eq!(code(&output), 1, "{example}: nobody is there\n{}", stderr(&output));
                 assert!(stderr(&output).contains("nothing was received"), "{example}\n{}", stderr(&output));
+                run += 1;
+                continue;
+            }
+            if example.starts_with("logpose ds station") {
+                assert_eq!(code(&output), 1, "{example}: nobody is there\n{}", stderr(&output));
+                assert!(stderr(&output).contains("no robot answered"), "{example}\n{}", stderr(&output));
                 run += 1;
                 continue;
             }
@@ -118,6 +129,9 @@ fn on_loopback(example: &str) -> Option<String> {
         assert_eq!(strangers.count(), 0, "a test talks to this machine alone: {example}");
         return Some(format!("{example} --duration 300ms --keep-free 1MB"));
     }
+    if example.starts_with("logpose ds ") && !example.starts_with("logpose ds list") {
+        return Some(ds_on_loopback(example));
+    }
     if !example.starts_with("logpose play") {
         return Some(example.to_owned());
     }
@@ -130,6 +144,26 @@ fn on_loopback(example: &str) -> Option<String> {
         .iter()
         .fold(example, |text, scheme| text.replace(&format!("--to {scheme}://"), &format!("--to {scheme}://:0")));
     Some(format!("{example} --rate 0"))
+}
+
+/// A robot, a station or a proxy at addresses that nobody else has, for a moment.
+fn ds_on_loopback(example: &str) -> String {
+    let robots = ["--robot 254", "--robot 10.2.54.2", "--robot 127.0.0.2"];
+    let example = robots.iter().fold(example.to_owned(), |text, robot| text.replace(robot, "--robot 127.0.77.1"));
+    let binds = ["--bind 0.0.0.0", "--bind 127.0.0.2"];
+    let mut example = binds.iter().fold(example, |text, bind| text.replace(bind, "--bind 127.0.77.2"));
+    for length in [" --duration 1m", " --duration 16s"] {
+        example = example.replace(length, "");
+    }
+    if example.contains("ds station") && !example.contains("--robot") {
+        example += " --robot 127.0.77.1";
+    } else if !example.contains("ds station") && !example.contains("--bind") {
+        example += " --bind 127.0.77.2";
+    }
+    let strangers =
+        example.split(' ').filter(|word| word.parse::<std::net::IpAddr>().is_ok_and(|ip| !ip.is_loopback()));
+    assert_eq!(strangers.count(), 0, "a test talks to this machine alone: {example}");
+    format!("{example} --duration 300ms --keep-free 1MB")
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use crate::run::{code, folder, stderr, stdout, typed};
 
 /// A program that runs, and is killed when it is no longer needed.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
 }
 
 impl Running {
-    fn start(dir: &std::path::Path, line: &str) -> Self {
+    pub(crate) fn start(dir: &std::path::Path, line: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_logpose"))
             .args(line.split(' '))
             .current_dir(dir)
@@ -26,7 +26,7 @@ impl Running {
     }
 
     /// The next line of JSON of that event.
-    fn line(&mut self, event: &str) -> serde_json::Value {
+    pub(crate) fn line(&mut self, event: &str) -> serde_json::Value {
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "it ended without {event:?}");
@@ -44,9 +44,20 @@ impl Running {
 
     /// Ends it as Ctrl-C does.
     #[cfg(unix)]
-    fn interrupt(mut self) -> (serde_json::Value, Option<i32>) {
-        let done = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+    pub(crate) fn interrupt(self) -> (serde_json::Value, Option<i32>) {
+        self.end("-INT")
+    }
+
+    /// Ends it by a signal.
+    #[cfg(unix)]
+    pub(crate) fn end(mut self, signal: &str) -> (serde_json::Value, Option<i32>) {
+        let done = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(done.success());
+        self.wait()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> (serde_json::Value, Option<i32>) {
         let last = self.line("done");
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {

@@ -11,6 +11,7 @@
 mod behaviour;
 mod carla;
 mod docs;
+mod ds;
 mod ds_list;
 mod fixtures;
 mod json;

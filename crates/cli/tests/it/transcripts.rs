@@ -20,6 +20,27 @@ const CASES: &[(&str, &[&str])] = &[
     ("help-find", &["logpose find --help"]),
     ("help-record", &["logpose record --help"]),
     ("help-play", &["logpose play --help"]),
+    ("help-ds-robot", &["logpose ds robot --help"]),
+    ("help-ds-station", &["logpose ds station --help"]),
+    ("help-ds-proxy", &["logpose ds proxy --help"]),
+    (
+        "ds-usage",
+        &[
+            "logpose ds station --robot 10.0.100.5",
+            "logpose record ds://10.0.100.5 -o x.wpilog",
+            "logpose ds station --robot 30000",
+            "logpose ds station --enable-after 1s",
+            "logpose ds station --match 'final 12'",
+            "logpose ds station --alliance green1",
+            "logpose ds station --script match.wpilog",
+            "logpose ds station --joysticks pit.wpilog",
+            "logpose ds station --duration soon",
+            "logpose ds robot --script nowhere.txt",
+            "logpose ds proxy",
+            "logpose ds proxy --robot 127.0.0.1",
+            "logpose ds proxy --robot 10.0.100.9",
+        ],
+    ),
     (
         "record-usage",
         &[

@@ -10,6 +10,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout;
 
+use super::paired::{Beside, Callee, Caller};
 use super::{SerialPort, Wire, websocket};
 use crate::Host;
 
@@ -20,12 +21,31 @@ pub(crate) enum Candidate {
     Network { host: Host, port: u16, transport: Transport, name: String },
     /// A serial port.
     Serial(SerialPort),
+    /// One who is called by datagrams.
+    Called(Caller),
+    /// Whoever calls.
+    Calling(Callee),
 }
 
-/// Connects to whichever candidate answers first. Gives the link and what it is connected to.
-pub(crate) async fn connect(candidate: &Candidate) -> io::Result<(Wire, String)> {
+/// What a connection is made of.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The link without which there is none.
+    pub(crate) wire: Wire,
+    /// What gives another link beside it.
+    pub(crate) beside: Option<Beside>,
+    /// What it is connected to.
+    pub(crate) peer: String,
+}
+
+/// Connects to whichever candidate answers first.
+pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
     match candidate {
-        Candidate::Serial(port) => Ok((Wire::Serial(port.open()?), port.to_string())),
+        Candidate::Serial(port) => {
+            Ok(Connection { wire: Wire::Serial(port.open()?), beside: None, peer: port.to_string() })
+        }
+        Candidate::Called(caller) => caller.connect().await,
+        Candidate::Calling(callee) => callee.connect(),
         Candidate::Network { host, port, transport, name } => {
             let hosts = host.candidates();
             let mut tries: FuturesUnordered<_> =
@@ -33,7 +53,7 @@ pub(crate) async fn connect(candidate: &Candidate) -> io::Result<(Wire, String)>
             let mut failures = Vec::new();
             while let Some((host, result)) = tries.next().await {
                 match result {
-                    Ok(wire) => return Ok((wire, format!("{host}:{port}"))),
+                    Ok(wire) => return Ok(Connection { wire, beside: None, peer: format!("{host}:{port}") }),
                     Err(error) => failures.push(format!("{host}:{port}: {error}")),
                 }
             }
@@ -60,6 +80,7 @@ async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Res
                 let socket = websocket::connect(socket, &format!("{host}:{port}"), path, name, protocols).await?;
                 Ok(Wire::WebSocket(Box::new(socket)))
             }
+            Transport::Paired { .. } => Err(io::ErrorKind::Unsupported.into()),
         }
     };
     timeout(PATIENCE, open).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)))
@@ -80,4 +101,4 @@ pub(crate) fn keep_alive(socket: &TcpStream) {
 }
 
 /// A robot that does not answer in this time is not there, as AdvantageScope has it.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);

@@ -2,6 +2,7 @@
 //! only events and queues.
 
 mod connect;
+pub(crate) mod paired;
 mod queue;
 mod serial;
 mod stream;
@@ -37,6 +38,7 @@ pub(crate) enum Event {
 pub(crate) enum Wire {
     Tcp(tokio::net::TcpStream),
     Udp(tokio::net::UdpSocket),
+    Datagrams(paired::Datagrams),
     Serial(tokio_serial::SerialStream),
     WebSocket(Box<websocket::Socket>),
 }
@@ -62,6 +64,7 @@ impl OpenLink {
                 stream::start(link, reader, writer, events, pending)
             }
             Wire::Udp(socket) => udp::start(link, Arc::new(socket), events, pending),
+            Wire::Datagrams(datagrams) => paired::start(link, datagrams, events, pending),
             Wire::WebSocket(socket) => websocket::start(link, *socket, events, pending),
         };
         Self { queue, tasks: tasks.into() }

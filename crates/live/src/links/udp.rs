@@ -55,4 +55,4 @@ pub(super) fn start(
 }
 
 /// No datagram is larger.
-const LARGEST: usize = 65_536;
+pub(super) const LARGEST: usize = 65_536;

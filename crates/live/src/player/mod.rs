@@ -1,7 +1,6 @@
 //! Finished logs, played at their own timing.
 
 mod ahead;
-mod histogram;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,7 @@ use crate::{Batch, Clock};
 use ahead::{Ahead, Item, JUMP_NS, What};
 use timer::{Timer, Wake, WallTimer};
 
-pub use histogram::Spread;
+pub use crate::histogram::Spread;
 pub use status::{PlayStatus, Snapshot};
 
 /// How logs are played.

@@ -2,8 +2,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use logpose_core::Time;
 
-use super::histogram::{Histogram, Spread};
 use crate::Clock;
+use crate::histogram::{Histogram, Spread};
 
 /// How far a player is. It is shared with whoever shows it and may be asked at any time.
 #[derive(Debug)]

@@ -8,6 +8,8 @@
     reason = "the helpers of tests may panic like the tests themselves"
 )]
 
+mod ds;
+mod ds_proxy;
 mod faults;
 mod foxglove;
 mod join;

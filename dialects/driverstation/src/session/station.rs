@@ -625,6 +625,10 @@ impl Session for Station {
         self.close.pop_front()
     }
 
+    fn handle_end(&mut self, now: Time) {
+        self.farewell(now);
+    }
+
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.telling.reach(self.now, sink)
     }

@@ -1,4 +1,4 @@
-//! The keyboard, while something plays.
+//! The keyboard, while something live goes on.
 
 use std::time::Duration;
 
@@ -27,8 +27,13 @@ impl Keys {
         Self { raw: wanted && enable_raw_mode().is_ok() }
     }
 
-    /// The next key that means something, if one is pressed within that time.
+    /// The next key that means something to a player, if one is pressed within that time.
     pub(in crate::commands) fn next(&self, patience: Duration) -> Option<Key> {
+        self.press(patience).and_then(|(code, modifiers)| meaning(code, modifiers))
+    }
+
+    /// The next key, if one is pressed within that time.
+    pub(in crate::commands) fn press(&self, patience: Duration) -> Option<(KeyCode, KeyModifiers)> {
         if !self.raw {
             std::thread::sleep(patience);
             return None;
@@ -40,7 +45,7 @@ impl Keys {
         if event.kind == KeyEventKind::Release {
             return None;
         }
-        meaning(event.code, event.modifiers)
+        Some((event.code, event.modifiers))
     }
 }
 

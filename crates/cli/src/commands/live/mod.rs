@@ -1,6 +1,7 @@
 //! What `record` and `play` share: sources, what is served, and how it goes.
 
 mod keys;
+mod recorded;
 mod served;
 mod ticker;
 
@@ -11,6 +12,7 @@ use logpose_live::{Address, Join, Source};
 use crate::failure::Complaint;
 
 pub(super) use keys::{HELP as KEYS, Key, Keys};
+pub(super) use recorded::Recorded;
 pub(super) use served::{Served, To, finish};
 pub(super) use ticker::{SourcesTicker, Ticker};
 
@@ -46,6 +48,14 @@ impl Sources {
             return Err(Complaint::usage("two sources have the same name").into());
         }
         Ok(sources)
+    }
+
+    /// Tells what it means to listen to some of them.
+    pub(super) fn tell(&self, ticker: &Ticker) {
+        for address in self.addresses.iter().filter(|address| address.is_commanding()) {
+            let text = format!("{address}: this takes the place of the Driver Station; the robot stays disabled");
+            ticker.tell("note", &text);
+        }
     }
 
     /// What puts them together: several on a clock that is zero at `start`.

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ pub(in crate::commands) struct Ticker {
     bar: Option<ProgressBar>,
     notes: Notes,
     pub(in crate::commands) json: bool,
-    next: Instant,
+    next: Cell<Instant>,
 }
 
 impl Ticker {
@@ -24,15 +25,15 @@ impl Ticker {
             let style = ProgressStyle::with_template("{spinner} {wide_msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         });
-        Self { bar, notes: screen.notes, json, next: Instant::now() }
+        Self { bar, notes: screen.notes, json, next: Cell::new(Instant::now()) }
     }
 
     /// Whether the line is to be drawn, or a line of JSON to be printed, now.
-    pub(in crate::commands) fn is_due(&mut self) -> bool {
+    pub(in crate::commands) fn is_due(&self) -> bool {
         let every = if self.json { Duration::from_secs(1) } else { Duration::from_millis(100) };
-        let due = (self.json || self.bar.is_some()) && Instant::now() >= self.next;
+        let due = (self.json || self.bar.is_some()) && Instant::now() >= self.next.get();
         if due {
-            self.next = Instant::now() + every;
+            self.next.set(Instant::now() + every);
         }
         due
     }

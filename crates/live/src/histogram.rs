@@ -1,6 +1,6 @@
 /// How often spans of time of some length occurred, to an eighth of a power of two. It never allocates.
 #[derive(Clone, Debug)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     counts: [u64; BUCKETS],
     total: u64,
     max: u64,
@@ -18,7 +18,7 @@ pub struct Spread {
 }
 
 impl Histogram {
-    pub(super) fn add(&mut self, ns: u64) {
+    pub(crate) fn add(&mut self, ns: u64) {
         if let Some(count) = self.counts.get_mut(bucket(ns)) {
             *count += 1;
         }
@@ -26,7 +26,7 @@ impl Histogram {
         self.max = self.max.max(ns);
     }
 
-    pub(super) fn spread(&self) -> Spread {
+    pub(crate) fn spread(&self) -> Spread {
         Spread { p50_ns: self.below(50), p99_ns: self.below(99), max_ns: self.max }
     }
 

@@ -1,0 +1,327 @@
+use std::io::{self, IsTerminal};
+use std::net::IpAddr;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use crossterm::event::{KeyCode, KeyModifiers};
+use logpose::{Log, OpenOptions, parse_duration};
+use logpose_live::ds::script::{Role, Script};
+use logpose_live::ds::session::{Command, Match, StationOptions, StationView};
+use logpose_live::ds::wire::{AllianceStation, MatchType, Mode as WireMode};
+use logpose_live::ds::{Move, StationHandle, StationRunner, StationSetup, joystick_moves};
+use logpose_live::{Join, LinkFigures, Live};
+
+use super::running::{Running, Show, complain, robot, script};
+use crate::commands::live::Keys;
+use crate::failure::{Complaint, Outcome};
+use crate::human::{count, duration};
+use crate::progress::Bar;
+use crate::render::ds as render;
+use crate::screen::Screen;
+
+/// Be the Driver Station of a robot or of a simulator
+///
+/// Sends a control packet every 20 ms and shows what the robot answers. Nothing enables the robot unless --enable is given,
+/// and then only --enable-after, a script or the key e does. Whatever ends the program, the robot is told before that it is
+/// disabled. It never plays the part of a field system, and never talks to one.
+///
+/// A script says what happens when. A line is a time, a command and what it needs; the time is in seconds or has a unit, and
+/// counts from the first answer of the robot:
+///
+/// 0 mode auto · 1 enable · 1.5 joystick 0 axes 0.5 -1 buttons 1,3 pov 90 · 16 disable · 17 match qualification 12 TXPAS ·
+/// 18 gamedata LRL · 19 estop · 20 end
+///
+/// On a terminal: e enables, d or Enter disables, space stops for an emergency (only a reboot of the robot ends that), a, t
+/// and s choose autonomous, teleop and test, q ends.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  logpose ds station                                    a simulator on this machine, disabled
+  logpose ds station --robot 254 -o pit.wpilog
+  logpose ds station --robot 10.2.54.2 --enable --mode teleop
+  logpose ds station --enable --enable-after 1s --mode auto --duration 16s
+  logpose ds station --match 'qualification 12' --event TXPAS --game-data LRL --alliance blue2
+  logpose ds station --enable --script match.txt --joysticks demo/demo_q12.rlog --json")]
+pub(super) struct Station {
+    /// Where the robot is: a team's number, an address or a name; this machine if nothing is said
+    #[arg(
+        long,
+        visible_alias = "team",
+        value_name = "HOST|TEAM",
+        default_value = "127.0.0.1",
+        hide_default_value = true
+    )]
+    robot: String,
+    /// Permit enabling the robot
+    #[arg(long)]
+    enable: bool,
+    /// Enable it so long after its first answer
+    #[arg(long, value_name = "DURATION", requires = "enable")]
+    enable_after: Option<String>,
+    /// The mode to begin with
+    #[arg(long, value_name = "MODE", value_enum)]
+    mode: Option<Mode>,
+    /// What happens when; repeatable
+    #[arg(long, value_name = "FILE")]
+    script: Vec<PathBuf>,
+    /// Move the joysticks as in this log, of logpose, WPILib or AdvantageKit; with --enable from the moment of enabling
+    #[arg(long, value_name = "FILE")]
+    joysticks: Option<PathBuf>,
+    /// Which match the robot is told: `practice 1`, `qualification 12`, `elimination 3`
+    #[arg(long = "match", value_name = "MATCH")]
+    match_info: Option<String>,
+    /// Which event the robot is told
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// Which game data the robot is told
+    #[arg(long, value_name = "TEXT")]
+    game_data: Option<String>,
+    /// Where it stands: red1 to blue3
+    #[arg(long, value_name = "STATION", default_value = "red1", hide_default_value = true)]
+    alliance: String,
+    /// The address of this machine to use, if not the one that comes by itself
+    #[arg(long, value_name = "IP")]
+    bind: Option<IpAddr>,
+    #[command(flatten)]
+    running: Running,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Mode {
+    /// The program drives
+    #[value(alias = "autonomous")]
+    Auto,
+    /// People drive
+    Teleop,
+    /// The program tests itself
+    Test,
+}
+
+impl Station {
+    pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
+        let setup = self.setup(screen)?;
+        let after = self.enable_after.as_deref().map(parse_duration).transpose()?;
+        let commands = self.commands()?;
+        let live = Live::new()?;
+        let (host, ports) = robot(&self.robot)?;
+        let runner = StationRunner::new(live.clock(), setup).map_err(complain)?;
+        let handle = runner.handle();
+        for command in commands {
+            handle.command(command).map_err(|refused| Complaint::usage(refused.to_string()))?;
+        }
+        let show = self.running.start(live.clock(), screen)?;
+        let address = format!("ds://{}", self.robot);
+        let places = host.candidates().join(", ");
+        let may = if self.enable { "it may be enabled" } else { "it stays disabled" };
+        show.started("robot", &address, &format!("{places}, port {}; {may}", ports.datagrams), screen);
+        let at_keyboard = show.ticker.is_drawn() && io::stdin().is_terminal();
+        if at_keyboard {
+            show.ticker.tell("keys", KEYS);
+        }
+        let keys = Keys::new(at_keyboard);
+        let mut state = State { handle, after, heard: None, quit: false, connected: None };
+        let (mut elapsed, mut link) = (Duration::ZERO, LinkFigures::default());
+        live.listen(vec![runner.into_source()], Join::single(), &show.outputs(), &mut |mut progress| {
+            elapsed = progress.elapsed;
+            link = progress.sources.pop().unwrap_or_default().link;
+            while let Some((code, modifiers)) = at_keyboard.then(|| keys.press(Duration::ZERO)).flatten() {
+                state.press(code, modifiers, &show, screen);
+            }
+            state.look(elapsed, &link, &show, screen);
+            for problem in progress.problems.iter().filter(|problem| problem.severity > logpose::core::Severity::Note) {
+                show.ticker.tell(problem.severity.name(), &problem.to_string());
+            }
+            let over = state.quit || state.handle.is_over() || show.is_over(elapsed);
+            if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        drop(keys);
+        let view = state.handle.view();
+        let outcome = show.finish(elapsed, |recording| line("done", elapsed, &view, &link, recording), screen)?;
+        if state.heard.is_none() {
+            let why = link.trouble.map(|trouble| format!(" ({trouble})")).unwrap_or_default();
+            return Err(Complaint::failed("no-robot", format!("no robot answered at {places}{why}"))
+                .help("is the robot on, and are you on its network?")
+                .into());
+        }
+        Ok(outcome)
+    }
+
+    fn setup(&self, screen: &Screen) -> Result<StationSetup> {
+        let (host, ports) = robot(&self.robot)?;
+        let station: AllianceStation = self
+            .alliance
+            .parse()
+            .map_err(|error: logpose_live::ds::wire::UnknownStation| Complaint::usage(error.to_string()))?;
+        let options = StationOptions { station, may_enable: self.enable, timezone: timezone() };
+        let scripts: Vec<Script> = self.script.iter().map(|path| script(path, Role::Station)).collect::<Result<_>>()?;
+        if let Some((path, _)) = self.script.iter().zip(&scripts).find(|(_, script)| script.enables() && !self.enable) {
+            let message = format!("{} enables the robot, which only --enable permits", path.display());
+            return Err(Complaint::usage(message).help("add --enable if everybody stands clear of the robot").into());
+        }
+        let moves = self.joysticks.as_deref().map(|path| moves(path, screen)).transpose()?.unwrap_or_default();
+        Ok(StationSetup { robot: host, ports, bind: self.bind, options, scripts, moves })
+    }
+
+    /// What is told in the beginning.
+    fn commands(&self) -> Result<Vec<Command>> {
+        let mut commands = Vec::new();
+        commands.extend(self.mode.map(|mode| {
+            Command::Mode(match mode {
+                Mode::Auto => WireMode::Autonomous,
+                Mode::Teleop => WireMode::Teleop,
+                Mode::Test => WireMode::Test,
+            })
+        }));
+        if self.match_info.is_some() || self.event.is_some() {
+            let info = self.match_info.as_deref().map(match_info).transpose()?.unwrap_or_default();
+            commands.push(Command::Match(Match { event: self.event.clone().unwrap_or_default(), ..info }));
+        }
+        commands.extend(self.game_data.clone().map(Command::GameData));
+        Ok(commands)
+    }
+}
+
+/// `qualification 12`.
+fn match_info(text: &str) -> Result<Match> {
+    let mut words = text.split_whitespace();
+    let kind = words.next().and_then(|word| MatchType::of(&word.to_ascii_lowercase()));
+    let number = words.next().map_or(Some(0), |word| word.parse().ok());
+    match (kind, number, words.next()) {
+        (Some(kind), Some(number), None) => Ok(Match { kind, number, ..Match::default() }),
+        _ => Err(Complaint::usage(format!("--match {text:?} makes no sense"))
+            .help("say what kind and which: `practice 1`, `qualification 12`, `elimination 3`")
+            .into()),
+    }
+}
+
+/// The name of the time zone that the robot is told.
+fn timezone() -> String {
+    std::env::var("TZ").ok().filter(|zone| !zone.is_empty() && zone.len() < 64).unwrap_or_else(|| "UTC".to_owned())
+}
+
+/// How joysticks moved in a log.
+fn moves(path: &Path, screen: &Screen) -> Result<Vec<Move>> {
+    let log = Log::open(path, &OpenOptions::default(), &Bar::new(screen.notes.quiet))?;
+    let moves = joystick_moves(&log)?;
+    if moves.is_empty() {
+        let message = format!("{}: no joystick moves in it", path.display());
+        let help = "there are none of the channels /ds/joystick/0/axes, DS:joystick0/axes or /DriverStation/Joystick0/AxisValues";
+        return Err(Complaint::failed("no-joysticks", message).help(help).into());
+    }
+    Ok(moves)
+}
+
+/// A station that runs.
+struct State {
+    handle: StationHandle,
+    /// Nanoseconds after the first answer at which it enables.
+    after: Option<i64>,
+    /// When the robot first answered.
+    heard: Option<Duration>,
+    quit: bool,
+    /// What was last said of the connection.
+    connected: Option<String>,
+}
+
+impl State {
+    /// Does what a key means.
+    fn press(&mut self, code: KeyCode, modifiers: KeyModifiers, show: &Show, screen: &mut Screen) {
+        let command = match code {
+            KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => return self.quit = true,
+            KeyCode::Char('q') | KeyCode::Esc => return self.quit = true,
+            KeyCode::Char('e') => Command::Enable,
+            KeyCode::Char('d') | KeyCode::Enter => Command::Disable,
+            KeyCode::Char(' ') => Command::EStop,
+            KeyCode::Char('a') => Command::Mode(WireMode::Autonomous),
+            KeyCode::Char('t') => Command::Mode(WireMode::Teleop),
+            KeyCode::Char('s') => Command::Mode(WireMode::Test),
+            _ => return,
+        };
+        self.command(command, show, screen);
+    }
+
+    fn command(&self, command: Command, show: &Show, screen: &mut Screen) {
+        if let Err(refused) = self.handle.command(command) {
+            show.news("refused", &refused.to_string(), screen);
+        }
+    }
+
+    /// Tells what is new, and enables if its time has come.
+    fn look(&mut self, elapsed: Duration, link: &LinkFigures, show: &Show, screen: &mut Screen) {
+        while let Some(news) = self.handle.poll_news() {
+            show.news("station", &news.to_string(), screen);
+        }
+        let view = self.handle.view();
+        if view.connected {
+            self.heard.get_or_insert(elapsed);
+        }
+        let connected = match (&link.peer, &link.trouble) {
+            (Some(peer), _) => Some(("connected", format!("to {peer}"))),
+            (None, Some(trouble)) => Some(("waiting", format!("{trouble}; trying again"))),
+            (None, None) => None,
+        };
+        if let Some((word, text)) = connected
+            && self.connected.as_ref() != Some(&text)
+        {
+            show.news(word, &text, screen);
+            self.connected = Some(text);
+        }
+        let due = |heard: Duration, after: i64| (elapsed - heard).as_nanos() >= u128::from(after.unsigned_abs());
+        if let (Some(heard), Some(after)) = (self.heard, self.after)
+            && due(heard, after)
+        {
+            self.after = None;
+            self.command(Command::Enable, show, screen);
+        }
+        if show.ticker.is_due() {
+            show.line(&line("status", elapsed, &view, link, show.recording()), screen);
+            show.ticker.show(status(&view, elapsed));
+        }
+    }
+}
+
+fn line<'a>(
+    event: &'static str,
+    elapsed: Duration,
+    view: &StationView,
+    link: &'a LinkFigures,
+    recording: Option<render::Recording>,
+) -> render::StationLine<'a> {
+    let ends = (link.peer.as_deref(), link.trouble.as_deref());
+    render::StationLine::of(event, elapsed.as_secs_f64(), view, ends, recording)
+}
+
+/// How it goes, in one line.
+fn status(view: &StationView, elapsed: Duration) -> String {
+    let asked = match (view.estop, view.enabled) {
+        (true, _) => "EMERGENCY STOP",
+        (false, true) => "ENABLED",
+        (false, false) => "disabled",
+    };
+    let mut parts = vec![
+        duration(i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX)),
+        format!("{asked} {}", view.mode),
+        view.station.to_string(),
+    ];
+    match &view.robot {
+        None => parts.push("no robot".to_owned()),
+        Some(robot) => {
+            let code = if robot.code { "" } else { ", no program" };
+            let brownout = if robot.brownout { ", brownout" } else { "" };
+            parts.push(format!("robot {}{code}{brownout}", if robot.enabled { "enabled" } else { "disabled" }));
+            parts.extend(robot.battery.map(|volts| format!("{volts:.2} V")));
+        }
+    }
+    parts.extend(view.trip_time.map(duration));
+    if view.lost > 0 {
+        parts.push(format!("{} of 25 lost", view.lost));
+    }
+    parts.push(format!("{} packets", count(view.sent)));
+    parts.join(" · ")
+}
+
+/// What is said when keys are read.
+const KEYS: &str = "e enables, d or Enter disables, space stops for an emergency, a t s choose the mode, q ends";
