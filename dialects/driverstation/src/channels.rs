@@ -2,7 +2,7 @@
 
 use logpose_core::Channel;
 
-use crate::wire::Cores;
+use crate::wire::{ControlTag, Cores, StatusTag};
 
 /// A channel by what it holds. [`Name::channel`] has its name, type and unit.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -101,6 +101,15 @@ impl Origin {
             Self::Status => "status",
             Self::ToRobot => "to_robot",
             Self::ToStation => "to_station",
+        }
+    }
+
+    /// The tag of which there is one for each stick.
+    pub(crate) const fn stick_tag(self) -> Option<u8> {
+        match self {
+            Self::Control => Some(ControlTag::JOYSTICK),
+            Self::Status => Some(StatusTag::JOYSTICK_OUTPUT),
+            Self::ToRobot | Self::ToStation => None,
         }
     }
 }

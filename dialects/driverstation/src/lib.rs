@@ -1,10 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod channels;
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod model;
 pub mod pd;
 mod samples;
+pub mod script;
+pub mod session;
 mod trips;
 pub mod usage;
 pub mod wire;

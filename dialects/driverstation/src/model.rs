@@ -116,11 +116,8 @@ impl Putting<'_> {
         ])?;
         self.numbers([(Name::ControlBits, i64::from(bits.0)), (Name::ControlRequest, packet.request.0.into())])?;
         self.put_with(Name::ControlStation, |out| show(&packet.station, out))?;
-        let mut sticks = 0;
         let mut tags = packet.tags.lenient();
-        let whole = self.tags(Origin::Control, at, datagram, &mut tags, ControlTag::parse, |put, id, tag| {
-            put.control_tag(id, tag, &mut sticks)
-        })?;
+        let seen = self.tags(Origin::Control, at, datagram, &mut tags, ControlTag::parse, Self::control_tag)?;
         if tags.forgave() && !std::mem::replace(&mut self.mapper.forgave, true) {
             self.sink.problem(Problem::new(
                 Severity::Note,
@@ -130,7 +127,7 @@ impl Putting<'_> {
                 "control packet: the size of a joystick tag counts itself, as LibDS does it; it was read all the same",
             ));
         }
-        if whole {
+        if let Some(sticks) = seen {
             let before = std::mem::replace(&mut self.mapper.sticks, sticks);
             (sticks..before).try_for_each(|port| self.stick(port, None))?;
         }
@@ -139,13 +136,10 @@ impl Putting<'_> {
         Ok(())
     }
 
-    fn control_tag(&mut self, id: u8, tag: ControlTag<'_>, sticks: &mut usize) -> Result<(), SinkError> {
+    fn control_tag(&mut self, id: u8, place: usize, tag: ControlTag<'_>) -> Result<(), SinkError> {
         match tag {
             ControlTag::Countdown { seconds, .. } => self.put(Name::Countdown, Value::Float(seconds))?,
-            ControlTag::Joystick(stick) => {
-                self.stick(*sticks, stick.as_ref())?;
-                *sticks += 1;
-            }
+            ControlTag::Joystick(stick) => self.stick(place, stick.as_ref())?,
             ControlTag::Date { date, .. } => self.put_with(Name::Date, |out| show(&date, out))?,
             ControlTag::Timezone(name) => self.put(Name::Timezone, Value::String(name))?,
             ControlTag::Unknown(tag) => self.unknown(Origin::Control, id, tag.data)?,
@@ -153,7 +147,8 @@ impl Putting<'_> {
         self.extra(Origin::Control, id, tag.rest())
     }
 
-    /// What a stick says; `None` for one that is not there. A slot that never had one has no channels.
+    /// What a stick says; `None` for one that is not there. A slot that never had one has no channels, and behind the
+    /// 256th there are none: stations have six.
     fn stick(&mut self, port: usize, stick: Option<&Joystick<'_>>) -> Result<(), SinkError> {
         let Ok(port) = u8::try_from(port) else { return Ok(()) };
         let absent = Joystick::default();
@@ -196,11 +191,9 @@ impl Putting<'_> {
         self.numbers([(Name::StatusBits, i64::from(bits.0)), (Name::StatusTrace, trace.0.into())])?;
         let trip = self.mapper.trips.answered(packet.sequence, self.now).map(seconds);
         self.doubles([(Name::Battery, packet.volts()), (Name::TripTime, trip)])?;
-        let (mut outputs, mut tags) = (0, packet.tags);
-        let whole = self.tags(Origin::Status, at, datagram, &mut tags, StatusTag::parse, |put, id, tag| {
-            put.status_tag(id, tag, &mut outputs)
-        })?;
-        if whole {
+        let mut tags = packet.tags;
+        let seen = self.tags(Origin::Status, at, datagram, &mut tags, StatusTag::parse, Self::status_tag)?;
+        if let Some(outputs) = seen {
             // A robot leaves the tags out when no stick has output.
             let before = std::mem::replace(&mut self.mapper.outputs, outputs);
             (outputs..before).try_for_each(|port| self.output(port, None))?;
@@ -208,12 +201,9 @@ impl Putting<'_> {
         Ok(())
     }
 
-    fn status_tag(&mut self, id: u8, tag: StatusTag<'_>, outputs: &mut usize) -> Result<(), SinkError> {
+    fn status_tag(&mut self, id: u8, place: usize, tag: StatusTag<'_>) -> Result<(), SinkError> {
         match tag {
-            StatusTag::JoystickOutput { output, .. } => {
-                self.output(*outputs, output)?;
-                *outputs += 1;
-            }
+            StatusTag::JoystickOutput { output, .. } => self.output(place, output)?,
             StatusTag::Disk { free, .. } => self.put(Name::DiskFree, bytes(free))?,
             StatusTag::Cpu { cores, .. } => self.cores(cores)?,
             StatusTag::Ram { free, .. } => self.put(Name::RamFree, bytes(free))?,
@@ -376,7 +366,8 @@ impl Putting<'_> {
         self.put(Name::Unknown { from, id }, Value::Bytes(data))
     }
 
-    /// Gives every tag to `take`, and tells whether all of them were good.
+    /// Gives every tag to `take`, with its id and how many of the tags before it were of sticks: their places are their
+    /// numbers. Returns how many there were of these, if all tags were good.
     fn tags<'a, T>(
         &mut self,
         from: Origin,
@@ -384,19 +375,22 @@ impl Putting<'_> {
         datagram: &[u8],
         tags: &mut Tags<'a>,
         parse: fn(RawTag<'a>) -> Result<T, TagProblem>,
-        mut take: impl FnMut(&mut Self, u8, T) -> Result<(), SinkError>,
-    ) -> Result<bool, SinkError> {
-        let mut whole = true;
+        take: fn(&mut Self, u8, usize, T) -> Result<(), SinkError>,
+    ) -> Result<Option<usize>, SinkError> {
+        let (mut places, mut whole) = (0, true);
         for tag in tags {
+            let place = places;
+            // A tag of which the contents are bad has its place, too.
+            places += usize::from(tag.is_ok_and(|raw| Some(raw.id) == from.stick_tag()));
             match tag.and_then(|raw| Ok((raw.id, parse(raw)?))) {
-                Ok((id, tag)) => take(self, id, tag)?,
+                Ok((id, tag)) => take(self, id, place, tag)?,
                 Err(problem) => {
                     whole = false;
                     self.bad_tag(from, at, datagram, problem)?;
                 }
             }
         }
-        Ok(whole)
+        Ok(whole.then_some(places))
     }
 
     /// Reports a tag. The contents of one that is too short are kept.

@@ -82,7 +82,7 @@ impl Trips {
     /// The next packet, in the order of sending, that was answered or waits no longer at `now`.
     pub(crate) fn verdict(&mut self, now: Time) -> Option<Verdict> {
         let sent = self.sent.get(self.done)?;
-        let overdue = now.since(sent.time) >= PATIENCE || self.sent.len() > KEPT;
+        let overdue = now.since(sent.time) >= PATIENCE || self.sent.len() - self.done > KEPT;
         if !sent.answered && !overdue {
             return None;
         }
@@ -91,6 +91,11 @@ impl Trips {
         self.window = (self.window << 1 | u32::from(lost)) & ((1 << WINDOW) - 1);
         self.verdicts = (self.verdicts + 1).min(WINDOW);
         Some(Verdict { time, lost, loss: f64::from(self.window.count_ones()) / f64::from(self.verdicts) })
+    }
+
+    /// How many of the last 25 packets with a verdict were lost.
+    pub(crate) fn lost(&self) -> u32 {
+        self.window.count_ones()
     }
 
     /// No more replies will come. Packets that still had time are neither answered nor lost.

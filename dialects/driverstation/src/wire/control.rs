@@ -145,6 +145,9 @@ pub enum ControlTag<'a> {
 }
 
 impl<'a> ControlTag<'a> {
+    /// The id of the tags of sticks.
+    pub const JOYSTICK: u8 = joystick::TAG;
+
     /// Looks into a tag.
     pub fn parse(tag: RawTag<'a>) -> Result<Self, TagProblem> {
         Self::parse_data(tag).map_err(|error| tag.too_short(error))

@@ -1,5 +1,8 @@
 //! Messages out of a TCP stream.
 
+use logpose_core::Cursor;
+
+use super::WireError;
 use super::to_robot::ToRobot;
 use super::to_station::ToStation;
 
@@ -46,6 +49,19 @@ impl Messages {
     #[must_use]
     pub fn rest_len(&self) -> usize {
         self.buffer.len() - self.used
+    }
+
+    /// What is missing, if no more will be pushed: the message that is not all there, at the place of its size.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<WireError> {
+        let mut cur = Cursor::new(self.buffer.get(self.used..)?, self.offset);
+        if cur.is_empty() {
+            return None;
+        }
+        let at = self.offset;
+        let size = cur.u16_be("message size");
+        let missing = size.and_then(|size| cur.take(size.into(), "message")).err()?;
+        Some(WireError { at, ..missing })
     }
 
     /// Where the first byte that waits stands in the stream.

@@ -71,19 +71,21 @@ impl<'a> Joystick<'a> {
         self.axes.is_empty() && self.button_count == 0 && self.povs.is_empty()
     }
 
-    /// Appends a tag of a stick with these values. What does not fit into one tag is cut, the last axes first.
+    /// Appends the tag of a stick with these values. What there is no room for is left out: more than 128 axes, 255
+    /// buttons or 45 POVs. Robot code keeps 12, 32 and 12.
     pub fn emit_tag(axes: &[i8], buttons: &[bool], povs: &[i16], out: &mut Vec<u8>) {
+        let axes = axes.get(..128).unwrap_or(axes);
+        let buttons = buttons.get(..255).unwrap_or(buttons);
+        let povs = povs.get(..45).unwrap_or(povs);
         put_tag(TAG, out, |out| {
             put_count(axes.len(), out);
-            out.extend(axes.iter().take(255).map(|axis| axis.cast_unsigned()));
-            let count = put_count(buttons.len(), out);
-            let byte = |first: usize| {
-                let eight = buttons.iter().take(count).skip(first).take(8);
-                eight.enumerate().fold(0, |byte, (bit, pressed)| byte | u8::from(*pressed) << bit)
-            };
-            out.extend((0..count).step_by(8).rev().map(byte));
+            out.extend(axes.iter().map(|axis| axis.cast_unsigned()));
+            put_count(buttons.len(), out);
+            // The last byte has the first eight.
+            let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, down| byte << 1 | u8::from(*down));
+            out.extend(buttons.chunks(8).rev().map(byte));
             put_count(povs.len(), out);
-            povs.iter().take(255).for_each(|pov| out.extend_from_slice(&pov.to_be_bytes()));
+            povs.iter().for_each(|pov| out.extend_from_slice(&pov.to_be_bytes()));
         });
     }
 
@@ -98,11 +100,8 @@ impl<'a> Joystick<'a> {
     }
 }
 
-/// Appends a count, at most 255; returns it.
-fn put_count(n: usize, out: &mut Vec<u8>) -> usize {
-    let count = u8::try_from(n).unwrap_or(u8::MAX);
-    out.push(count);
-    count.into()
+fn put_count(n: usize, out: &mut Vec<u8>) {
+    out.push(u8::try_from(n).unwrap_or(u8::MAX));
 }
 
 /// `axes -7 -1 0, buttons 2 4 of 16, POVs -1`.

@@ -11,7 +11,6 @@ use super::show::{Hex, Words, extra};
 use super::tags::{RawTag, TagProblem, Tags, put_tag};
 use crate::pd::{self, PowerDistribution};
 
-const JOYSTICK_OUTPUT: u8 = 0x01;
 const DISK: u8 = 0x04;
 const CPU: u8 = 0x05;
 const RAM: u8 = 0x06;
@@ -154,6 +153,9 @@ pub enum StatusTag<'a> {
 }
 
 impl<'a> StatusTag<'a> {
+    /// The id of the tags with what sticks are to do.
+    pub const JOYSTICK_OUTPUT: u8 = 0x01;
+
     /// Looks into a tag.
     pub fn parse(tag: RawTag<'a>) -> Result<Self, TagProblem> {
         Self::parse_data(tag).map_err(|error| tag.too_short(error))
@@ -162,8 +164,8 @@ impl<'a> StatusTag<'a> {
     fn parse_data(tag: RawTag<'a>) -> Result<Self, WireError> {
         let mut cur = tag.cursor();
         Ok(match tag.id {
-            JOYSTICK_OUTPUT if cur.is_empty() => Self::JoystickOutput { output: None, rest: &[] },
-            JOYSTICK_OUTPUT => {
+            Self::JOYSTICK_OUTPUT if cur.is_empty() => Self::JoystickOutput { output: None, rest: &[] },
+            Self::JOYSTICK_OUTPUT => {
                 let output = Some(JoystickOutput::parse(&mut cur)?);
                 Self::JoystickOutput { output, rest: cur.rest() }
             }
@@ -212,7 +214,7 @@ impl<'a> StatusTag<'a> {
     /// Appends the tag. What one size byte cannot say is cut.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
-            Self::JoystickOutput { output, rest } => put_tag(JOYSTICK_OUTPUT, out, |out| {
+            Self::JoystickOutput { output, rest } => put_tag(Self::JOYSTICK_OUTPUT, out, |out| {
                 if let Some(output) = output {
                     output.emit(out);
                 }

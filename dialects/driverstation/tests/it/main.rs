@@ -8,5 +8,17 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod corpus;
+mod generated;
 mod kit;
+mod malformed;
+mod mapper;
+mod quirks;
+mod script;
+mod session;
+mod session_generated;
+mod session_samples;
+mod session_trouble;
+mod truncation;
 mod vectors;
+mod world;

@@ -1,5 +1,6 @@
 //! The vectors of the specification byte for byte: what they mean, and that what they mean gives the bytes.
 
+use logpose_driverstation::fuzzing;
 use logpose_driverstation::pd::{Kind, Pdh, Pdp, PowerDistribution};
 use logpose_driverstation::wire::{
     AllianceStation, CanMetrics, Console, Control, ControlBits, ControlTag, Cores, Date, Descriptor, ErrorFlags,
@@ -8,6 +9,11 @@ use logpose_driverstation::wire::{
 };
 
 use crate::kit::bytes;
+
+/// Cut anywhere, a vector is less or an error.
+fn prefixes(bytes: &[u8]) {
+    (0..=bytes.len()).for_each(|length| fuzzing::roundtrip(&bytes[..length]));
+}
 
 /// What a control packet means, and the packet that this meaning makes.
 fn control(hex: &str, expected: &str) -> Vec<u8> {
@@ -21,6 +27,7 @@ fn control(hex: &str, expected: &str) -> Vec<u8> {
     let mut out = Vec::new();
     Control { tags: Tags::new(&tags, Control::HEADER), ..packet }.emit(&mut out);
     assert_eq!(out, datagram, "{expected}");
+    prefixes(&datagram);
     datagram
 }
 
@@ -35,6 +42,7 @@ fn status(hex: &str, expected: &str) -> Vec<u8> {
     let mut out = Vec::new();
     Status { tags: Tags::new(&tags, Status::HEADER), ..packet }.emit(&mut out);
     assert_eq!(out, datagram, "{expected}");
+    prefixes(&datagram);
     datagram
 }
 
@@ -202,6 +210,7 @@ fn to_robot(hex: &str, expected: ToRobot<'_>, text: &str) {
     let mut out = Vec::new();
     expected.emit(&mut out);
     assert_eq!(out, message, "{text}");
+    prefixes(&message);
 }
 
 fn to_station(hex: &str, expected: ToStation<'_>, text: &str) {
@@ -213,6 +222,7 @@ fn to_station(hex: &str, expected: ToStation<'_>, text: &str) {
     let mut out = Vec::new();
     expected.emit(&mut out);
     assert_eq!(out, message, "{text}");
+    prefixes(&message);
 }
 
 #[test]
@@ -385,6 +395,7 @@ fn panel(hex: &str, expected: PowerDistribution) {
     let tag = StatusTag::parse({ packet.tags }.next().unwrap().unwrap()).unwrap();
     assert_eq!(tag, StatusTag::PowerDistribution { pd: expected, rest: &[] });
     assert_eq!(answer(0, StatusBits(0), TraceBits(0), 0.0, &[tag]), datagram);
+    prefixes(&datagram);
 }
 
 #[test]
