@@ -71,6 +71,11 @@ const CASES: &[Case] = &[
         found: Ok(("padding", 20 + 5 * 14 + 10 * 47, 33, 15)),
     },
     Case {
+        file: "v4-zeros-inside.dslog",
+        make: || with(log(Version::V4, &[record(0xf6, b"")]), |log| log.extend([&[0; 28][..], &[9; 5]].concat())),
+        found: Ok(("truncated", 20 + 3 * 14, 5, 3)),
+    },
+    Case {
         file: "unknown-pd.dslog",
         make: || {
             let block = [7; 64];
@@ -137,7 +142,8 @@ fn padding_is_no_brownout() {
 
 #[test]
 fn what_is_whole_can_be_saved() {
-    for (name, log) in fixtures("corrupt") {
+    // Zeros are at the end once what stands behind them is gone, and then they are no records.
+    for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
         let mut problems = Problems::default();
         let Ok(index) = Dslog.index(&log, &Read::default(), &mut problems) else {
             assert!(Dslog.mend(&log).is_none(), "{name}");
