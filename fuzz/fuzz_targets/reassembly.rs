@@ -1,5 +1,5 @@
 #![no_main]
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 // The module alone: its crate brings Parquet and Arrow along, which take long to build.
 #[path = "../../crates/bridges/src/capture/mod.rs"]

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use etherparse::{Ipv6ExtensionSlice, LaxNetSlice, LaxSlicedPacket, TransportSlice, ip_number};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice, ip_number};
 use logpose_core::array_at;
 
 /// What a packet is to this reader.
@@ -220,9 +220,7 @@ fn parse(network: &[u8]) -> Frame<'_> {
         }
         Some(LaxNetSlice::Ipv6(ip)) => {
             let (header, payload) = (ip.header(), ip.payload());
-            let later = ip.extensions().clone().into_iter().any(
-                |extension| matches!(extension, Ipv6ExtensionSlice::Fragment(part) if part.fragment_offset().value() != 0),
-            );
+            let later = is_later_fragment(header.next_header().0, ip.extensions().slice());
             (IpAddr::V6(header.source_addr()), IpAddr::V6(header.destination_addr()), payload, later)
         }
         _ => return Frame::Unused(Unused::OtherIp),
@@ -265,6 +263,22 @@ fn parse(network: &[u8]) -> Frame<'_> {
         }),
         _ => Frame::Headless,
     }
+}
+
+/// Whether a fragment header among these extension headers says that it is not the first fragment.
+///
+/// `etherparse` has an iterator over extension headers, but of headers that end too early it reads what is not there
+/// (0.21.0; `fixtures/pcap/corrupt/extensions.pcap`).
+fn is_later_fragment(mut kind: u8, mut bytes: &[u8]) -> bool {
+    while let [next, length, high, low, ..] = *bytes {
+        let length = match kind {
+            44 => return u16::from_be_bytes([high, low]) >> 3 != 0,
+            51 => (usize::from(length) + 2) * 4,
+            _ => (usize::from(length) + 1) * 8,
+        };
+        (kind, bytes) = (next, bytes.get(length..).unwrap_or_default());
+    }
+    false
 }
 
 const NULL: u16 = 0;

@@ -105,7 +105,7 @@ impl Reassembly {
         let sequence = if syn { sequence.wrapping_add(1) } else { sequence };
         let stream = match self.stream {
             Some(stream) if syn && stream.first != sequence => None,
-            Some(stream) if !payload.is_empty() && stream.distance(sequence).unsigned_abs() > FAR => None,
+            Some(stream) if !payload.is_empty() && stream.distance(sequence).abs() > FAR => None,
             Some(stream) => Some(stream),
             // A segment without a payload may be a probe with any number.
             None if !syn && payload.is_empty() => return Ok(()),
@@ -143,7 +143,7 @@ impl Reassembly {
     ) -> Result<(), E> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let ahead = stream.distance(number);
-        if (0..=i64::from(FAR)).contains(&i64::from(ahead)) {
+        if (0..=FAR).contains(&ahead) {
             let received = stream.place + u64::try_from(ahead).unwrap_or(0);
             stream.received = stream.received.max(received);
         }
@@ -236,15 +236,15 @@ impl Reassembly {
 
 impl Stream {
     /// How far a sequence number is ahead of the next byte; they wrap around.
-    fn distance(&self, sequence: u32) -> i32 {
+    fn distance(&self, sequence: u32) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "sequence numbers are places modulo 2^32")]
         let next = self.first.wrapping_add(self.place as u32);
-        sequence.wrapping_sub(next).cast_signed()
+        sequence.wrapping_sub(next).cast_signed().into()
     }
 }
 
 /// A number that is farther away belongs to another connection, whose beginning was not captured.
-const FAR: u32 = 1 << 24;
+const FAR: i64 = 1 << 24;
 /// What it costs to keep a segment, besides its bytes.
 const KEEPING: usize = 128;
 
@@ -373,6 +373,12 @@ mod tests {
             "middle",
             "e@700",
         ]);
+    }
+
+    #[test]
+    fn a_number_half_around_the_circle_is_no_trouble() {
+        let t = Tester::default().send(0, true, "").send(0x8000_0001, false, "").ack(0x8000_0001).send(1, false, "a");
+        t.end(&["begin", "a@300"]);
     }
 
     #[test]
