@@ -111,9 +111,7 @@ impl StreamDecoder {
                 if record == zero_of(*version) {
                     *zeros += 1;
                 } else {
-                    for _ in 0..std::mem::take(zeros) {
-                        records.met(&zero_of(*version), emit);
-                    }
+                    release(*version, records, zeros, emit);
                     records.met(&record, emit);
                 }
                 Ok(Step::Used(record.size(*version)))
@@ -155,17 +153,16 @@ impl StreamDecoder {
                 }
                 // What is left of a file that has an end will not become more.
                 Ok(Step::Wait) if !whole || (in_pair && own == file.len() as u64) => {
-                    let rest = file.len();
-                    emit.sink.problem(self.cut(rest));
-                    used += rest;
-                    self.at += rest as u64;
+                    self.end(file, &mut emit);
+                    used += file.len();
+                    self.at += file.len() as u64;
                     self.left = self.left.map(|(_, next)| (0, next));
                 }
                 Ok(Step::Wait) => break Ok(()),
                 Err(error) => break Err(error),
             }
             if let Some((0, next)) = self.left.filter(|(_, next)| *next > 0) {
-                self.zeros().into_iter().for_each(|problem| emit.sink.problem(problem));
+                self.end(&[], &mut emit);
                 (self.left, self.from, self.stage) = (Some((next, 0)), self.at, Stage::Head(Half::Events));
             }
         };
@@ -177,18 +174,31 @@ impl StreamDecoder {
         Ok(used)
     }
 
-    /// What is wrong if no more bytes come and these are left.
-    fn cut(&self, rest: usize) -> Problem {
-        let message = format!("the last record is not whole; the last {rest} bytes are not read");
-        Problem::new(Severity::Damage, "truncated", self.at - self.from, rest as u64, message)
+    /// No more bytes of a file will come, and these are left: zeros fill its end, or its last record was cut.
+    fn end(&mut self, rest: &[u8], emit: &mut Emit<'_, '_>) {
+        let at = self.at - self.from;
+        if let Stage::Records(version, records, zeros) = &mut self.stage {
+            if *zeros > 0 && rest.iter().all(|byte| *byte == 0) {
+                let before = std::mem::take(zeros) * version.shortest() as u64;
+                let length = before + rest.len() as u64;
+                let message =
+                    format!("the file ends with {length} zero bytes, which are no records; they are left out");
+                emit.sink.problem(Problem::new(Severity::Note, "padding", at - before, length, message));
+                return;
+            }
+            release(*version, records, zeros, emit);
+        }
+        if !rest.is_empty() {
+            let message = format!("the last record is not whole; the last {} bytes are not read", rest.len());
+            emit.sink.problem(Problem::new(Severity::Damage, "truncated", at, rest.len() as u64, message));
+        }
     }
+}
 
-    /// What is wrong if no more bytes come behind zeros.
-    fn zeros(&mut self) -> Option<Problem> {
-        let Stage::Records(version, _, zeros) = &mut self.stage else { return None };
-        let length = std::mem::take(zeros) * version.shortest() as u64;
-        let message = format!("the file ends with {length} zero bytes, which are no records; they are left out");
-        (length > 0).then(|| Problem::new(Severity::Note, "padding", self.at - self.from - length, length, message))
+/// Hands over zeros that turned out to be records: something stands behind them.
+fn release(version: Version, records: &mut Records, zeros: &mut u64, emit: &mut Emit<'_, '_>) {
+    for _ in 0..std::mem::take(zeros) {
+        records.met(&zero_of(version), emit);
     }
 }
 
@@ -221,25 +231,15 @@ impl Decode for StreamDecoder {
     fn finish(&mut self, rest: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError> {
         let used = self.run(rest, true, sink)?;
         let rest = rest.get(used..).unwrap_or_default();
-        let padding = self.zeros();
-        if let Some(padding) = padding {
-            // Zeros that do not make another record are of the same kind.
-            let length = padding.length + if rest.iter().all(|byte| *byte == 0) { rest.len() as u64 } else { 0 };
-            let told = length == padding.length && !rest.is_empty();
-            let message = format!("the file ends with {length} zero bytes, which are no records; they are left out");
-            sink.problem(Problem { length, message, ..padding });
-            if !told {
-                return Ok(());
-            }
-        }
         if matches!(self.stage, Stage::Begin) {
             // Nothing came at all.
             Header::of(rest).map_err(DecodeError::from)?;
         }
-        if !rest.is_empty() {
-            sink.problem(self.cut(rest.len()));
-        }
-        Ok(())
+        let mut emit = Emit { channels: &mut Channels::default(), sink, batch: Batch::default(), result: Ok(()) };
+        std::mem::swap(emit.channels, &mut self.channels);
+        self.end(rest, &mut emit);
+        emit.settle();
+        Ok(emit.result?)
     }
 }
 

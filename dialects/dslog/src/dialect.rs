@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Fact, Fate, Index, IndexBuilder, Info,
-    Layout, Lookup, Mark, Problems, Read, RecordLine, Row, Severity, Sink, SinkError, SlotId, Span, Support,
+    Layout, Lookup, Mark, Mend, Problems, Read, RecordLine, Row, Severity, Sink, SinkError, SlotId, Span, Support,
     TakeSamples, Time,
 };
 use logpose_driverstation::pd::Kind;
@@ -14,7 +14,7 @@ use crate::model::{LANES, Lane, Values};
 use crate::pair::{Half, MAGIC};
 use crate::reader::Reader;
 use crate::rows::{self, Columner};
-use crate::walk::{Found, Plan, Records, Stop, Told, Visit, place, walk_texts};
+use crate::walk::{Found, Plan, Records, Stop, Told, Visit, place, span_of, walk_texts};
 
 /// The Driver Station's own logs: `.dslog`, `.dsevents`, or both of a pair.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,6 +136,18 @@ impl Dialect for Dslog {
 
     fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
+    }
+
+    /// The file that was named, up to its last whole record.
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
+        let index = self.index(log, &Read { positions: false, ..Read::default() }, &mut Problems::default()).ok()?;
+        let plan = Plan::new(log).ok()?;
+        let file = plan.named()?;
+        let whole = plan.slice(file.from, place(span_of(&index, &file).end));
+        Some(Box::new(move |out| {
+            out.extend_from_slice(whole);
+            false
+        }))
     }
 }
 

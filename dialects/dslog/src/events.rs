@@ -62,6 +62,18 @@ pub fn entries(text: &[u8]) -> impl Iterator<Item = (usize, Entry<'_>)> {
     })
 }
 
+/// The entries of a text from the last one to the first, with their offsets and their bytes: the newest comes first in a
+/// text, so that this is the order in which things happened.
+pub(crate) fn entries_back(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut end = text.len();
+    std::iter::from_fn(move || {
+        let before = text.get(..end).filter(|before| !before.is_empty())?;
+        let start = find_last(before, TAG).unwrap_or(0);
+        end = start;
+        Some((start, before.get(start..)?))
+    })
+}
+
 /// The bytes up to the next tag.
 pub(crate) fn whole_entry(rest: &[u8]) -> &[u8] {
     let next = rest.get(1..).and_then(|behind| find(behind, TAG));
@@ -495,9 +507,39 @@ pub(crate) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     }
 }
 
+/// Where `what` last stands.
+fn find_last(text: &[u8], what: &[u8]) -> Option<usize> {
+    let first = what.first()?;
+    let mut before = text;
+    loop {
+        let at = before.iter().rposition(|byte| byte == first)?;
+        if text.get(at..)?.starts_with(what) {
+            return Some(at);
+        }
+        before = text.get(..at)?;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::robot_time;
+    use super::{entries, entries_back, robot_time};
+
+    #[test]
+    fn entries_are_the_same_from_both_sides() {
+        let texts: [&[u8]; 6] = [
+            b"",
+            b"x",
+            b"<TagVersion>",
+            b"a<TagVersion>b<TagVersion>",
+            b"<<TagVersion>c<TagVersio",
+            b"<TagVersion>a<b>",
+        ];
+        for text in texts {
+            let mut back: Vec<usize> = entries_back(text).map(|(at, _)| at).collect();
+            back.reverse();
+            assert!(entries(text).map(|(at, _)| at).eq(back), "{text:?}");
+        }
+    }
 
     #[test]
     fn robot_times_have_up_to_three_parts() {

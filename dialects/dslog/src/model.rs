@@ -8,7 +8,7 @@ use logpose_core::{Channel, Value};
 use logpose_driverstation::pd::{Kind, PDH_LEN, PDP_LEN, PowerDistribution};
 use logpose_driverstation::{ErrorRecord, Name, Origin};
 
-use crate::events::{Coded, Entry, ErrorEntry, Joystick, Match, PORTS, Part, entries, parts, whole_entry};
+use crate::events::{Coded, Entry, ErrorEntry, Joystick, Match, PORTS, Part, entries_back, parts, whole_entry};
 use crate::wire::{Mode, Record};
 
 /// A channel that a log can have.
@@ -349,25 +349,23 @@ pub(crate) fn event_in(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// All that a text tells.
+/// All that a text tells, in the order in which it happened: in a text the newest comes first.
 pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
-    for (at, entry) in entries(text) {
-        match entry {
+    for (at, entry) in entries_back(text) {
+        let length = entry.len();
+        match Entry::parse(entry) {
             Entry::Console(line) => {
-                let length = text.get(at..).map_or(0, |rest| whole_entry(rest).len());
                 take(Place { lane: Lane(CONSOLE), at, length }, Said::Text(line.text));
                 take(Place { lane: Lane(CONSOLE_TIME), at, length: 0 }, Said::Double(line.time));
             }
-            Entry::Error(error) => {
-                let length = text.get(at..).map_or(0, |rest| whole_entry(rest).len());
-                take(Place { lane: Lane(ERRORS), at, length }, Said::Error(error));
-            }
+            Entry::Error(error) => take(Place { lane: Lane(ERRORS), at, length }, Said::Error(error)),
             Entry::Other(entry) => {
-                take(Place { lane: Lane(EVENTS), at, length: entry.len() }, Said::Text(entry));
-                for (within, part) in parts(entry) {
+                let parts: Vec<_> = parts(entry).collect();
+                for (within, part) in parts.into_iter().rev() {
                     let told = part.told().into_iter().flatten();
                     told.for_each(|(lane, said)| take(Place { lane: Lane(lane), at: at + within, length: 0 }, said));
                 }
+                take(Place { lane: Lane(EVENTS), at, length }, Said::Text(entry));
             }
         }
     }

@@ -352,13 +352,13 @@ impl<'a, 'i> Clock<'a, 'i> {
         Time::from_nanos(time.saturating_add(records.saturating_mul(PERIOD_NS)))
     }
 
-    /// The text that the place lies in, from there on.
+    /// The text that a place lies in, from there on.
     pub(crate) fn rest_of_text(&self, file: &File, at: u64) -> Option<&'a [u8]> {
         let marks = &self.index.marks;
         let after = marks.partition_point(|mark| mark.at <= at);
         let start = place(marks.get(after.checked_sub(1)?)?.at);
         let event = Event::parse(&mut Cursor::new(self.plan.slice(start, file.to), start as u64)).ok()?;
-        event.text.get(place(at).checked_sub(start + EVENT)?..)
+        event.text.get(mirrored(event.text, place(at).checked_sub(start + EVENT)?)..)
     }
 }
 
@@ -405,8 +405,15 @@ pub(crate) fn met_text<'a, V: Visit<'a>>(start: i64, at: u64, event: &Event<'a>,
     let text = at + EVENT as u64;
     event_in(event.text).into_iter().for_each(|name| visit.event(name));
     tell(event.text, |Place { lane, at, length }, said| {
-        visit.said(Told { lane, at: text + at as u64, time, said, length: length as u64 });
+        let at = text + mirrored(event.text, at) as u64;
+        visit.said(Told { lane, at, time, said, length: length as u64 });
     });
+}
+
+/// Places in a text are counted from its end, because what happened first stands last: so they ascend with time. What is
+/// mirrored twice is where it was.
+fn mirrored(text: &[u8], at: usize) -> usize {
+    text.len().saturating_sub(1).saturating_sub(at)
 }
 
 /// A place in memory.

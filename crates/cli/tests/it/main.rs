@@ -12,6 +12,7 @@ mod behaviour;
 mod carla;
 mod docs;
 mod ds;
+mod ds_list;
 mod fixtures;
 mod json;
 mod live;

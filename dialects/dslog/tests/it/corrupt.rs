@@ -71,6 +71,11 @@ const CASES: &[Case] = &[
         found: Ok(("padding", 20 + 5 * 14 + 10 * 47, 33, 15)),
     },
     Case {
+        file: "v4-zeros-inside.dslog",
+        make: || with(log(Version::V4, &[record(0xf6, b"")]), |log| log.extend([&[0; 28][..], &[9; 5]].concat())),
+        found: Ok(("truncated", 20 + 3 * 14, 5, 3)),
+    },
+    Case {
         file: "unknown-pd.dslog",
         make: || {
             let block = [7; 64];
@@ -132,5 +137,23 @@ fn padding_is_no_brownout() {
     for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| name.contains("padding")) {
         let found = logpose_dslog::summary(Some(&log), None);
         assert_eq!((found.brownouts, found.records), (1, 15), "{name}");
+    }
+}
+
+#[test]
+fn what_is_whole_can_be_saved() {
+    // Zeros are at the end once what stands behind them is gone, and then they are no records.
+    for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
+        let mut problems = Problems::default();
+        let Ok(index) = Dslog.index(&log, &Read::default(), &mut problems) else {
+            assert!(Dslog.mend(&log).is_none(), "{name}");
+            continue;
+        };
+        let (mut mended, mut mend) = (Vec::new(), Dslog.mend(&log).unwrap());
+        while mend(&mut mended) {}
+        let mut left = Problems::default();
+        let again = Dslog.index(&mended, &Read::default(), &mut left).unwrap();
+        assert_eq!(again.samples(), index.samples(), "{name}");
+        assert!(log.starts_with(&mended) && left.worst() != Some(Severity::Damage), "{name}: {left:?}");
     }
 }

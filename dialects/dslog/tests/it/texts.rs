@@ -56,8 +56,8 @@ fn what_texts_tell_is_on_channels() {
         "/ds/versions",
         &[
             r#"0.000 {"type":null,"id":null,"name":"","version":"22.0"}"#,
-            r#"0.040 {"type":null,"id":null,"name":"Java","version":"2022.4.1"}"#,
             r#"0.040 {"type":null,"id":null,"name":"FRC_roboRIO","version":"2022_v4.022.022.0.0.0"}"#,
+            r#"0.040 {"type":null,"id":null,"name":"Java","version":"2022.4.1"}"#,
         ],
     );
 }
@@ -119,4 +119,12 @@ fn tags_that_are_not_as_they_should_be_stay_texts() {
     ] {
         assert_eq!(entries(text.as_bytes()).collect::<Vec<_>>(), [(0, Entry::Other(text.as_bytes()))]);
     }
+}
+
+#[test]
+fn the_lines_of_a_text_come_in_the_order_in_which_they_were_printed() {
+    let text = b"<TagVersion>1 <time> 00.003 <message> c <TagVersion>1 <time> 00.002 <message> b <TagVersion>1 <time> 00.001 <message> a ";
+    let found = lines(&events(Version::V4, &[(0, text), (20, b"<TagVersion>1 <time> 00.004 <message> d ")]));
+    assert_eq!(found["/ds/console"], ["0.000 a", "0.000 b", "0.000 c", "0.020 d"]);
+    assert_eq!(found["/ds/console/time"], ["0.000 0.001", "0.000 0.002", "0.000 0.003", "0.020 0.004"]);
 }
