@@ -2,7 +2,10 @@ use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -18,6 +21,7 @@ use super::running::{Running, Show, complain, robot, script};
 use crate::commands::live::Keys;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{count, duration};
+use crate::interrupt;
 use crate::progress::Bar;
 use crate::render::ds as render;
 use crate::screen::Screen;
@@ -122,9 +126,11 @@ impl Station {
             show.ticker.tell("keys", KEYS);
         }
         let keys = Keys::new(at_keyboard);
+        let guard = Guard::start(&handle)?;
         let mut state = State { handle, after, heard: None, quit: false, connected: None };
         let (mut elapsed, mut link) = (Duration::ZERO, LinkFigures::default());
         live.listen(vec![runner.into_source()], Join::single(), &show.outputs(), &mut |mut progress| {
+            guard.look();
             elapsed = progress.elapsed;
             link = progress.sources.pop().unwrap_or_default().link;
             while let Some((code, modifiers)) = at_keyboard.then(|| keys.press(Duration::ZERO)).flatten() {
@@ -213,6 +219,40 @@ fn moves(path: &Path, screen: &Screen) -> Result<Vec<Move>> {
     }
     Ok(moves)
 }
+
+/// Disables the robot when nobody looks after its station: what it prints is not read, and so it stands still.
+struct Guard {
+    start: Instant,
+    /// Milliseconds after the start at which somebody looked last.
+    looked: Arc<AtomicU64>,
+}
+
+impl Guard {
+    fn start(handle: &StationHandle) -> io::Result<Self> {
+        let guard = Self { start: Instant::now(), looked: Arc::default() };
+        let (start, life, handle) = (guard.start, Arc::downgrade(&guard.looked), handle.clone());
+        let watch = move || {
+            while let Some(looked) = life.upgrade() {
+                let looked = start + Duration::from_millis(looked.load(Ordering::Relaxed));
+                if (looked.elapsed() > UNATTENDED || interrupt::is_raised()) && handle.view().enabled {
+                    // It can always be disabled.
+                    let _ = handle.command(Command::Disable);
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        };
+        thread::Builder::new().name("guard".to_owned()).spawn(watch)?;
+        Ok(guard)
+    }
+
+    fn look(&self) {
+        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.looked.store(now, Ordering::Relaxed);
+    }
+}
+
+/// After so long without a look a station is not looked after.
+const UNATTENDED: Duration = Duration::from_secs(1);
 
 /// A station that runs.
 struct State {
