@@ -34,6 +34,9 @@ pub struct Mapper {
     outputs: usize,
     /// Whether the wrong sizes of LibDS were already told of.
     forgave: bool,
+    /// The bits of the last packet of each direction: most packets have the same again, and nothing to tell of them.
+    asked: Option<[u8; 3]>,
+    said: Option<[u8; 2]>,
 }
 
 impl Mapper {
@@ -106,16 +109,10 @@ impl Putting<'_> {
             Ok(packet) => packet,
             Err(error) => return self.short_packet(at, error),
         };
-        let (bits, mode) = (packet.control, packet.control.mode());
-        self.truths([
-            (Name::ControlEnabled, bits.enabled()),
-            (Name::ControlAutonomous, mode == Mode::Autonomous),
-            (Name::ControlTest, mode == Mode::Test),
-            (Name::ControlEstop, bits.estop()),
-            (Name::ControlFms, bits.fms_attached()),
-        ])?;
-        self.numbers([(Name::ControlBits, i64::from(bits.0)), (Name::ControlRequest, packet.request.0.into())])?;
-        self.put_with(Name::ControlStation, |out| show(&packet.station, out))?;
+        let asked = Some([packet.control.0, packet.request.0, packet.station.0]);
+        if std::mem::replace(&mut self.mapper.asked, asked) != asked {
+            self.asked(&packet)?;
+        }
         let mut tags = packet.tags.lenient();
         let seen = self.tags(Origin::Control, at, datagram, &mut tags, ControlTag::parse, Self::control_tag)?;
         if tags.forgave() && !std::mem::replace(&mut self.mapper.forgave, true) {
@@ -134,6 +131,19 @@ impl Putting<'_> {
         self.mapper.trips.sent(packet.sequence, self.now);
         self.mapper.alive.get_or_insert(self.now);
         Ok(())
+    }
+
+    fn asked(&mut self, packet: &Control<'_>) -> Result<(), SinkError> {
+        let (bits, mode) = (packet.control, packet.control.mode());
+        self.truths([
+            (Name::ControlEnabled, bits.enabled()),
+            (Name::ControlAutonomous, mode == Mode::Autonomous),
+            (Name::ControlTest, mode == Mode::Test),
+            (Name::ControlEstop, bits.estop()),
+            (Name::ControlFms, bits.fms_attached()),
+        ])?;
+        self.numbers([(Name::ControlBits, i64::from(bits.0)), (Name::ControlRequest, packet.request.0.into())])?;
+        self.put_with(Name::ControlStation, |out| show(&packet.station, out))
     }
 
     fn control_tag(&mut self, id: u8, place: usize, tag: ControlTag<'_>) -> Result<(), SinkError> {
@@ -172,9 +182,26 @@ impl Putting<'_> {
             Err(error) => return self.short_packet(at, error),
         };
         self.mapper.alive = Some(self.now);
+        self.truths([(Name::Connected, true)])?;
+        let said = Some([packet.status.0, packet.trace.0]);
+        if std::mem::replace(&mut self.mapper.said, said) != said {
+            self.said(&packet)?;
+        }
+        let trip = self.mapper.trips.answered(packet.sequence, self.now).map(seconds);
+        self.doubles([(Name::Battery, packet.volts()), (Name::TripTime, trip)])?;
+        let mut tags = packet.tags;
+        let seen = self.tags(Origin::Status, at, datagram, &mut tags, StatusTag::parse, Self::status_tag)?;
+        if let Some(outputs) = seen {
+            // A robot leaves the tags out when no stick has output.
+            let before = std::mem::replace(&mut self.mapper.outputs, outputs);
+            (outputs..before).try_for_each(|port| self.output(port, None))?;
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, packet: &Status<'_>) -> Result<(), SinkError> {
         let (bits, mode, trace) = (packet.status, packet.status.mode(), packet.trace);
         self.truths([
-            (Name::Connected, true),
             (Name::StatusEnabled, bits.enabled()),
             (Name::StatusAutonomous, mode == Mode::Autonomous),
             (Name::StatusTest, mode == Mode::Test),
@@ -188,17 +215,7 @@ impl Putting<'_> {
             (Name::RobotAutonomous, trace.autonomous()),
             (Name::RobotTest, trace.test()),
         ])?;
-        self.numbers([(Name::StatusBits, i64::from(bits.0)), (Name::StatusTrace, trace.0.into())])?;
-        let trip = self.mapper.trips.answered(packet.sequence, self.now).map(seconds);
-        self.doubles([(Name::Battery, packet.volts()), (Name::TripTime, trip)])?;
-        let mut tags = packet.tags;
-        let seen = self.tags(Origin::Status, at, datagram, &mut tags, StatusTag::parse, Self::status_tag)?;
-        if let Some(outputs) = seen {
-            // A robot leaves the tags out when no stick has output.
-            let before = std::mem::replace(&mut self.mapper.outputs, outputs);
-            (outputs..before).try_for_each(|port| self.output(port, None))?;
-        }
-        Ok(())
+        self.numbers([(Name::StatusBits, i64::from(bits.0)), (Name::StatusTrace, trace.0.into())])
     }
 
     fn status_tag(&mut self, id: u8, place: usize, tag: StatusTag<'_>) -> Result<(), SinkError> {

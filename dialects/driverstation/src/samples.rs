@@ -1,6 +1,7 @@
 //! The samples of one packet on their way to a sink.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 use logpose_core::{ChannelId, Layout, Sample, Sink, SinkError, Time, Type, Value};
@@ -11,12 +12,42 @@ use crate::channels::Name;
 /// value. Nothing is allocated once every channel has been seen.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
-    slots: HashMap<Name, Slot>,
+    slots: HashMap<Name, Slot, BuildHasherDefault<FewBytes>>,
     held: Vec<Held>,
     /// The values of `held`, as their channels' types lie in bytes.
     packed: Vec<u8>,
     /// Room for the samples of the next call.
     spare: Vec<Sample<'static>>,
+}
+
+/// Hashes names of channels, of which there are few and none that a stranger chose: a channel is looked up for every
+/// value of every packet.
+#[derive(Debug, Default)]
+struct FewBytes(u64);
+
+impl Hasher for FewBytes {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    #[inline]
+    fn write_u8(&mut self, byte: u8) {
+        self.write_u64(byte.into());
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[inline]
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word.unsigned_abs() as u64);
+    }
 }
 
 #[derive(Debug)]

@@ -62,10 +62,13 @@ impl Trips {
         let mut trip = None;
         let mut first = self.sent.len();
         for (place, sent) in self.sent.iter_mut().enumerate().rev() {
+            if trip.is_some() && place < self.done {
+                break;
+            }
             if sent.sequence != sequence || sent.time > now {
                 continue;
             }
-            if sent.answered || trip.is_some() && place < self.done {
+            if sent.answered {
                 break;
             }
             sent.answered = true;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Severity, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Value};
 
 /// The channels of a link or of an RLOG source by name and type, so that one which comes again is the same. One for
 /// which there was no room has no number.
@@ -104,11 +104,18 @@ impl Sink for Renumber<'_, '_> {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        let renumbered = samples.iter().filter_map(|sample| {
-            Some(Sample { channel: self.id(sample.channel)?, time: sample.time.plus(self.shift), ..*sample })
-        });
-        let renumbered: Vec<Sample<'_>> = renumbered.collect();
-        self.output.sink.samples(&renumbered)
+        // Some at a time, so that no packet needs memory of its own.
+        for some in samples.chunks(AT_ONCE) {
+            let mut room = [Sample { channel: 0, time: Time::ZERO, value: Value::Boolean(false) }; AT_ONCE];
+            let known = some.iter().filter_map(|sample| Some((self.id(sample.channel)?, sample)));
+            let mut filled = 0;
+            for (place, (channel, sample)) in room.iter_mut().zip(known) {
+                *place = Sample { channel, time: sample.time.plus(self.shift), ..*sample };
+                filled += 1;
+            }
+            self.output.sink.samples(room.get(..filled).unwrap_or_default())?;
+        }
+        Ok(())
     }
 
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
@@ -134,3 +141,6 @@ impl Sink for Renumber<'_, '_> {
         self.output.problems.push(problem);
     }
 }
+
+/// Samples that are handed on in one call.
+const AT_ONCE: usize = 16;
