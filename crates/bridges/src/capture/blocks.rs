@@ -382,7 +382,10 @@ impl<'a> Block<'a> {
     /// of which nothing is wanted, in memory of their own.
     #[inline]
     fn packet(&self, big: bool, interfaces: &[Interface], at: usize) -> Result<Packet<'a>, String> {
-        let head = array_at::<20>(self.bytes, 8).ok_or("a packet block is too short for its head")?;
+        let room = self.bytes.len().checked_sub(ENHANCED_HEAD + 4);
+        let (Some(room), Some(head)) = (room, array_at::<20>(self.bytes, 8)) else {
+            return Err("a packet block is too short for its head".to_owned());
+        };
         let [interface, high, low, caplen, _] = words(head, big);
         let number = match self.kind {
             // Here the second half counts dropped packets.
@@ -394,7 +397,6 @@ impl<'a> Block<'a> {
         let interface = place.and_then(|place| interfaces.get(place));
         let interface =
             interface.ok_or_else(|| format!("a packet is of interface {number}, which is not described"))?;
-        let room = self.bytes.len() - ENHANCED_HEAD - 4;
         let bytes = self.bytes.get(ENHANCED_HEAD..ENHANCED_HEAD + room.min(caplen as usize)).unwrap_or_default();
         if bytes.len() != caplen as usize {
             return Err(format!("a packet of {caplen} bytes is in a block with room for {room}"));

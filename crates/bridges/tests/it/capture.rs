@@ -318,12 +318,17 @@ fn hostile_lengths_and_numbers_are_refused() {
     let frame = ethernet(&traffic.0[0].1);
     let mut file = Pcapng::new(false);
     // A packet before any interface, one of an interface that is not there, one longer than its block.
-    file.enhanced(0, 0, &frame).interface(1, 0, &[]).enhanced(7, 0, &frame).simple(&[], 0).block(6, &[0; 8]);
+    file.enhanced(0, 0, &frame)
+        .interface(1, 0, &[])
+        .enhanced(7, 0, &frame)
+        .simple(&[], 0)
+        .block(6, &[0; 8])
+        .block(6, &[0; 16]);
     let mut body = vec![0; 12];
     body.extend([0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0]);
     file.block(6, &body).block(1, &[]).enhanced(0, (START / 1000) as u64, &frame);
     let seen = see(&file.bytes);
-    assert_eq!(seen.problems.kinds()[0], ("bad-block", logpose_core::Severity::Damage, 5));
+    assert_eq!(seen.problems.kinds()[0], ("bad-block", logpose_core::Severity::Damage, 6));
     assert_eq!(seen.flags("/ds/control/enabled"), [(0, false)]);
     // Fewer channels than there are.
     let read = Read { limits: Limits { channels: 3, ..Limits::default() }, ..Read::default() };
