@@ -34,8 +34,8 @@ INPUTS = {
     "wpilog-big": "8681f9fbaec27afc",
     "rlog-big": "e20ddef4364baff1",
     "carla-big": "6a935a2951fea19a",
-    "pcap-link": "LINKSHA",
-    "pcap-big": "BUSYSHA",
+    "pcap-link": "c27c52d5880fd687",
+    "pcap-big": "592482ae8da59b20",
 }
 # Pairs of station logs, and how many of them the peer reads, which takes long.
 SEASON, SEASON_PEER = 10_000, 20

@@ -31,7 +31,7 @@ pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64,
         let time = Time::from_micros(START_S * 1_000_000 + i64::from(cycle) * 20_000);
         tags.clear();
         let axis = |turn: u32| i8::try_from((cycle / turn) % 127).unwrap_or(0);
-        Joystick::emit_tag(&[axis(3), axis(7), 0, 0, 6, 2], &[cycle % 64 == 0; 16], &[-1], &mut tags);
+        Joystick::emit_tag(&[axis(3), axis(7), 0, 0, 6, 2], &[cycle.is_multiple_of(64); 16], &[-1], &mut tags);
         let sequence = u16::try_from((cycle + 1) % 65_536)?;
         let control = Control {
             sequence,
@@ -62,7 +62,7 @@ pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64,
             capture.udp(time.plus(1_600_000), to_station(52_000, 1150), &payload)?;
             datagrams += 1;
         }
-        if cycle % 25 == 0 {
+        if cycle.is_multiple_of(25) {
             payload.clear();
             let stamp = f32::from(sequence) / 50.0;
             let line = ToStation::Console(Console { time: stamp, sequence, text: b"drive: at the goal, holding" });
@@ -85,11 +85,11 @@ pub fn capture(out: &mut dyn Write, bytes: u64, busy: bool) -> Result<(u64, u64,
 }
 
 fn status_tags(cycle: u32, tags: &mut Vec<u8>) {
-    if cycle % 10 == 0 {
+    if cycle.is_multiple_of(10) {
         let can = CanMetrics { utilization: 0.5, bus_off: 0, tx_full: 0, receive_errors: 0, transmit_errors: 0 };
         StatusTag::Can { can, rest: &[] }.emit(tags);
     }
-    if cycle % 5 == 0 {
+    if cycle.is_multiple_of(5) {
         StatusTag::PowerDistribution { pd: panel(cycle, Version::V4), rest: &[] }.emit(tags);
     }
     if cycle % 50 == 5 {
@@ -137,7 +137,7 @@ pub fn season(folder: &Path, pairs: u64) -> Result<(u64, u64), Box<dyn Error>> {
         let days = folder.join(format!("{:03}", pair / 100));
         fs::create_dir_all(&days)?;
         let start = (START_S + i64::try_from(pair)? * 300) * 1_000_000_000;
-        let version = if pair % 2 == 0 { Version::V3 } else { Version::V4 };
+        let version = if pair.is_multiple_of(2) { Version::V3 } else { Version::V4 };
         let header = Header { version, start: Stamp::from_unix_ns(start) };
         log.clear();
         events.clear();

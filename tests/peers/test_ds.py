@@ -161,18 +161,19 @@ def test_a_station_that_ends_disables(how):
 
 
 def test_the_proxy_changes_nothing(tmp_path):
-    """Station, proxy and simulated robot, each with an address of its own."""
+    """The simulated robot has its ports at every address, so the proxy is found at others."""
     out = tmp_path / "link.mcap"
     script = write("0 joystick 0 axes 0.5 -0.5 buttons 1 of 4 pov 90\n0.5 enable\n1.5 disable\n2 end\n")
     with SimulatedRobot() as robot:
-        with Running("ds", "proxy", "--robot", "127.0.0.1", "--bind", "127.0.0.2", "--json", "-o", out) as proxy:
+        with Running("ds", "proxy", "--robot", "127.0.0.1", "--bind", "127.0.0.2", "--ports", "21110,21150,21740", "--json", "-o", out) as proxy:
             proxy.line("started")
-            with Running("ds", "station", "--team", "127.0.0.2", "--bind", "127.0.0.3", "--enable", "--script", script, "--json") as ours:
+            with Running("ds", "station", "--team", "127.0.0.2", "--ports", "21110,21150,21740", "--enable", "--script", script, "--json") as ours:
                 _, seen = robot.until(lambda seen: seen["enabled"], "enabled through the proxy")
                 assert seen["sticks"][0]["axes"] == [0.5039, -0.5] and seen["sticks"][0]["povs"] == [90]
                 robot.until(lambda seen: not seen["enabled"], "disabled through the proxy")
                 assert ours.process.wait(20) == 0, "".join(ours.err)
-            proxy.stop()
+            last = proxy.stop()
+            assert last["to_robot"]["datagrams"] > 90 and last["to_station"]["datagrams"] > 90 and last["unrecorded"] == 0
     told = json.loads(logpose("info", out, "--json").stdout)
     assert [span["mode"] for span in told["details"]["modes"] if span["mode"] != "disabled"] == ["teleop"]
 

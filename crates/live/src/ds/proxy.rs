@@ -40,14 +40,26 @@ pub struct ProxyOptions {
     pub bind: IpAddr,
     /// The address of this machine at which the robot's answers come, if not the one that comes by itself.
     pub answers: Option<IpAddr>,
-    /// The ports.
+    /// The robot's ports.
     pub ports: Ports,
+    /// Those at which a station finds it.
+    pub front: Ports,
 }
 
 /// The robot and the station are on this machine.
 impl Default for ProxyOptions {
     fn default() -> Self {
-        Self { robot: Host::Unsaid, bind: Ipv4Addr::LOCALHOST.into(), answers: None, ports: Ports::default() }
+        let (ports, front) = (Ports::default(), Ports::default());
+        Self { robot: Host::Unsaid, bind: Ipv4Addr::LOCALHOST.into(), answers: None, ports, front }
+    }
+}
+
+impl ProxyOptions {
+    /// Whether what is sent to a robot at this address would come back to the proxy.
+    fn is_itself(&self, robot: IpAddr) -> bool {
+        // What can be bound is an address of this machine.
+        let here = || robot == self.bind || self.bind.is_unspecified() && UdpSocket::bind((robot, 0)).is_ok();
+        self.front.datagrams == self.ports.datagrams && here()
     }
 }
 
@@ -133,20 +145,20 @@ impl Proxy {
     /// Takes the ports of a robot and the one to which robots answer, and passes on from then on.
     pub fn start(clock: Clock, options: &ProxyOptions) -> Result<Self, DsError> {
         DsError::check(&options.robot)?;
-        let ports = options.ports;
-        let front = SocketAddr::new(options.bind, ports.datagrams);
+        let (ports, answers) = (options.ports, options.front.answers);
+        let front = SocketAddr::new(options.bind, options.front.datagrams);
         let robot = match options.robot {
             Host::Ip(ip) => Some(ip),
             Host::Unsaid => Some(Ipv4Addr::LOCALHOST.into()),
             Host::Team(_) | Host::Name(_) => None,
         };
-        if let Some(robot) = robot.filter(|robot| is_itself(*robot, options.bind)) {
+        if let Some(robot) = robot.filter(|robot| options.is_itself(*robot)) {
             return Err(DsError::Itself(SocketAddr::new(robot, ports.datagrams)));
         }
         let caller =
             Caller { host: options.robot.clone(), ports, hello: HELLO.into(), bind: options.answers, socket: None };
         let back = SocketAddr::new(caller.local(), ports.answers);
-        let stream = SocketAddr::new(options.bind, ports.stream);
+        let stream = SocketAddr::new(options.bind, options.front.stream);
         let blocking = |address| {
             let socket = UdpSocket::bind(address)?;
             socket.set_read_timeout(Some(LOOK))?;
@@ -173,7 +185,7 @@ impl Proxy {
         let (theirs, from, to) = (Arc::clone(&shared), Arc::clone(&station_side), Arc::clone(&robot_side));
         proxy.thread("to-robot", move || theirs.pass_to_robot(&from, &to))?;
         let theirs = Arc::clone(&shared);
-        proxy.thread("to-station", move || theirs.pass_to_station(&robot_side, &station_side, ports.answers))?;
+        proxy.thread("to-station", move || theirs.pass_to_station(&robot_side, &station_side, answers))?;
         let local = caller.local();
         proxy.thread("streams", move || pipe::accept(&shared, &listener, ports.stream, local))?;
         Ok(proxy)
@@ -357,19 +369,19 @@ impl Robots {
 
 /// Finds out where a robot may be. Names are asked for again and again, each on its own thread, because that takes long.
 fn seek(shared: &Arc<Shared>, options: &ProxyOptions) {
-    let (port, bind) = (options.ports.datagrams, options.bind);
+    let port = options.ports.datagrams;
     for host in options.robot.candidates() {
         if let Ok(ip) = host.parse::<IpAddr>() {
             lock(&shared.robots).candidates.push(SocketAddr::new(ip, port));
             continue;
         }
-        let shared = Arc::downgrade(shared);
+        let (shared, options) = (Arc::downgrade(shared), options.clone());
         // Without it the others are still there.
         let _ = thread::Builder::new().name("seek".to_owned()).spawn(move || {
             while let Some(shared) = shared.upgrade().filter(|shared| !shared.is_over()) {
                 let found = (&*host, port).to_socket_addrs().ok();
                 let found = found.and_then(|mut all| {
-                    all.find(|one| one.is_ipv4() && !is_field(one.ip()) && !is_itself(one.ip(), bind))
+                    all.find(|one| one.is_ipv4() && !is_field(one.ip()) && !options.is_itself(one.ip()))
                 });
                 if let Some(found) = found {
                     lock(&shared.robots).candidates.push(found);
@@ -380,12 +392,6 @@ fn seek(shared: &Arc<Shared>, options: &ProxyOptions) {
             }
         });
     }
-}
-
-/// Whether what is sent to an address would come back to a proxy that listens at `bind`.
-fn is_itself(robot: IpAddr, bind: IpAddr) -> bool {
-    // What can be bound is an address of this machine.
-    robot == bind || bind.is_unspecified() && UdpSocket::bind((robot, 0)).is_ok()
 }
 
 /// Whether nothing came in time.

@@ -6,9 +6,9 @@ use anyhow::Result;
 use clap::Args;
 use logpose::core::Severity;
 use logpose_live::Clock;
-use logpose_live::ds::{self, ProxyOptions, ProxyView, Way};
+use logpose_live::ds::{self, Ports, ProxyOptions, ProxyView, Way};
 
-use super::running::{Running, complain, robot};
+use super::running::{Running, complain, ports, robot};
 use crate::failure::Outcome;
 use crate::human::{count, counted, duration};
 use crate::render::ds as render;
@@ -38,6 +38,10 @@ pub(super) struct Proxy {
     /// The address of this machine at which the robot's answers come, if not the one that comes by itself
     #[arg(long, value_name = "IP")]
     answers: Option<IpAddr>,
+    /// The ports at which stations find it: control packets, their answers, TCP; others than usual where a simulator on this
+    /// machine has those
+    #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
+    ports: Option<Ports>,
     #[command(flatten)]
     running: Running,
 }
@@ -45,11 +49,12 @@ pub(super) struct Proxy {
 impl Proxy {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let (host, ports) = robot(&self.robot)?;
+        let front = self.ports.unwrap_or_default();
         let clock = Clock::new();
-        let options = ProxyOptions { robot: host, bind: self.bind, answers: self.answers, ports };
+        let options = ProxyOptions { robot: host, bind: self.bind, answers: self.answers, ports, front };
         let mut proxy = ds::Proxy::start(clock, &options).map_err(complain)?;
         let show = self.running.start(clock, screen)?;
-        let address = format!("ds://{}:{}", self.bind, ports.datagrams);
+        let address = format!("ds://{}:{}", self.bind, front.datagrams);
         show.started("proxy", &address, &format!("{address} is passed on to ds://{}", self.robot), screen);
         if !self.bind.is_loopback() {
             show.ticker.tell("exposed", "whoever reaches this address can be the station of the robot behind it");

@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::Args;
 use logpose_live::ds::script::Role;
 use logpose_live::ds::session::{Match, RobotOptions, RobotView};
-use logpose_live::ds::{RobotRunner, RobotSetup};
+use logpose_live::ds::{Ports, RobotRunner, RobotSetup};
 use logpose_live::{Join, Live};
 
-use super::running::{Running, Show, complain, script};
+use super::running::{Running, Show, complain, ports, script};
 use crate::failure::Outcome;
 use crate::human::{count, duration};
 use crate::render::ds as render;
@@ -52,6 +52,9 @@ pub(super) struct Robot {
     /// Tell the Driver Station of this machine that a simulator is here, as WPILib's simulator does
     #[arg(long)]
     beacon: bool,
+    /// Its ports: control packets, their answers, TCP; others than usual where another simulator has those
+    #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
+    ports: Option<Ports>,
     #[command(flatten)]
     running: Running,
 }
@@ -66,7 +69,8 @@ impl Robot {
             watchdog: !self.no_watchdog,
             ..RobotOptions::default()
         };
-        let setup = RobotSetup { bind: self.bind, options, script, beacon: self.beacon, ..RobotSetup::default() };
+        let ports = self.ports.unwrap_or_default();
+        let setup = RobotSetup { bind: self.bind, ports, options, script, beacon: self.beacon };
         let runner = RobotRunner::new(live.clock(), setup).map_err(complain)?;
         let show = self.running.start(live.clock(), screen)?;
         let address = format!("ds://{}", runner.address());

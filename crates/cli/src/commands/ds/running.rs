@@ -131,6 +131,15 @@ pub(super) fn robot(text: &str) -> Result<(Host, Ports)> {
     Ok((address.host, Ports { datagrams: address.port, ..Ports::default() }))
 }
 
+/// Three ports: of control packets, of their answers, and of TCP.
+pub(super) fn ports(text: &str) -> Result<Ports, String> {
+    let numbers: Result<Vec<u16>, _> = text.split(',').map(|port| port.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok([datagrams, answers, stream]) => Ok(Ports { datagrams: *datagrams, answers: *answers, stream: *stream }),
+        _ => Err("three ports are wanted: control packets, their answers, TCP; usually 1110,1150,1740".to_owned()),
+    }
+}
+
 /// Reads a script.
 pub(super) fn script(path: &Path, role: Role) -> Result<Script> {
     let text = fs::read(path).with_context(|| path.display().to_string())?;

@@ -14,10 +14,10 @@ use logpose::{Log, OpenOptions, parse_duration};
 use logpose_live::ds::script::{Role, Script};
 use logpose_live::ds::session::{Command, Match, StationOptions, StationView};
 use logpose_live::ds::wire::{AllianceStation, MatchType, Mode as WireMode};
-use logpose_live::ds::{Move, StationHandle, StationRunner, StationSetup, joystick_moves};
+use logpose_live::ds::{Move, Ports, StationHandle, StationRunner, StationSetup, joystick_moves};
 use logpose_live::{Join, LinkFigures, Live};
 
-use super::running::{Running, Show, complain, robot, script};
+use super::running::{Running, Show, complain, ports, robot, script};
 use crate::commands::live::Keys;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{count, duration};
@@ -89,6 +89,9 @@ pub(super) struct Station {
     /// The address of this machine to use, if not the one that comes by itself
     #[arg(long, value_name = "IP")]
     bind: Option<IpAddr>,
+    /// The robot's ports, if not the usual ones: control packets, their answers, TCP
+    #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
+    ports: Option<Ports>,
     #[command(flatten)]
     running: Running,
 }
@@ -110,7 +113,8 @@ impl Station {
         let after = self.enable_after.as_deref().map(parse_duration).transpose()?;
         let commands = self.commands()?;
         let live = Live::new()?;
-        let (host, ports) = robot(&self.robot)?;
+        let places = setup.robot.candidates().join(", ");
+        let ports = setup.ports;
         let runner = StationRunner::new(live.clock(), setup).map_err(complain)?;
         let handle = runner.handle();
         for command in commands {
@@ -118,7 +122,6 @@ impl Station {
         }
         let show = self.running.start(live.clock(), screen)?;
         let address = format!("ds://{}", self.robot);
-        let places = host.candidates().join(", ");
         let may = if self.enable { "it may be enabled" } else { "it stays disabled" };
         show.started("robot", &address, &format!("{places}, port {}; {may}", ports.datagrams), screen);
         let at_keyboard = show.ticker.is_drawn() && io::stdin().is_terminal();
@@ -157,6 +160,7 @@ impl Station {
 
     fn setup(&self, screen: &Screen) -> Result<StationSetup> {
         let (host, ports) = robot(&self.robot)?;
+        let ports = self.ports.unwrap_or(ports);
         let station: AllianceStation = self
             .alliance
             .parse()
