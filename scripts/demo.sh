@@ -22,6 +22,9 @@ run doctor "$dir/damaged.wpilog"
 run recover "$dir/damaged.wpilog" --output "$dir/mended.wpilog"
 run convert "$match" --output "$dir/match.rlog" --verify
 run convert "$match" --output "$dir/match.csv" --wide --every 20ms --include '/Drive/*'
+run info "$dir/demo_q12.dslog"
+run info "$dir/demo_q12.pcap"
+run convert "$match" "$dir/demo_q12.dslog" --align enabled --output "$dir/both.mcap"
 junction=$dir/demo_junction.log
 run carla info "$junction"
 run carla collisions "$junction"
