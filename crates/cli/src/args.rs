@@ -135,7 +135,13 @@ impl Reading {
         screen: &mut Screen,
         worst: &mut Outcome,
     ) -> Result<Option<Log>> {
-        one_of(self.open(path, &screen.notes), of, screen, worst)
+        let mut options = self.options();
+        if of > MANY {
+            // The places of samples are found when they are needed, so that a season can be open at once.
+            options.light_from = 0;
+        }
+        let opened = Log::open(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        one_of(opened, of, screen, worst)
     }
 
     /// Opens all, or says which one cannot be opened. What was opened together with another one is not opened again.
@@ -163,6 +169,9 @@ pub(crate) fn one_of<T>(done: Result<T>, of: usize, screen: &mut Screen, worst: 
         Err(error) => Err(error),
     }
 }
+
+/// From so many logs on they are indexed as large ones are.
+const MANY: usize = 64;
 
 /// In which order samples come.
 #[derive(Clone, Copy, Debug, ValueEnum)]
