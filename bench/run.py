@@ -23,6 +23,8 @@ PACKAGES = {
     "polars": "polars==2.1.0",
     "mcap": "mcap==1.6.0",
     "dpkt": "dpkt==1.9.8",
+    # What dslogparser needs, in the last version that it works with.
+    "bitstring": "bitstring==3.1.9",
     "dslogparser": "dslogparser==1.0.3",
 }
 
@@ -471,11 +473,11 @@ def jobs(inputs, have, quick):
         records = sum(log["records"] for log in logs)
         return None if records == season["records"] else f"{records} records, not {season['records']}"
 
-    side = Side("logpose", [RELEASE / "logpose", "--quiet", "ds", "list", folder, "--json"], wall, output=OUT / "season.json", check=check_season, printed=True)
+    listing = Side("logpose", [RELEASE / "logpose", "--quiet", "ds", "list", folder, "--json"], wall, output=OUT / "season.json", check=check_season, printed=True)
     scaled = lambda done, _: int(done.keys["work_ns"]) / 1e9 * season["records"] / int(done.keys["records"])
     parser = Side(f"dslogparser, Python, reckoned from {SEASON_PEER} logs", python("dslogparser_read.py", folder, str(SEASON_PEER), also="dslogparser"), scaled, 1)
-    gbs = ("GB/s", lambda keys, _: season["bytes"] / 1e9 / side.best)
-    list_.append(Job(f"ds list, a season of {SEASON // 10 if quick else SEASON:,} pairs", side, [parser], unit="s", extra=gbs))
+    gbs = ("GB/s", lambda keys, _: season["bytes"] / 1e9 / listing.best)
+    list_.append(Job(f"ds list, a season of {SEASON // 10 if quick else SEASON:,} pairs", listing, [parser], unit="s", extra=gbs))
 
     n = 400_000 if quick else 2_000_000
     allocations = ("allocations", lambda keys, _: int(keys["double_allocations"]) + int(keys["bool_allocations"]))
