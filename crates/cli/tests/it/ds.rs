@@ -94,7 +94,11 @@ fn a_station_that_is_ended_disables_the_robot_at_once() {
         let said = samples(dir, &file, "/ds/status/enabled");
         let (disabled, value) = said.last().unwrap();
         assert_eq!((said.len(), &**value), (3, "false"), "{signal}: {said:?}");
-        let after = disabled - killed;
+        // Times count from the first packet; when that was is told, too.
+        let about = stdout(&typed(dir, &format!("logpose info {file} --json")));
+        let about: serde_json::Value = serde_json::from_str(&about).unwrap();
+        let epoch: i64 = about["epoch_ns"].as_str().unwrap().parse().unwrap();
+        let after = epoch as f64 / 1e9 + disabled - killed;
         assert!((0.0..0.1).contains(&after), "{signal}: {after} s");
     }
 }

@@ -10,6 +10,8 @@ use crate::{Batch, Clock};
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     mapper: Mapper,
+    /// The moment of the first piece, from which times are counted.
+    zero: Option<Time>,
     /// The last moment: the two directions come from two threads, so pieces may stand a few microseconds out of order.
     now: Time,
     /// Bytes of all datagrams so far, by direction.
@@ -54,7 +56,10 @@ impl Tap {
             let _ = self.one(&piece, clock, &mut batch);
         }
         self.now = self.now.max(clock.micros());
-        let _ = self.mapper.reach(self.now, &mut batch);
+        if self.zero.is_some() {
+            let now = self.since_zero();
+            let _ = self.mapper.reach(now, &mut batch);
+        }
         self.close(batch)
     }
 
@@ -69,15 +74,21 @@ impl Tap {
 
     fn close(&mut self, mut batch: Batch) -> Batch {
         batch.received = self.now;
+        batch.clock_offset = self.zero.map(Time::nanos);
         self.samples += batch.sample_count() as u64;
         let room = PROBLEMS.saturating_sub(self.problems.len());
         self.problems.extend(batch.problems().take(room).cloned());
         batch
     }
 
+    /// The last moment as the times of samples have it.
+    fn since_zero(&mut self) -> Time {
+        Time::from_nanos(self.now.since(*self.zero.get_or_insert(self.now)))
+    }
+
     fn one(&mut self, piece: &Tapped, clock: &Clock, batch: &mut Batch) -> Result<(), SinkError> {
         self.now = self.now.max(Time::from_micros(clock.at(piece.at).micros()));
-        let (now, bytes) = (self.now, &*piece.bytes);
+        let (now, bytes) = (self.since_zero(), &*piece.bytes);
         match piece.what {
             What::Control => {
                 let at = self.control_bytes;

@@ -683,6 +683,10 @@ impl Session for Robot {
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.telling.reach(self.now, sink)
     }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.telling.clock_offset()
+    }
 }
 
 /// What WPILib prints first.

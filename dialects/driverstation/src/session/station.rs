@@ -632,4 +632,8 @@ impl Session for Station {
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.telling.reach(self.now, sink)
     }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.telling.clock_offset()
+    }
 }

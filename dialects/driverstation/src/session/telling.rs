@@ -12,6 +12,8 @@ use crate::wire::Messages;
 #[derive(Default)]
 pub(super) struct Telling {
     mapper: Mapper,
+    /// The moment of the first packet, from which the times of samples are counted: the link has no clock of its own.
+    zero: Option<Time>,
     waiting: VecDeque<(Time, What, Arc<[u8]>)>,
     notes: VecDeque<Problem>,
     /// Bytes of each kind so far.
@@ -59,7 +61,22 @@ impl Telling {
     /// Tells what waits, and that time has gone on.
     pub(super) fn reach(&mut self, now: Time, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.flush(sink)?;
-        self.mapper.reach(now, sink)
+        match self.zero {
+            Some(_) => {
+                let now = self.since_zero(now);
+                self.mapper.reach(now, sink)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What to add to the times of samples to get those of the session.
+    pub(super) fn clock_offset(&self) -> Option<i64> {
+        self.zero.map(Time::nanos)
+    }
+
+    fn since_zero(&mut self, now: Time) -> Time {
+        Time::from_nanos(now.since(*self.zero.get_or_insert(now)))
     }
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -82,6 +99,7 @@ impl Telling {
         let total = self.total(what);
         let at = *total;
         *total += size + bytes.len() as u64;
+        let now = self.since_zero(now);
         match what {
             What::Control => self.mapper.control(now, at, bytes, sink),
             What::Status => self.mapper.status(now, at, bytes, sink),

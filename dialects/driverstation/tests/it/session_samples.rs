@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use logpose_core::Session;
 use logpose_driverstation::session::{Change, Command, JoystickState, Match};
 use logpose_driverstation::wire::{MatchType, Mode};
 
-use crate::world::{End, MS, Trouble, World};
+use crate::world::{End, MS, START, Trouble, World};
 
 /// The numbers of packets that are told to be lost, and of all that are told about. Packet 1 was sent at 0.
 fn told(world: &World) -> (BTreeSet<u16>, BTreeSet<u16>) {
@@ -99,7 +100,10 @@ fn both_sides_tell_what_they_say_and_hear() {
     assert!(station.values("/ds/trip_time").iter().all(|trip| *trip == "0.002"));
     assert_eq!(station.of("/ds/control/enabled")[1].0 / MS, 120, "stamped with its sending");
     assert_eq!(station.of("/ds/status/enabled")[1].0 / MS, 122);
-    assert_eq!(world.robot_sink.of("/ds/control/enabled")[1].0 / MS, 121);
+    // Each side counts from its first packet, which comes to the robot a millisecond later, and tells when that was.
+    assert_eq!(world.robot_sink.of("/ds/control/enabled")[1].0 / MS, 120);
+    assert_eq!(world.station.clock_offset(), Some(START.nanos()));
+    assert_eq!(world.robot.clock_offset(), Some(START.plus(MS).nanos()));
     let codes: Vec<&str> = station.problems.iter().map(|problem| problem.code).collect();
     assert_eq!(codes, ["station-disabled"]);
     assert_eq!(world.robot_sink.problems, []);

@@ -14,7 +14,7 @@ pub(crate) const MS: i64 = 1_000_000;
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) channels: Vec<Channel>,
-    /// Channel, nanoseconds since the start, value.
+    /// Channel, nanoseconds since the first packet of this side, value.
     pub(crate) samples: Vec<(String, i64, String)>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -49,7 +49,7 @@ impl Sink for Kept {
                 Value::String(text) => String::from_utf8_lossy(text).into_owned(),
                 other => format!("{other:?}"),
             };
-            self.samples.push((channel.name.clone(), sample.time.since(START), value));
+            self.samples.push((channel.name.clone(), sample.time.nanos(), value));
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl Running {
                     force: self.force,
                     keep_free: parse_bytes(&self.keep_free)?,
                     // All times are nanoseconds since 1970.
-                    epoch: Epoch::Known(0),
+                    epoch: Epoch::Received,
                     ..RecordOptions::default()
                 };
                 Some(Recorded::start(path, options, clock)?)
