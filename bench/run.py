@@ -157,7 +157,7 @@ def make_season(pairs):
     """Makes a folder of station logs unless it is there; returns it and what is in it."""
     folder = DATA / f"season-{pairs}"
     about = DATA / f"season-{pairs}.json"
-    if not about.exists():
+    if not (about.exists() and folder.is_dir()):
         say(f"bench: making {folder.name}")
         shutil.rmtree(folder, ignore_errors=True)
         made = subprocess.run([RELEASE / "generate", "dslog-season", folder, str(pairs)], check=True, capture_output=True, text=True)
