@@ -31,5 +31,5 @@ pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
 pub use session::{Link, Serve, Session, To, Transmit};
 pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Encoding, Sample, Sink, SinkError, StreamError};
-pub use time::Time;
+pub use time::{Time, civil};
 pub use value::{Layout, Misfit, Number, Numbers, Strings, Value};

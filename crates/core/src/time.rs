@@ -89,9 +89,33 @@ impl fmt::Display for Time {
     }
 }
 
+/// Year, month and day in the Gregorian calendar of a day counted from 1970-01-01.
+#[must_use]
+pub const fn civil(days: i64) -> (i64, i64, i64) {
+    // Eras of 400 years, and years that begin in March: leap days are then at the end of both.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, january) = (day - (153 * month + 2) / 5 + 1, month >= 10);
+    (era * 400 + year + january as i64, if january { month - 9 } else { month + 3 }, day)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Time;
+    use super::{Time, civil};
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let cases = [(0, (1970, 1, 1)), (-1, (1969, 12, 31)), (11_016, (2000, 2, 29)), (11_017, (2000, 3, 1))];
+        for (days, date) in cases {
+            assert_eq!(civil(days), date);
+        }
+        // 1900 was no leap year.
+        assert_eq!((civil(-25_509), civil(-25_508)), ((1900, 2, 28), (1900, 3, 1)));
+        assert_eq!(civil(19_952), (2024, 8, 17));
+    }
 
     #[test]
     fn shows_as_many_decimals_as_needed() {

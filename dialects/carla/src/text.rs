@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::io;
 
+use logpose_core::civil;
+
 /// A number as `%g` writes it: six digits, without zeros at the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct General(pub(crate) f64);
@@ -113,7 +115,7 @@ impl fmt::Display for Triple {
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let local = self.0.saturating_add(self.1.into());
-        let ((year, month, day), [hour, minute, second]) = (civil(local), clock(local));
+        let ((year, month, day), [hour, minute, second]) = (day(local), clock(local));
         write!(f, "{month:02}/{day:02}/{:02} {hour:02}:{minute:02}:{second:02}", year.rem_euclid(100))
     }
 }
@@ -121,7 +123,7 @@ impl fmt::Display for Date {
 /// A time of a header as `2019-04-09 09:59:59`, in UTC.
 #[must_use]
 pub fn date(seconds: i64) -> String {
-    let ((year, month, day), [hour, minute, second]) = (civil(seconds), clock(seconds));
+    let ((year, month, day), [hour, minute, second]) = (day(seconds), clock(seconds));
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
@@ -131,17 +133,9 @@ fn clock(seconds: i64) -> [i64; 3] {
     [second / 3600, second / 60 % 60, second % 60]
 }
 
-/// Year, month and day of a time in seconds since 1970-01-01, in the Gregorian calendar.
-pub(crate) fn civil(seconds: i64) -> (i64, i64, i64) {
-    // Eras of 400 years, and years that begin in March: leap days are then at the end of both.
-    let days = seconds.div_euclid(86400) + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
+/// Year, month and day of a time in seconds since 1970-01-01.
+pub(crate) fn day(seconds: i64) -> (i64, i64, i64) {
+    civil(seconds.div_euclid(86400))
 }
 
 /// Writes bytes with blanks behind them up to `width` bytes.

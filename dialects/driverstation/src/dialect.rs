@@ -3,6 +3,7 @@
 use logpose_core::{Dialect, Info, Limits, Session, Support, Transport};
 
 use crate::session::{Station, StationOptions};
+use crate::wire::{CONTROL_PORT, STATUS_PORT, TCP_PORT};
 
 /// The link between a Driver Station and a robot, which is spoken live and has no files.
 ///
@@ -10,12 +11,6 @@ use crate::session::{Station, StationOptions};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DriverStation;
 
-/// Where control packets go.
-pub const CONTROL_PORT: u16 = 1110;
-/// Where status packets come to.
-pub const STATUS_PORT: u16 = 1150;
-/// Where a robot listens for the TCP link.
-pub const STREAM_PORT: u16 = 1740;
 /// A packet that asks for nothing: disabled, at red 1, with the number before the first one of a station.
 pub const HELLO: &[u8] = &[0x00, 0x00, 0x01, 0x00, 0x00, 0x00];
 
@@ -26,7 +21,7 @@ static INFO: Info = Info {
     files: Support { read: false, write: false },
     live: Support { read: true, write: false },
     scheme: Some("ds"),
-    transport: Some(Transport::Paired { port: CONTROL_PORT, answers: STATUS_PORT, stream: STREAM_PORT, hello: HELLO }),
+    transport: Some(Transport::Paired { port: CONTROL_PORT, answers: STATUS_PORT, stream: TCP_PORT, hello: HELLO }),
 };
 
 impl Dialect for DriverStation {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use logpose_core::Cursor;
+use logpose_core::{Cursor, civil};
 use logpose_driverstation::pd::PowerDistribution;
 
 use crate::error::{Error, ErrorKind};
@@ -76,18 +76,6 @@ impl fmt::Display for Stamp {
         let (hour, minute) = (second / 3600, second / 60 % 60);
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{:09}Z", second % 60, self.nanos())
     }
-}
-
-/// Year, month and day of a day counted from 1970-01-01.
-fn civil(days: i64) -> (i64, i64, i64) {
-    // Counted from 1 March of year 0, so that a leap day is the last of its year.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, january) = (day - (153 * month + 2) / 5 + 1, month >= 10);
-    (era * 400 + year + i64::from(january), if january { month - 9 } else { month + 3 }, day)
 }
 
 /// The layout of the records.

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice, ip_number};
 use logpose_core::array_at;
+use logpose_driverstation::wire;
 
 /// What a packet is to this reader.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -89,13 +90,13 @@ impl Unused {
 }
 
 /// Port of control datagrams.
-pub(crate) const CONTROL: u16 = 1110;
+pub(crate) const CONTROL: u16 = wire::CONTROL_PORT;
 /// Port of control datagrams while there is a field.
-pub(crate) const CONTROL_FIELD: u16 = 1115;
+pub(crate) const CONTROL_FIELD: u16 = wire::FIELD_CONTROL_PORT;
 /// Port of status datagrams.
-pub(crate) const STATUS: u16 = 1150;
+pub(crate) const STATUS: u16 = wire::STATUS_PORT;
 /// The robot's port for the Driver Station's TCP connection.
-pub(crate) const SIDE: u16 = 1740;
+pub(crate) const SIDE: u16 = wire::TCP_PORT;
 /// The robot's port for RLOG.
 pub(crate) const RLOG: u16 = logpose_rlog::PORT;
 
@@ -202,7 +203,7 @@ fn glance(network: &[u8]) -> Option<Unused> {
 fn of_no_use((source, target): (u16, u16), udp: bool) -> Option<Unused> {
     match (udp, source, target) {
         (true, _, CONTROL | CONTROL_FIELD | STATUS) | (false, SIDE | RLOG, _) | (false, _, SIDE | RLOG) => None,
-        (true, _, 1135) => Some(Unused::Beacon),
+        (true, _, wire::SIMULATOR_PORT) => Some(Unused::Beacon),
         (true, _, 1120 | 1121 | 1160) | (false, 1750, _) | (false, _, 1750) => Some(Unused::Field),
         (true, ..) => Some(Unused::Udp),
         (false, ..) => Some(Unused::Tcp),

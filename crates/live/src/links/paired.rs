@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use logpose_core::Link;
-use logpose_driverstation::{CONTROL_PORT, STATUS_PORT, STREAM_PORT};
+use logpose_driverstation::wire::{CONTROL_PORT, STATUS_PORT, TCP_PORT};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, lookup_host};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -51,7 +51,7 @@ pub struct Ports {
 /// Those of the Driver Station link.
 impl Default for Ports {
     fn default() -> Self {
-        Self { datagrams: CONTROL_PORT, answers: STATUS_PORT, stream: STREAM_PORT }
+        Self { datagrams: CONTROL_PORT, answers: STATUS_PORT, stream: TCP_PORT }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::collisions::{NO_ACTOR, each_collision};
 use crate::frames::Frames;
-use crate::text::civil;
+use crate::text::day;
 use crate::wire::{ActorType, Body, EventAdd, Ids, Kind, Physics, Vectors};
 
 /// Which CARLA wrote a recording, and what says so.
@@ -243,7 +243,7 @@ impl Span {
 
     /// A recording is not older than what wrote it.
     fn date(&mut self, date: i64) {
-        let (year, month, _) = civil(date);
+        let (year, month, _) = day(date);
         // Alone it tells too little, and nothing if the clock stood before the first release.
         if self.reasons.is_empty() || (year, month) < (2019, 3) {
             return;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use logpose_core::{Cursor, Time};
+use logpose_core::{Cursor, Time, civil};
 
 use super::WireError;
 use super::bits::{ControlBits, RequestBits};
@@ -254,22 +254,15 @@ impl Date {
     pub fn of(time: Time) -> Option<Self> {
         let micros = time.nanos().div_euclid(1_000);
         let (days, of_day) = (micros.div_euclid(Self::DAY), micros.rem_euclid(Self::DAY));
-        // Years that begin in March, so that the leap day is the last: Howard Hinnant's `civil_from_days`.
-        let days = days + 719_468;
-        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let from_march = (5 * day_of_year + 2) / 153;
-        let month = (from_march + 2) % 12;
-        let year = era * 400 + year_of_era + i64::from(month < 2);
+        let (year, month, day) = civil(days);
         let small = |n: i64| u8::try_from(n).ok();
         Some(Self {
             micros: u32::try_from(of_day % 1_000_000).ok()?,
             second: small(of_day / 1_000_000 % 60)?,
             minute: small(of_day / 60_000_000 % 60)?,
             hour: small(of_day / 3_600_000_000)?,
-            day: small(day_of_year - (153 * from_march + 2) / 5 + 1)?,
-            month: small(month)?,
+            day: small(day)?,
+            month: small(month - 1)?,
             year: small(year - 1900)?,
         })
     }
@@ -278,7 +271,7 @@ impl Date {
     #[must_use]
     pub fn time(&self) -> Option<Time> {
         let (year, month) = (1900 + i64::from(self.year), i64::from(self.month));
-        // `days_from_civil`, with the year beginning in March as above.
+        // What `civil` does the other way round, with years that begin in March.
         let year = year - i64::from(month < 2);
         let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
         let day_of_year = (153 * ((month + 10) % 12) + 2) / 5 + i64::from(self.day) - 1;
