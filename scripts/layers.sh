@@ -7,6 +7,8 @@ for dialect in "$@"; do
   for dependency in $(cargo tree --locked -p "logpose-$dialect" -e normal --depth 1 --prefix none --format '{p}' | tail -n +2 | cut -d' ' -f1); do
     case $dependency in
       logpose-core | thiserror | serde_json) ;;
+      # The checksums of a recording.
+      crc32fast | sha2) [ "$dialect" = refloat ] || { echo "layers: logpose-$dialect depends on $dependency"; status=1; } ;;
       # The station's files hold pieces of the packets of its link.
       logpose-driverstation) [ "$dialect" = dslog ] || { echo "layers: logpose-$dialect depends on $dependency"; status=1; } ;;
       *) echo "layers: logpose-$dialect depends on $dependency; a dialect depends on logpose-core, thiserror and serde_json alone"; status=1 ;;

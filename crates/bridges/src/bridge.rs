@@ -53,7 +53,7 @@ const fn both(name: &'static str, title: &'static str, extensions: &'static [&'s
 
 const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str], write: bool) -> Info {
     let files = Support { read: true, write };
-    Info { name, title, extensions, files, live: Support { read: false, write: false }, scheme: None, transport: None }
+    Info { name, title, extensions, files, live: Support { read: false, write: false }, reached: &[] }
 }
 
 /// Why a file could not be unpacked.

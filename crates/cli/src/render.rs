@@ -216,7 +216,7 @@ pub(crate) struct Dialect<'a> {
     pub extensions: Vec<String>,
     pub files: Support,
     pub live: Support,
-    pub scheme: Option<&'a str>,
+    pub addresses: Vec<String>,
 }
 
 /// What can be done.

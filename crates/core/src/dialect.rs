@@ -184,7 +184,8 @@ pub trait Dialect: Sync {
 
 /// Why a dialect that is only spoken live reads no file.
 fn no_files(info: &'static Info) -> DecodeError {
-    let help = info.scheme.map(|scheme| format!("`logpose record {scheme}://HOST -o FILE` makes a file of it"));
+    let help =
+        info.reached.first().map(|reach| format!("`logpose record {}HOST -o FILE` makes a file of it", reach.prefix()));
     DecodeError {
         dialect: info.name,
         code: "no-files",
@@ -247,10 +248,26 @@ pub struct Info {
     pub files: Support,
     /// What can be done live.
     pub live: Support,
-    /// The scheme of its live addresses, if it has any.
-    pub scheme: Option<&'static str>,
-    /// What carries it live.
-    pub transport: Option<Transport>,
+    /// How it is reached live, the usual way first.
+    pub reached: &'static [Reach],
+}
+
+/// A way to reach a live dialect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Reach {
+    /// The scheme of its addresses.
+    pub scheme: &'static str,
+    /// What carries it.
+    pub transport: Transport,
+}
+
+impl Reach {
+    /// What stands in front of its addresses: `rlog://`, `refloat+serial:`.
+    #[must_use]
+    pub fn prefix(&self) -> String {
+        let behind = if matches!(self.transport, Transport::Serial { .. }) { ":" } else { "://" };
+        format!("{}{behind}", self.scheme)
+    }
 }
 
 /// What carries a live dialect, and at which port it is found.
@@ -265,6 +282,11 @@ pub enum Transport {
     Udp {
         /// The usual port.
         port: u16,
+    },
+    /// Bytes of a serial port, which is found by its path or name.
+    Serial {
+        /// The usual bits a second.
+        baud: u32,
     },
     /// Messages of a WebSocket.
     WebSocket {

@@ -24,7 +24,9 @@ pub use channel::{Channel, ChannelId, Type};
 pub use column_builder::ColumnBuilder;
 pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
-pub use dialect::{Confidence, Dialect, Fact, Info, Lookup, Mend, RecordLine, Sum, Support, TakeSamples, Transport};
+pub use dialect::{
+    Confidence, Dialect, Fact, Info, Lookup, Mend, Reach, RecordLine, Sum, Support, TakeSamples, Transport,
+};
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use memory::give_back;
 pub use problem::{Problem, Problems, Severity};

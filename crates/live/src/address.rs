@@ -2,29 +2,43 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use logpose::DIALECTS;
-use logpose_core::{Dialect, Transport};
+use logpose_core::{Dialect, Reach, Transport};
 
-/// Something live, such as `rlog://10.2.54.2`, `nt4://254`, `foxglove://127.0.0.1:8765`.
+use crate::SerialPort;
+
+/// Something live, such as `rlog://10.2.54.2`, `nt4://254`, `foxglove://127.0.0.1:8765`, `refloat+serial:/dev/ttyACM0`.
 #[derive(Clone)]
 pub struct Address {
     /// What is spoken there.
     pub speech: Speech,
     /// Where.
-    pub host: Host,
-    /// The port.
-    pub port: u16,
+    pub place: Place,
+}
+
+/// Where something live is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// On the network.
+    Network {
+        /// The host.
+        host: Host,
+        /// The port.
+        port: u16,
+    },
+    /// At a serial port of this machine.
+    Serial(SerialPort),
 }
 
 /// What is spoken at an address.
 #[derive(Clone, Copy)]
 pub enum Speech {
-    /// A dialect.
-    Dialect(&'static dyn Dialect),
+    /// A dialect, over one of the ways in which it is reached.
+    Dialect(&'static dyn Dialect, &'static Reach),
     /// The WebSocket protocol of Foxglove, which only goes out.
     Foxglove,
 }
 
-/// Where something live is.
+/// Which machine something live is on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Host {
     /// A team's robot, by the team's number.
@@ -68,20 +82,24 @@ impl Address {
     /// Whether a text looks like something live rather than like a file.
     #[must_use]
     pub fn is_live(text: &str) -> bool {
-        text.split_once("://").is_some_and(|(scheme, _)| {
-            !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
-        })
+        let named =
+            |scheme: &str| !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+        text.split_once("://").is_some_and(|(scheme, _)| named(scheme)) || serial(text).is_some()
     }
 
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
+        if let Some((dialect, reach, baud, rest)) = serial(text) {
+            let place = Place::Serial(SerialPort::parse(rest, baud).map_err(|reason| bad(text, &reason))?);
+            return Ok(Self { speech: Speech::Dialect(dialect, reach), place });
+        }
         let no_scheme = || AddressError::NoScheme { text: text.to_owned() };
         let (scheme, rest) = text.split_once("://").ok_or_else(no_scheme)?;
         let speech = Speech::of(scheme).ok_or_else(|| AddressError::UnknownScheme {
             scheme: scheme.to_owned(),
-            known: schemes().map(|known| format!("{known}://")).collect::<Vec<_>>().join(", "),
+            known: prefixes().collect::<Vec<_>>().join(", "),
         })?;
-        let bad = |reason: &str| AddressError::Bad { text: text.to_owned(), reason: reason.to_owned() };
+        let bad = |reason: &str| bad(text, reason);
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         if rest.contains(['/', '?', '#', '@']) {
             return Err(bad("an address is a host and perhaps a port, as in rlog://10.2.54.2:5800"));
@@ -108,29 +126,49 @@ impl Address {
             None => speech.port(),
             Some(port) => port.parse().map_err(|_| bad(&format!("{port:?} is no port; ports are 0 to 65535")))?,
         };
-        Ok(Self { speech, host, port })
+        Ok(Self { speech, place: Place::Network { host, port } })
     }
 
     /// Whether listening there means to be the one who commands: then a robot has no other station meanwhile.
     #[must_use]
     pub fn is_commanding(&self) -> bool {
-        let Speech::Dialect(dialect) = self.speech else { return false };
-        matches!(dialect.info().transport, Some(Transport::Paired { .. }))
+        matches!(self.speech, Speech::Dialect(_, Reach { transport: Transport::Paired { .. }, .. }))
+    }
+
+    /// The host and the port, if it is on the network.
+    #[must_use]
+    pub fn network(&self) -> Option<(&Host, u16)> {
+        match &self.place {
+            Place::Network { host, port } => Some((host, *port)),
+            Place::Serial(_) => None,
+        }
+    }
+
+    /// The same on another host; what is no address of the network stays what it is.
+    #[must_use]
+    pub fn on(mut self, other: Host) -> Self {
+        if let Place::Network { host, .. } = &mut self.place {
+            *host = other;
+        }
+        self
     }
 
     /// Where to bind a server: what was said, and loopback if nothing was. A name or a team is nothing to bind to.
     pub fn bind(&self) -> Result<SocketAddr, AddressError> {
-        let ip = match &self.host {
+        let Place::Network { host, port } = &self.place else {
+            return Err(bad(&self.to_string(), "a server is bound to an address of the network"));
+        };
+        let ip = match host {
             Host::Ip(ip) => *ip,
             Host::Unsaid => Ipv4Addr::LOCALHOST.into(),
             Host::Name(name) if name == "localhost" => Ipv4Addr::LOCALHOST.into(),
             Host::Team(_) | Host::Name(_) => {
                 let reason = "a server is bound to an address of this machine: 127.0.0.1 for programs on it, \
                               0.0.0.0 for every network";
-                return Err(AddressError::Bad { text: self.to_string(), reason: reason.to_owned() });
+                return Err(bad(&self.to_string(), reason));
             }
         };
-        Ok(SocketAddr::new(ip, self.port))
+        Ok(SocketAddr::new(ip, *port))
     }
 }
 
@@ -175,27 +213,28 @@ impl Speech {
         if scheme.eq_ignore_ascii_case(FOXGLOVE) {
             return Some(Self::Foxglove);
         }
-        let speaks = |dialect: &&&dyn Dialect| dialect.info().scheme.is_some_and(|s| s.eq_ignore_ascii_case(scheme));
-        DIALECTS.iter().find(speaks).map(|dialect| Self::Dialect(*dialect))
+        let found = reached().find(|(_, reach)| reach.scheme.eq_ignore_ascii_case(scheme));
+        found.map(|(dialect, reach)| Self::Dialect(dialect, reach))
     }
 
     /// The word before `://`.
     #[must_use]
     pub fn scheme(self) -> &'static str {
         match self {
-            Self::Dialect(dialect) => dialect.info().scheme.unwrap_or(dialect.info().name),
+            Self::Dialect(_, reach) => reach.scheme,
             Self::Foxglove => FOXGLOVE,
         }
     }
 
     fn port(self) -> u16 {
         match self {
-            Self::Dialect(dialect) => dialect.info().transport.map_or(0, |transport| match transport {
+            Self::Dialect(_, reach) => match reach.transport {
                 Transport::Tcp { port }
                 | Transport::Udp { port }
                 | Transport::WebSocket { port, .. }
                 | Transport::Paired { port, .. } => port,
-            }),
+                Transport::Serial { .. } => 0,
+            },
             Self::Foxglove => FOXGLOVE_PORT,
         }
     }
@@ -215,7 +254,11 @@ impl fmt::Display for Host {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}:{}", self.speech.scheme(), self.host, self.port)
+        let scheme = self.speech.scheme();
+        match &self.place {
+            Place::Network { host, port } => write!(f, "{scheme}://{host}:{port}"),
+            Place::Serial(port) => write!(f, "{scheme}:{port}"),
+        }
     }
 }
 
@@ -225,9 +268,27 @@ impl fmt::Debug for Address {
     }
 }
 
-/// The schemes of everything live.
-fn schemes() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().filter_map(|dialect| dialect.info().scheme).chain([FOXGLOVE])
+/// All ways in which dialects are reached.
+fn reached() -> impl Iterator<Item = (&'static dyn Dialect, &'static Reach)> {
+    DIALECTS.iter().flat_map(|dialect| dialect.info().reached.iter().map(|reach| (*dialect, reach)))
+}
+
+/// What stands in front of the addresses of everything live.
+fn prefixes() -> impl Iterator<Item = String> {
+    reached().map(|(_, reach)| reach.prefix()).chain([format!("{FOXGLOVE}://")])
+}
+
+/// The serial way that a text begins with, its usual speed and what follows: `refloat+serial:/dev/ttyACM0`.
+fn serial(text: &str) -> Option<(&'static dyn Dialect, &'static Reach, u32, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    reached().find_map(|(dialect, reach)| match reach.transport {
+        Transport::Serial { baud } if reach.scheme.eq_ignore_ascii_case(scheme) => Some((dialect, reach, baud, rest)),
+        _ => None,
+    })
+}
+
+fn bad(text: &str, reason: &str) -> AddressError {
+    AddressError::Bad { text: text.to_owned(), reason: reason.to_owned() }
 }
 
 const FOXGLOVE: &str = "foxglove";

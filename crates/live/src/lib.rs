@@ -20,7 +20,7 @@ mod stats;
 mod trigger;
 
 pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
-pub use address::{Address, AddressError, Host, Speech};
+pub use address::{Address, AddressError, Host, Place, Speech};
 pub use clock::Clock;
 pub use join::Join;
 pub use links::SerialPort;

@@ -73,10 +73,9 @@ impl Server {
     /// Binds to an address and serves from then on.
     pub async fn start(address: &Address, clock: Clock, options: &ServerOptions) -> Result<Self, ServerError> {
         let none = |reason| ServerError::NoServer { address: address.to_string(), reason };
-        let Speech::Dialect(dialect) = address.speech else {
+        let Speech::Dialect(dialect, reach) = address.speech else {
             return Err(none("it is no dialect"));
         };
-        let transport = dialect.info().transport.ok_or_else(|| none("the dialect has no live side"))?;
         let session = dialect
             .server(&options.encode)
             .ok_or_else(|| none("the dialect has no server, or not with this revision"))?;
@@ -85,7 +84,7 @@ impl Server {
         let address = listener.local_addr().map_err(|error| ServerError::Bind { address: bind, error })?;
         let (batches, waiting) = mpsc::channel(BATCHES);
         let stats: Arc<LinkStats> = Arc::default();
-        let serving = Serving { session, listener, transport, clock, options: options.clone() };
+        let serving = Serving { session, listener, transport: reach.transport, clock, options: options.clone() };
         let task = tokio::spawn(serving.run(waiting, Arc::clone(&stats)));
         Ok(Self { address, batches, task, stats, runtime: Handle::current() })
     }
@@ -189,7 +188,7 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wi
                 let accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)).await;
                 accepted.ok().and_then(Result::ok).map(Wire::WebSocket)
             }
-            Transport::Tcp { .. } | Transport::Udp { .. } | Transport::Paired { .. } => Some(Wire::Tcp(socket)),
+            _ => Some(Wire::Tcp(socket)),
         };
         place.send(wire);
     });

@@ -11,7 +11,7 @@ use crate::driver::Driver;
 use crate::links::paired::{Beside, Caller, FIELD, Ports, is_field};
 use crate::links::{Candidate, SerialPort, Wire, connect};
 use crate::stats::LinkStats;
-use crate::{Address, Batch, Clock, Host, Speech};
+use crate::{Address, Batch, Clock, Host, Place, Speech};
 
 /// Something live that is listened to. It connects, and connects again whenever that ends.
 pub struct Source {
@@ -35,21 +35,23 @@ impl Source {
     /// A source at an address. `name` is how we call ourselves, where the dialect wants to know.
     pub fn new(address: &Address, name: &str) -> Result<Self, SourceError> {
         let refuse = |reason| SourceError { address: address.to_string(), reason };
-        let Speech::Dialect(dialect) = address.speech else {
+        let Speech::Dialect(dialect, reach) = address.speech else {
             return Err(refuse("it is for viewers that connect to us; use it behind `play --to`"));
         };
-        let transport = dialect.info().transport.ok_or_else(|| refuse("the dialect has no live side"))?;
         let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live side"))?;
-        let (host, name) = (address.host.clone(), name.to_owned());
-        let candidate = match transport {
+        let (host, port) = match &address.place {
+            Place::Network { host, port } => (host.clone(), *port),
+            Place::Serial(port) => return Ok(Self::serial(session, port.clone())),
+        };
+        let candidate = match reach.transport {
             Transport::Paired { answers, stream, hello, .. } => {
                 if matches!(host, Host::Ip(ip) if is_field(ip)) {
                     return Err(refuse(FIELD));
                 }
-                let ports = Ports { datagrams: address.port, answers, stream };
+                let ports = Ports { datagrams: port, answers, stream };
                 Candidate::Called(Caller { host, ports, hello: hello.into(), bind: None, socket: None })
             }
-            _ => Candidate::Network { host, port: address.port, transport, name },
+            transport => Candidate::Network { host, port, transport, name: name.to_owned() },
         };
         Ok(Self::over(session, candidate))
     }

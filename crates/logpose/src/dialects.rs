@@ -13,6 +13,7 @@ pub static DIALECTS: &[&dyn Dialect] = &[
     &logpose_nt4::Nt4,
     &logpose_driverstation::DriverStation,
     &logpose_dslog::Dslog,
+    &logpose_refloat::Refloat,
 ];
 
 /// The dialect of that name.

@@ -301,7 +301,8 @@ impl Read for &Counted<'_> {
 
 /// The scheme of an address such as `rlog://10.2.54.2`.
 fn live_scheme(path: &Path) -> Option<String> {
-    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://").or_else(|| text.split_once("+serial:"))?;
     let fits = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
     fits.then(|| scheme.to_owned())
 }

@@ -27,8 +27,7 @@ static INFO: Info = Info {
     extensions: &["log", "rec"],
     files: Support { read: true, write: true },
     live: Support { read: false, write: false },
-    scheme: None,
-    transport: None,
+    reached: &[],
 };
 
 impl Dialect for Carla {

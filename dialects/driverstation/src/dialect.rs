@@ -1,6 +1,6 @@
 //! All that the rest of logpose sees of the link.
 
-use logpose_core::{Dialect, Info, Limits, Session, Support, Transport};
+use logpose_core::{Dialect, Info, Limits, Reach, Session, Support, Transport};
 
 use crate::session::{Station, StationOptions};
 use crate::wire::{CONTROL_PORT, STATUS_PORT, TCP_PORT};
@@ -20,8 +20,10 @@ static INFO: Info = Info {
     extensions: &[],
     files: Support { read: false, write: false },
     live: Support { read: true, write: false },
-    scheme: Some("ds"),
-    transport: Some(Transport::Paired { port: CONTROL_PORT, answers: STATUS_PORT, stream: TCP_PORT, hello: HELLO }),
+    reached: &[Reach {
+        scheme: "ds",
+        transport: Transport::Paired { port: CONTROL_PORT, answers: STATUS_PORT, stream: TCP_PORT, hello: HELLO },
+    }],
 };
 
 impl Dialect for DriverStation {

@@ -26,8 +26,7 @@ static INFO: Info = Info {
     extensions: &["dslog", "dsevents"],
     files: Support { read: true, write: false },
     live: Support { read: false, write: false },
-    scheme: None,
-    transport: None,
+    reached: &[],
 };
 
 /// Bytes between two places where a walk may begin later.

@@ -1,6 +1,6 @@
 //! All that the rest of logpose sees of NetworkTables.
 
-use logpose_core::{Dialect, EncodeOptions, Info, Limits, Serve, Session, Support, Transport};
+use logpose_core::{Dialect, EncodeOptions, Info, Limits, Reach, Serve, Session, Support, Transport};
 
 use crate::session::{Nt4Client, Nt4Server, Options, ServerOptions};
 use crate::wire::{PATH, PORT, RTT_SUBPROTOCOL, SUBPROTOCOLS};
@@ -15,13 +15,10 @@ static INFO: Info = Info {
     extensions: &[],
     files: Support { read: false, write: false },
     live: Support { read: true, write: true },
-    scheme: Some("nt4"),
-    transport: Some(Transport::WebSocket {
-        port: PORT,
-        path: PATH,
-        protocols: &SUBPROTOCOLS,
-        also: &[RTT_SUBPROTOCOL],
-    }),
+    reached: &[Reach {
+        scheme: "nt4",
+        transport: Transport::WebSocket { port: PORT, path: PATH, protocols: &SUBPROTOCOLS, also: &[RTT_SUBPROTOCOL] },
+    }],
 };
 
 impl Dialect for Nt4 {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Read,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Reach, Read,
     RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
     Transport, Type,
 };
@@ -30,8 +30,7 @@ static INFO: Info = Info {
     extensions: &["rlog"],
     files: Support { read: true, write: true },
     live: Support { read: true, write: true },
-    scheme: Some("rlog"),
-    transport: Some(Transport::Tcp { port: 5800 }),
+    reached: &[Reach { scheme: "rlog", transport: Transport::Tcp { port: 5800 } }],
 };
 
 impl Dialect for Rlog {

@@ -26,8 +26,7 @@ static INFO: Info = Info {
     extensions: &["wpilog"],
     files: Support { read: true, write: true },
     live: Support { read: false, write: false },
-    scheme: None,
-    transport: None,
+    reached: &[],
 };
 
 impl Dialect for Wpilog {

@@ -3,7 +3,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::Args;
 use logpose::bridges::BRIDGES;
-use logpose::core::{Dialect as _, Support};
+use logpose::core::{Dialect as _, Reach, Support};
 use logpose::{DIALECTS, Wrapper};
 
 use crate::args::Form;
@@ -48,7 +48,7 @@ impl Dialects {
                     files.join(" "),
                     yes(row.files.read),
                     yes(row.files.write),
-                    row.scheme.map_or_else(|| "–".to_owned(), |scheme| format!("`{scheme}://`"))
+                    addresses(row)
                 )?;
             }
         } else {
@@ -92,7 +92,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
             extensions: info.extensions.iter().map(|e| (*e).to_owned()).collect(),
             files: support(info.files),
             live: support(info.live),
-            scheme: info.scheme,
+            addresses: info.reached.iter().map(Reach::prefix).collect(),
         })
         .collect();
     rows.push(render::Dialect {
@@ -102,7 +102,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
         extensions: Vec::new(),
         files: render::Support { read: false, write: false },
         live: render::Support { read: false, write: true },
-        scheme: Some("foxglove"),
+        addresses: vec!["foxglove://".to_owned()],
     });
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
@@ -122,7 +122,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
             extensions,
             files: render::Support { read: true, write: true },
             live: render::Support { read: false, write: false },
-            scheme: None,
+            addresses: Vec::new(),
         });
     }
     rows
@@ -136,7 +136,7 @@ fn live(row: &render::Dialect<'_>) -> String {
         (false, true) => "server",
         (false, false) => return String::new(),
     };
-    row.scheme.map_or_else(|| can.to_owned(), |scheme| format!("{scheme}:// {can}"))
+    row.addresses.iter().map(String::as_str).chain([can]).collect::<Vec<_>>().join(" ")
 }
 
 fn can(support: &render::Support) -> &'static str {
@@ -150,4 +150,10 @@ fn can(support: &render::Support) -> &'static str {
 
 fn yes(can: bool) -> &'static str {
     if can { "yes" } else { "–" }
+}
+
+/// The prefixes of live addresses, for the table of the README.
+fn addresses(row: &render::Dialect<'_>) -> String {
+    let all: Vec<String> = row.addresses.iter().map(|prefix| format!("`{prefix}`")).collect();
+    if all.is_empty() { "–".to_owned() } else { all.join(" ") }
 }

@@ -80,7 +80,7 @@ async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Res
                 let socket = websocket::connect(socket, &format!("{host}:{port}"), path, name, protocols).await?;
                 Ok(Wire::WebSocket(Box::new(socket)))
             }
-            Transport::Paired { .. } => Err(io::ErrorKind::Unsupported.into()),
+            Transport::Paired { .. } | Transport::Serial { .. } => Err(io::ErrorKind::Unsupported.into()),
         }
     };
     timeout(PATIENCE, open).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)))

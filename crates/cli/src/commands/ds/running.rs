@@ -128,7 +128,8 @@ impl Show {
 /// Where a robot is: a team's number, an address or a name, perhaps with a port behind a colon.
 pub(super) fn robot(text: &str) -> Result<(Host, Ports)> {
     let address = Address::parse(&format!("ds://{text}")).map_err(|error| Complaint::usage(error.to_string()))?;
-    Ok((address.host, Ports { datagrams: address.port, ..Ports::default() }))
+    let (host, datagrams) = address.network().map_or((Host::Unsaid, 0), |(host, port)| (host.clone(), port));
+    Ok((host, Ports { datagrams, ..Ports::default() }))
 }
 
 /// Three ports: of control packets, of their answers, and of TCP.

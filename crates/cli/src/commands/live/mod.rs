@@ -7,7 +7,7 @@ mod ticker;
 
 use anyhow::Result;
 use logpose::core::Time;
-use logpose_live::{Address, Join, Source};
+use logpose_live::{Address, Join, Place, Source};
 
 use crate::failure::Complaint;
 
@@ -91,7 +91,10 @@ fn names(given: &[Option<&str>], addresses: &[Address]) -> Vec<String> {
         (keys.len() == addresses.len()).then_some(all)
     };
     let scheme = |address: &Address| address.speech.scheme().to_owned();
-    let host = |address: &Address| address.host.to_string();
+    let host = |address: &Address| match &address.place {
+        Place::Network { host, .. } => host.to_string(),
+        Place::Serial(port) => port.path.clone(),
+    };
     let usual = unique(&scheme)
         .or_else(|| unique(&host))
         .unwrap_or_else(|| addresses.iter().zip(1..).map(|(address, n)| format!("{}{n}", scheme(address))).collect());

@@ -68,7 +68,7 @@ impl To {
                 Complaint::usage(error.to_string()).help("to write a file use `logpose convert`, or `record -o`")
             })?;
             if let Some(bind) = self.bind {
-                address.host = Host::Ip(bind);
+                address = address.on(Host::Ip(bind));
             }
             served.push(self.one(live, &address, epoch_ns, ticker)?);
         }
@@ -79,7 +79,7 @@ impl To {
         let scheme = address.speech.scheme();
         let clock = live.clock();
         let (bound, thread, watch) = match address.speech {
-            Speech::Dialect(_) => {
+            Speech::Dialect(..) => {
                 let options =
                     ServerOptions { encode: self.encode(), clients: self.max_clients, ..ServerOptions::default() };
                 let server = live.serve(address, &options).map_err(refused)?;
