@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod dialect;
+mod file;
 pub mod float16;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod items;
 pub mod rfrec;
 pub mod vesc;
