@@ -6,6 +6,7 @@
 use logpose_core::{
     Channel, ChannelId, Confidence, DecodeError, Problems, Read, Severity, Sink, StreamError, Time, Value,
 };
+use logpose_refloat::rfrec::{Clock, TICK_RATE};
 use logpose_refloat::wire::{Adjustment, Flags, Footpad};
 use logpose_refloat::{float16, items};
 
@@ -16,8 +17,6 @@ use crate::inferred::Rows;
 
 /// The columns in front of the values.
 pub(super) const HEAD: [&str; 7] = ["index", "time_ticks", "time_s", "running", "wheelslip", "footpad", "sat"];
-/// Nanoseconds of a tick.
-pub(super) const TICK: i64 = 100_000;
 /// The channels that every recording has besides its values.
 pub(super) const FLAGS: [(&str, &str); 4] = [
     ("/refloat/running", "boolean"),
@@ -62,7 +61,7 @@ pub(crate) fn read(
         return Err(error("no-name", 0, "line 1: a column has no name".to_owned()).into());
     }
     let mut out = Rows::new(sink, &channels)?;
-    let mut reader = Reader::default();
+    let mut reader = Reader { clock: Clock::new(TICK_RATE), last: None };
     let mut bad = Problems::default();
     let (mut first, mut rows, mut values) = (true, 0_u64, Vec::with_capacity(ids.len()));
     table.rows(|row| {
@@ -152,24 +151,21 @@ fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, S
 }
 
 /// The times of the samples, from one to the next.
-#[derive(Default)]
 struct Reader {
-    /// The first time, and the last index, tick and time.
-    last: Option<(Time, u64, u32, Time)>,
+    clock: Clock,
+    /// The time of the first sample, and the index and the tick of the last.
+    last: Option<(Time, u64, u32)>,
 }
 
 impl Reader {
     /// The time of a sample: ticks since boot, which go on where 32 bits end.
     fn at(&mut self, row: &Row<'_>, record: &Record, problems: &mut Problems) -> Time {
-        let Some((first, index, tick, last)) = self.last else {
-            let time = Time::from_nanos(i64::from(record.tick) * TICK);
-            self.last = Some((time, record.index, record.tick, time));
+        let (time, back) = self.clock.next(record.tick);
+        let Some((first, index, tick)) = self.last else {
+            self.last = Some((time, record.index, record.tick));
             return time;
         };
-        // A step of more than half the range is one back.
-        let step = record.tick.wrapping_sub(tick).cast_signed();
-        let time = last.plus(i64::from(step) * TICK);
-        if step < 0 {
+        if back {
             let message = format!("time_ticks goes back from {tick} to {}", record.tick);
             row.note(Severity::Warning, "time-step-back", &message, problems);
         }
@@ -178,11 +174,11 @@ impl Reader {
             row.note(Severity::Warning, "index-gap", &message, problems);
         }
         let since = Time::from_nanos(time.since(first));
-        if record.seconds.since(since).unsigned_abs() >= TICK.unsigned_abs() {
+        if record.seconds.since(since).unsigned_abs() >= TICK {
             let message = format!("time_s is {} and the ticks say {since}; the ticks count", record.seconds);
             row.note(Severity::Warning, "time-differs", &message, problems);
         }
-        self.last = Some((first, record.index, record.tick, time));
+        self.last = Some((first, record.index, record.tick));
         time
     }
 }
@@ -192,3 +188,5 @@ fn error(code: &'static str, at: u64, message: String) -> DecodeError {
 }
 
 pub(super) const DIALECT: &str = "refloat-csv";
+/// Nanoseconds of a tick.
+const TICK: u64 = 100_000;

@@ -4,9 +4,10 @@ use std::io::Write;
 use logpose_core::{
     Channel, ChannelId, EncodeError, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Type, Value,
 };
+use logpose_refloat::rfrec::{Clock, TICK_RATE};
 use logpose_refloat::wire::{Adjustment, Footpad};
 
-use super::refloat::{DIALECT, FLAGS, HEAD, TICK};
+use super::refloat::{DIALECT, FLAGS, HEAD};
 use crate::decimal;
 
 /// Whether channels, each with its number of samples, are a recording of a board: flags and values, all of them in every
@@ -38,8 +39,8 @@ pub struct RefloatRows<W> {
     columns: Vec<Option<usize>>,
     /// The name of each column and the cells that wait for the other columns, in the order of the file.
     waiting: Vec<(String, VecDeque<(Time, Cell)>)>,
-    /// Times that were written: the first and the last.
-    range: Option<(Time, Time)>,
+    /// Ticks that were written: the first and the last.
+    range: Option<(i64, i64)>,
     index: u64,
     buffer: Vec<u8>,
     out: W,
@@ -171,25 +172,20 @@ impl<W: Write> RefloatRows<W> {
 
     /// Begins a line: what comes in front of the flags.
     fn head(&mut self, time: Time) -> Result<(), SinkError> {
-        let (first, last) = self.range.unwrap_or((time, time));
-        let ticks = time.nanos().div_euclid(TICK);
-        let wrong = if time.nanos().rem_euclid(TICK) != 0 {
-            Some("is no whole tick of 100 µs")
-        } else if self.range.is_none() && u32::try_from(ticks).is_err() {
-            Some("is no time that a board begins with, which is a tick of 32 bits")
-        } else if time < last || time.since(last) > i64::from(i32::MAX) * TICK {
-            Some("is before the sample in front of it, or too far behind it")
-        } else {
-            None
-        };
-        if let Some(wrong) = wrong {
-            return Err(refused(FLAGS[0].0, &format!("sample {} at {time} s {wrong}", self.index)));
+        let at = |wrong: &str| Err(refused(FLAGS[0].0, &format!("sample {} at {time} s {wrong}", self.index)));
+        let Some(tick) = Clock::new(TICK_RATE).line(time) else { return at("is no whole tick of 100 µs") };
+        let (first, last) = self.range.unwrap_or((tick, tick));
+        if self.range.is_none() && u32::try_from(tick).is_err() {
+            return at("is no time that a board begins with, which is a tick of 32 bits");
         }
-        let tick = ticks.rem_euclid(1 << 32);
-        let since = time.since(first) / TICK;
-        let (whole, rest) = (since / 10_000, since % 10_000);
-        write!(self.buffer, "{},{tick},{whole}.{rest:04}", self.index)?;
-        self.range = Some((first, time));
+        if i32::try_from(tick - last).is_err() {
+            return at("is days away from the sample in front of it, which 32 bits of ticks cannot tell");
+        }
+        self.range = Some((first, tick));
+        let (since, rate) = (tick - first, i64::from(TICK_RATE));
+        let sign = if since < 0 { "-" } else { "" };
+        let (whole, rest) = (since.abs() / rate, since.abs() % rate);
+        write!(self.buffer, "{},{},{sign}{whole}.{rest:04}", self.index, tick.rem_euclid(1 << 32))?;
         Ok(())
     }
 }

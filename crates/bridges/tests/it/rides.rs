@@ -743,16 +743,16 @@ fn what_is_no_recording_is_refused_with_its_name() {
     for (calls, message) in [
         (vec![samples(50_000, 1.0)], "sample 0 at 0.000050 s is no whole tick of 100 µs"),
         (vec![samples(-100_000, 1.0)], "is no time that a board begins with"),
-        (
-            vec![samples(200_000, 1.0), samples(100_000, 1.0)],
-            "sample 1 at 0.000100 s is before the sample in front of it",
-        ),
+        (vec![samples(0, 1.0), samples(300_000_000_000_000, 1.0)], "sample 1 at 300000.000 s is days away"),
         (vec![samples(0, f32::NAN)], "\"/refloat/erpm\": has a value at 0.000 s that no board can record"),
         (vec![samples(0, 1.0)[..4].to_vec()], "\"/refloat/running\": has 1 samples more than others"),
     ] {
         let error = written(&calls).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+    // A step back is one, as the board told it.
+    let back = written(&[samples(200_000, 1.0), samples(100_000, 1.0)]).unwrap();
+    assert!(back.ends_with(b"\n0,2,0.0000,1,0,3,0,1\n1,1,-0.0001,1,0,3,0,1\n"));
     // Channel by channel is as good as sample by sample.
     let (first, second) = (samples(0, 1.0), samples(0, 2.0));
     let by_channel: Vec<Vec<Sample<'_>>> = first.iter().zip(&second).map(|(a, b)| vec![*a, *b]).collect();
