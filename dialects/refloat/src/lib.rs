@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod board;
 mod dialect;
 
 pub use dialect::{BAUD, PORT, Refloat};
