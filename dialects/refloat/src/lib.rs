@@ -2,5 +2,9 @@
 
 pub mod board;
 mod dialect;
+pub mod float16;
+pub mod items;
+pub mod vesc;
+pub mod wire;
 
 pub use dialect::{BAUD, PORT, Refloat};
