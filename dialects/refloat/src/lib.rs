@@ -3,6 +3,7 @@
 mod dialect;
 pub mod float16;
 pub mod items;
+pub mod session;
 pub mod vesc;
 pub mod wire;
 
