@@ -9,3 +9,8 @@
 )]
 
 mod file;
+mod client;
+mod client_faults;
+mod client_hostile;
+mod client_live;
+mod client_world;
