@@ -4,6 +4,7 @@ pub mod board;
 mod dialect;
 pub mod float16;
 pub mod items;
+pub mod rfrec;
 pub mod vesc;
 pub mod wire;
 
