@@ -1,8 +1,10 @@
 //! What the board may do: given, seen, or usual.
 
+use logpose_refloat::wire::Adjustment;
+
 use super::explanation::{KnownLimits, Limit, LimitBy};
 use super::ride::{Moment, Ride};
-use super::rules::{adjustment, current};
+use super::rules::current;
 
 /// What is known of a board and not in its recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,18 +26,18 @@ pub(super) fn of(ride: &Ride<'_>, given: &Limits) -> KnownLimits {
     KnownLimits {
         max_duty: given_limit(given.max_duty).unwrap_or(limit(LimitBy::Usual)(usual.max_duty)),
         pushback_duty: given_limit(given.pushback_duty)
-            .or_else(|| set_in(ride, adjustment::DUTY, |at| at.duty.map(f64::abs)).map(limit(LimitBy::Seen)))
+            .or_else(|| set_in(ride, Adjustment::DUTY, |at| at.duty.map(f64::abs)).map(limit(LimitBy::Seen)))
             .unwrap_or(limit(LimitBy::Usual)(usual.pushback_duty)),
         max_current: given_limit(given.max_current).or_else(|| current::cut_off(ride).map(limit(LimitBy::Seen))),
         low_voltage: given_limit(given.low_voltage)
-            .or_else(|| set_in(ride, adjustment::LOW_VOLTAGE, |at| at.volts).map(limit(LimitBy::Seen))),
+            .or_else(|| set_in(ride, Adjustment::LOW_VOLTAGE, |at| at.volts).map(limit(LimitBy::Seen))),
     }
 }
 
 /// A number where a pushback first set in. One that was there already when the recording began tells nothing.
-fn set_in(ride: &Ride<'_>, kind: u8, number: impl Fn(&Moment) -> Option<f64>) -> Option<f64> {
+fn set_in(ride: &Ride<'_>, kind: Adjustment, number: impl Fn(&Moment) -> Option<f64>) -> Option<f64> {
     let pairs = ride.moments.iter().zip(ride.moments.iter().skip(1));
     pairs
-        .filter(|(before, at)| before.adjustment.0 != kind && at.adjustment.0 == kind)
+        .filter(|(before, at)| before.adjustment != kind && at.adjustment == kind)
         .find_map(|(_, at)| number(at).filter(|value| *value > 0.0))
 }

@@ -22,6 +22,7 @@ pub use explanation::{
     Stop, StopKind, Tone, Verdict,
 };
 pub use limits::Limits;
+pub use logpose_refloat::wire::{Adjustment, Footpad};
 pub use rules::Rule;
 pub use series::{Series, Values};
 pub use thresholds::Thresholds;

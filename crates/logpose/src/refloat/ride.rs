@@ -27,6 +27,8 @@ pub(super) struct Moment {
     /// Out of the battery; computed where the log does not tell.
     pub(super) drain: Option<f64>,
     pub(super) pitch: Option<f64>,
+    /// Which of the two pitches that is: moments without one have that of the balance filter.
+    pub(super) pitch_id: &'static str,
     pub(super) setpoint: Option<f64>,
     /// By how many degrees the leading end is too low.
     pub(super) error: Option<f64>,
@@ -111,6 +113,7 @@ impl<'a> Ride<'a> {
         let (duty, volts) = (number("duty_cycle"), number("batt_voltage").filter(|volts| *volts > 0.0));
         let (request, current) = (number("balance_current"), number("dir_current"));
         let (pitch, balance, setpoint) = (number("pitch"), number("balance_pitch"), number("setpoint"));
+        let pitch_id = if pitch.is_some() { "pitch" } else { "balance_pitch" };
         let pitch = pitch.or(balance);
         let heading = if erpm.or(speed).unwrap_or(0.0) < 0.0 { -1.0 } else { 1.0 };
         // A motor current at a duty of one half is half that current out of the battery.
@@ -129,6 +132,7 @@ impl<'a> Ride<'a> {
             current,
             drain,
             pitch,
+            pitch_id,
             setpoint,
             error: pitch.zip(setpoint).map(|(pitch, setpoint)| (setpoint - pitch) * heading),
             heading,
@@ -217,12 +221,10 @@ impl<'a> Ride<'a> {
             "balance_current" => moment.request,
             "dir_current" => moment.current,
             "setpoint" => moment.setpoint,
-            "pitch" | "balance_pitch" => moment.pitch,
+            "pitch" => moment.pitch,
             _ => None,
         }?;
-        // Logs that have no pitch have that of the balance filter instead.
-        let has = |id: &str| self.series.value(id, 0).is_some_and(|_| self.series.values.contains_key(id));
-        let id = if id == "pitch" && !has("pitch") { "balance_pitch" } else { id };
+        let id = if id == "pitch" { moment.pitch_id } else { id };
         let channel = self.series.values.get(id).map(|values| values.channel.clone()).unwrap_or_default();
         let item = logpose_refloat::items::item(id);
         Some(Evidence {

@@ -54,7 +54,7 @@ thresholds! {
     /// At this share of a given maximum the current is at its limit.
     current_limit_share: 0.97,
     /// A request that rests within this share of its greatest value is cut off there,
-    plateau_share: 0.01,
+    plateau_share: 0.001,
     /// if for so long, in seconds,
     plateau_s: 0.08,
     /// and if it is at least so great, in amperes.

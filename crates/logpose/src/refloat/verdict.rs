@@ -1,11 +1,11 @@
 //! Why it stopped: one conclusion, how sure it is, and what speaks for and against it.
 
+use logpose_refloat::wire::Adjustment;
+
 use super::explanation::{Cause, Certainty, KnownLimits, RanOut, Resource, StopKind, Verdict};
 use super::ride::{Moment, Ride, nanos};
 use super::rules::Findings;
-use super::rules::adjustment::{
-    CENTERING, DUTY, ERROR, HIGH_VOLTAGE, LOW_VOLTAGE, Pushback, REVERSE_STOP, SPEED, TEMPERATURE,
-};
+use super::rules::adjustment::Pushback;
 use super::rules::pitch::Lost;
 use super::words::{amperes, degrees, kmh, percent, time};
 
@@ -97,7 +97,7 @@ impl Case<'_> {
     fn dive_without_reason(&self, lost: &Lost) -> Verdict {
         let felt = self.felt_before(lost.onset);
         match felt {
-            Some(pushback) if pushback.kind.0 != DUTY => {
+            Some(pushback) if pushback.kind != Adjustment::DUTY => {
                 let summary = format!(
                     "Nose-dive: the board pushed back because of {}, and was ridden on until it could not hold.",
                     reason(pushback)
@@ -202,7 +202,7 @@ impl Case<'_> {
     }
 
     fn reverse_stop(&self) -> Option<Verdict> {
-        let last = self.findings.pushbacks.iter().rfind(|pushback| pushback.kind.0 == REVERSE_STOP)?;
+        let last = self.findings.pushbacks.iter().rfind(|pushback| pushback.kind == Adjustment::REVERSE_STOP)?;
         let end = self.ride.at(last.stretch.last)?;
         if self.ride.before(end) > nanos(self.ride.thresholds.cause_s) {
             return None;
@@ -263,7 +263,9 @@ impl Case<'_> {
     fn stepped_off(&self, at: &Moment, speed: f64) -> Verdict {
         let of = &self.ride.thresholds;
         let felt = |pushback: &&Pushback| {
-            pushback.is_pushback() && pushback.kind.0 != DUTY && self.ride.lasted(pushback.stretch) >= nanos(of.felt_s)
+            pushback.is_pushback()
+                && pushback.kind != Adjustment::DUTY
+                && self.ride.lasted(pushback.stretch) >= nanos(of.felt_s)
         };
         let mut verdict = match self.findings.pushbacks.iter().rfind(felt) {
             Some(pushback) => {
@@ -353,14 +355,14 @@ fn verdict(cause: Cause, certainty: Certainty, summary: &str) -> Verdict {
 
 /// Why a board pushes back, as in "because of".
 fn reason(pushback: &Pushback) -> String {
-    match pushback.kind.0 {
-        SPEED => "the speed".to_owned(),
-        DUTY => "the duty".to_owned(),
-        ERROR => "an error of the battery management".to_owned(),
-        HIGH_VOLTAGE => "high voltage".to_owned(),
-        LOW_VOLTAGE => "low voltage".to_owned(),
-        TEMPERATURE => "the temperature".to_owned(),
-        CENTERING | REVERSE_STOP => pushback.kind.name().into_owned(),
+    match pushback.kind {
+        Adjustment::SPEED => "the speed".to_owned(),
+        Adjustment::DUTY => "the duty".to_owned(),
+        Adjustment::ERROR => "an error of the battery management".to_owned(),
+        Adjustment::HIGH_VOLTAGE => "high voltage".to_owned(),
+        Adjustment::LOW_VOLTAGE => "low voltage".to_owned(),
+        Adjustment::TEMPERATURE => "the temperature".to_owned(),
+        Adjustment::CENTERING | Adjustment::REVERSE_STOP => pushback.kind.name().into_owned(),
         _ => format!("a reason of its own ({})", pushback.kind.name()),
     }
 }

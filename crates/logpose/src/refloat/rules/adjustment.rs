@@ -19,19 +19,19 @@ pub(in super::super) struct Pushback {
 impl Pushback {
     /// Whether it asks the rider to slow down.
     pub(in super::super) fn is_pushback(&self) -> bool {
-        !matches!(self.kind.0, NONE | CENTERING | REVERSE_STOP)
+        !matches!(self.kind, Adjustment::NONE | Adjustment::CENTERING | Adjustment::REVERSE_STOP)
     }
 }
 
 pub(super) fn find(ride: &Ride<'_>) -> Vec<Pushback> {
-    let mut kinds: Vec<u8> =
-        ride.window().map(|(_, moment)| moment.adjustment.0).filter(|kind| *kind != NONE).collect();
-    kinds.sort_unstable();
+    let mut kinds: Vec<Adjustment> =
+        ride.window().map(|(_, moment)| moment.adjustment).filter(|kind| *kind != Adjustment::NONE).collect();
+    kinds.sort_unstable_by_key(|kind| kind.0);
     kinds.dedup();
     let mut found = Vec::new();
     for kind in kinds {
-        for stretch in joined(ride, ride.stretches(0.0, |moment| moment.adjustment.0 == kind)) {
-            found.push(Pushback { kind: Adjustment(kind), stretch, strongest: strongest(ride, stretch) });
+        for stretch in joined(ride, ride.stretches(0.0, |moment| moment.adjustment == kind)) {
+            found.push(Pushback { kind, stretch, strongest: strongest(ride, stretch) });
         }
     }
     found.sort_by_key(|pushback| pushback.stretch.first);
@@ -70,29 +70,29 @@ pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -
         let long = if to_the_end { "until the stop".to_owned() } else { format!("for {}", time(lasted)) };
         let name = pushback.kind.name();
         let (mut text, mut evidence) = (String::new(), Vec::new());
-        match pushback.kind.0 {
-            CENTERING => text.push_str("the board centres itself after it was engaged"),
-            REVERSE_STOP => text.push_str("the board rolls backwards: reverse stop lifts its tail"),
-            DUTY => {
+        match pushback.kind {
+            Adjustment::CENTERING => text.push_str("the board centres itself after it was engaged"),
+            Adjustment::REVERSE_STOP => text.push_str("the board rolls backwards: reverse stop lifts its tail"),
+            Adjustment::DUTY => {
                 text.push_str("duty pushback: the motor is close to its top speed");
                 evidence.extend(ride.sample("duty_cycle", at));
                 evidence.push(limit("max_duty", limits.max_duty, None));
             }
-            SPEED => {
+            Adjustment::SPEED => {
                 text.push_str("speed pushback: faster than the board is set to");
                 evidence.extend(ride.speed(at));
             }
-            ERROR => text.push_str("error pushback: the battery management reports a fault"),
-            HIGH_VOLTAGE | LOW_VOLTAGE => {
-                let word = if pushback.kind.0 == LOW_VOLTAGE { "low" } else { "high" };
+            Adjustment::ERROR => text.push_str("error pushback: the battery management reports a fault"),
+            Adjustment::HIGH_VOLTAGE | Adjustment::LOW_VOLTAGE => {
+                let word = if pushback.kind == Adjustment::LOW_VOLTAGE { "low" } else { "high" };
                 text = format!("{word} voltage pushback");
                 text.extend(at.volts.map(|x| format!(" at {}", volts(x))));
                 evidence.extend(ride.sample("batt_voltage", at));
             }
-            TEMPERATURE => text.push_str("temperature pushback: motor or controller are too hot"),
+            Adjustment::TEMPERATURE => text.push_str("temperature pushback: motor or controller are too hot"),
             _ => text = format!("the setpoint is adjusted ({name})"),
         }
-        if pushback.kind.0 == DUTY {
+        if pushback.kind == Adjustment::DUTY {
             text.extend(at.duty.map(|duty| format!(" (duty {})", percent(duty.abs()))));
         }
         text = format!("{text}, {long}");
@@ -117,13 +117,3 @@ pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -
     };
     findings.pushbacks.iter().filter_map(tell).collect()
 }
-
-pub(in super::super) const NONE: u8 = 0;
-pub(in super::super) const CENTERING: u8 = 1;
-pub(in super::super) const REVERSE_STOP: u8 = 2;
-pub(in super::super) const SPEED: u8 = 5;
-pub(in super::super) const DUTY: u8 = 6;
-pub(in super::super) const ERROR: u8 = 7;
-pub(in super::super) const HIGH_VOLTAGE: u8 = 10;
-pub(in super::super) const LOW_VOLTAGE: u8 = 11;
-pub(in super::super) const TEMPERATURE: u8 = 12;

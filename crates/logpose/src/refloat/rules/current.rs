@@ -27,8 +27,8 @@ pub(in super::super) fn cut_off(ride: &Ride<'_>) -> Option<f64> {
     let most = requests().max_by(f64::total_cmp).filter(|most| *most >= of.plateau_a)?;
     let least = most * (1.0 - of.plateau_share);
     let resting = |moment: &Moment| moment.request.is_some_and(|request| request.abs() >= least);
-    // A few samples a second rest by chance.
-    let plateau = ride.stretches(of.plateau_s, resting).into_iter().find(|stretch| stretch.last - stretch.first >= 4);
+    // Two samples are equal by chance now and then.
+    let plateau = ride.stretches(of.plateau_s, resting).into_iter().find(|stretch| stretch.last - stretch.first >= 2);
     plateau.map(|_| most)
 }
 

@@ -1,9 +1,11 @@
 //! How close the motor was to the fastest it can turn.
 
+use logpose_refloat::wire::Adjustment;
+
 use super::super::explanation::{KnownLimits, Line, Tone};
 use super::super::ride::{Moment, Ride, Stretch, derived, limit, threshold};
 use super::super::words::{percent, time};
-use super::{Findings, Rule, adjustment};
+use super::{Findings, Rule};
 
 pub(super) fn high(ride: &Ride<'_>, limits: &KnownLimits) -> Vec<Stretch> {
     ride.stretches(ride.thresholds.duty_high_s, above(limits.pushback_duty.value))
@@ -20,7 +22,7 @@ fn above(least: f64) -> impl Fn(&Moment) -> bool {
 pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
     let mut lines = Vec::new();
     let pushed = |stretch: &Stretch| {
-        let mut pushbacks = findings.pushbacks.iter().filter(|pushback| pushback.kind.0 == adjustment::DUTY);
+        let mut pushbacks = findings.pushbacks.iter().filter(|pushback| pushback.kind == Adjustment::DUTY);
         pushbacks.any(|pushback| pushback.stretch.first <= stretch.last && stretch.first <= pushback.stretch.last)
     };
     for stretch in &findings.duty_high {
