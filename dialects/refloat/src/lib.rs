@@ -3,9 +3,12 @@
 pub mod board;
 mod dialect;
 pub mod float16;
+pub mod fuzzing;
 pub mod items;
+pub mod live;
 pub mod rfrec;
 pub mod vesc;
 pub mod wire;
 
 pub use dialect::{BAUD, PORT, Refloat};
+pub use live::LiveMapper;

@@ -1,7 +1,8 @@
 use super::plan::Plan;
-use super::snapshot::{adjustment, beep, stop};
+use super::snapshot::{beep, stop};
 use super::version::BoardVersion;
 use super::world::{ERPM, MOTOR_LIMIT, World};
+use crate::wire::Adjustment;
 
 /// V below and above which the battery is pushed back for.
 const LOW_VOLTAGE: f32 = 60.0;
@@ -30,7 +31,7 @@ pub(super) struct Control {
     pub(super) running: bool,
     pub(super) stop: u8,
     pub(super) beep: u8,
-    pub(super) adjustment: u8,
+    pub(super) adjustment: Adjustment,
     /// deg, of the adjustment alone.
     pub(super) pushback: f32,
     pub(super) setpoint: f32,
@@ -57,7 +58,7 @@ impl Control {
             running: false,
             stop: stop::NONE,
             beep: beep::NONE,
-            adjustment: adjustment::NONE,
+            adjustment: Adjustment::NONE,
             pushback: 0.0,
             setpoint: 0.0,
             atr: 0.0,
@@ -113,7 +114,7 @@ impl Control {
 
     fn engage(&mut self, world: &World) {
         self.running = true;
-        self.adjustment = adjustment::CENTERING;
+        self.adjustment = Adjustment::CENTERING;
         self.pushback = world.pitch;
         self.setpoint = world.pitch;
         self.integral = 0.0;
@@ -150,24 +151,24 @@ impl Control {
         // A sag of one volt for every 20 A is tolerated, up to two volts.
         let low = under > 0.0 && (under > 2.0 || current < 5.0 || under * 20.0 > current);
         // What it is for, the angle it goes to, how fast in deg/s, and what is beeped.
-        let (reason, angle, pace, sound) = if self.adjustment == adjustment::CENTERING && self.pushback.abs() > 0.01 {
-            (adjustment::CENTERING, 0.0, 5.0, self.beep)
+        let (reason, angle, pace, sound) = if self.adjustment == Adjustment::CENTERING && self.pushback.abs() > 0.01 {
+            (Adjustment::CENTERING, 0.0, 5.0, self.beep)
         } else if world.slips {
             (self.adjustment, self.pushback, 0.0, self.beep)
         } else if self.filtered_duty > DUTY {
-            (adjustment::DUTY, 7.0, 3.5, beep::DUTY)
+            (Adjustment::DUTY, 7.0, 3.5, beep::DUTY)
         } else if self.new && world.wheel.abs() > plan.speed_limit {
-            (adjustment::SPEED, 6.0, 5.0, self.beep)
+            (Adjustment::SPEED, 6.0, 5.0, self.beep)
         } else if over && self.filtered_duty > 0.05 {
-            (adjustment::HIGH_VOLTAGE, 7.0, 5.0, beep::HIGH_VOLTAGE)
+            (Adjustment::HIGH_VOLTAGE, 7.0, 5.0, beep::HIGH_VOLTAGE)
         } else if self.new && t > plan.error_at {
-            (adjustment::ERROR, 6.0, 4.0, beep::ERROR)
+            (Adjustment::ERROR, 6.0, 4.0, beep::ERROR)
         } else if world.mosfet > WARM {
-            (adjustment::TEMPERATURE, 7.0, 4.0, beep::MOSFET)
+            (Adjustment::TEMPERATURE, 7.0, 4.0, beep::MOSFET)
         } else if low {
-            (adjustment::LOW_VOLTAGE, 7.0, 4.0, beep::LOW_VOLTAGE)
+            (Adjustment::LOW_VOLTAGE, 7.0, 4.0, beep::LOW_VOLTAGE)
         } else {
-            (adjustment::NONE, 0.0, 3.0, self.beep)
+            (Adjustment::NONE, 0.0, 3.0, self.beep)
         };
         self.adjustment = reason;
         self.beep = sound;

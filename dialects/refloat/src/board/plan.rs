@@ -58,12 +58,9 @@ impl Plan {
                 rest: Some(20.0),
                 ..PLAIN
             },
-            Scenario::Nosedive => Self {
-                speed: &[(2.0, 0.0), (8.0, 9.6), (9.5, 9.6), (9.6, 16.0)],
-                eager: 1.6,
-                heeds: false,
-                ..PLAIN
-            },
+            Scenario::Nosedive => {
+                Self { speed: &[(2.0, 0.0), (8.0, 9.6), (9.5, 9.6), (9.6, 16.0)], eager: 1.6, heeds: false, ..PLAIN }
+            }
             Scenario::Empty => PLAIN,
             Scenario::LowVoltage => Self {
                 speed: &[(2.0, 0.0), (8.0, 5.6), (9.5, 5.6), (9.6, 12.0)],
@@ -86,18 +83,15 @@ impl Plan {
                 heeds: false,
                 ..PLAIN
             },
-            Scenario::BmsError => Self { speed: &[(2.0, 0.0), (6.0, 3.9), (12.0, 3.9), (14.0, 0.5), (14.6, 0.0)], error_at: 8.0, ..PLAIN },
-            Scenario::Temperature => Self {
-                speed: &[(2.0, 0.0), (6.0, 3.8)],
-                slope: &[(5.0, 0.0), (7.0, 0.1)],
-                mosfet: 83.1,
-                ..PLAIN
-            },
-            Scenario::Overcurrent => Self {
-                speed: &[(2.0, 0.0), (6.0, 4.2)],
-                slope: &[(8.0, 0.0), (9.6, 0.36)],
-                ..PLAIN
-            },
+            Scenario::BmsError => {
+                Self { speed: &[(2.0, 0.0), (6.0, 3.9), (12.0, 3.9), (14.0, 0.5), (14.6, 0.0)], error_at: 8.0, ..PLAIN }
+            }
+            Scenario::Temperature => {
+                Self { speed: &[(2.0, 0.0), (6.0, 3.8)], slope: &[(5.0, 0.0), (7.0, 0.1)], mosfet: 83.1, ..PLAIN }
+            }
+            Scenario::Overcurrent => {
+                Self { speed: &[(2.0, 0.0), (6.0, 4.2)], slope: &[(8.0, 0.0), (9.6, 0.36)], ..PLAIN }
+            }
             Scenario::Speed => Self {
                 speed: &[(2.0, 0.0), (6.0, 3.4), (7.0, 3.4), (8.0, 4.4), (11.0, 4.4), (13.2, 0.5), (13.8, 0.0)],
                 speed_limit: 3.9,

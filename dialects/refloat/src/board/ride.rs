@@ -2,9 +2,10 @@ use super::control::{Control, Limited};
 use super::plan::Plan;
 use super::random::Random;
 use super::scenario::{Scenario, What};
-use super::snapshot::{Snapshot, adjustment, stop};
+use super::snapshot::{Snapshot, stop};
 use super::version::BoardVersion;
 use super::world::{ERPM, GROUND, Pose, World};
+use crate::wire::{Adjustment, Footpad};
 
 /// When the rider steps on, and when the board is level.
 const MOUNT: f32 = 1.0;
@@ -48,7 +49,7 @@ struct Rider {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Told {
     running: bool,
-    adjustment: u8,
+    adjustment: Adjustment,
     pads: u8,
     slips: bool,
     limited: Option<Limited>,
@@ -175,7 +176,7 @@ impl Ride {
     /// The torque, nose down, of the rider's weight.
     fn lean(&mut self, dt: f32) -> f32 {
         let wanted = self.plan.speed(self.t);
-        let pushed = self.control.adjustment > adjustment::CENTERING && self.control.pushback > 1.2;
+        let pushed = self.control.adjustment.0 > Adjustment::CENTERING.0 && self.control.pushback > 1.2;
         if self.plan.heeds && pushed && !self.rider.slowing {
             self.rider.slowing = true;
             self.rider.aim = self.world.speed;
@@ -218,7 +219,7 @@ impl Ride {
         tell(now.running && !told.running, What::Engaged);
         tell(now.adjustment != told.adjustment, What::Adjustment(now.adjustment));
         tell(now.slips != told.slips, What::Wheelslip(now.slips));
-        tell(now.pads != told.pads, What::Pads(now.pads));
+        tell(now.pads != told.pads, What::Pads(Footpad::from_bits(now.pads)));
         match now.limited.filter(|_| now.limited != told.limited) {
             Some(Limited::Duty) => tell(true, What::DutyLimit),
             Some(Limited::Current) => tell(true, What::CurrentLimit),

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::wire::{Adjustment, Footpad};
+
 /// What happens to an emulated board.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Scenario {
@@ -124,10 +126,10 @@ pub struct Moment {
 pub enum What {
     /// The rider stepped on and the board balances.
     Engaged,
-    /// The setpoint is adjusted for this reason from now on; 0 no longer.
-    Adjustment(u8),
-    /// The pads read so from now on: bit 0 left, bit 1 right.
-    Pads(u8),
+    /// The setpoint is adjusted for this reason from now on.
+    Adjustment(Adjustment),
+    /// The pads read so from now on.
+    Pads(Footpad),
     /// The wheel slips, or grips again.
     Wheelslip(bool),
     /// The motor gives at least 10 A less than the controller asks for, because of what its duty cycle allows.

@@ -1,14 +1,4 @@
-/// Setpoint adjustment types, as in the flags of a sample.
-pub(super) mod adjustment {
-    pub(in crate::board) const NONE: u8 = 0;
-    pub(in crate::board) const CENTERING: u8 = 1;
-    pub(in crate::board) const SPEED: u8 = 5;
-    pub(in crate::board) const DUTY: u8 = 6;
-    pub(in crate::board) const ERROR: u8 = 7;
-    pub(in crate::board) const HIGH_VOLTAGE: u8 = 10;
-    pub(in crate::board) const LOW_VOLTAGE: u8 = 11;
-    pub(in crate::board) const TEMPERATURE: u8 = 12;
-}
+use crate::wire::{Adjustment, Flags, Footpad, StateFlags};
 
 /// Stop conditions, as in the state flags.
 pub(super) mod stop {
@@ -36,7 +26,7 @@ pub(super) struct Snapshot {
     pub(super) wheelslip: bool,
     /// Bit 0 left, bit 1 right.
     pub(super) pads: u8,
-    pub(super) adjustment: u8,
+    pub(super) adjustment: Adjustment,
     pub(super) stop: u8,
     pub(super) beep: u8,
     pub(super) dt: f32,
@@ -72,20 +62,19 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Running, wheelslip, pads and adjustment in one byte.
-    pub(super) fn flags(&self) -> u8 {
-        u8::from(self.running) | u8::from(self.wheelslip) << 1 | (self.pads & 3) << 2 | self.adjustment << 4
+    pub(super) fn flags(&self) -> Flags {
+        Flags::new(self.running, self.wheelslip, Footpad::from_bits(self.pads), self.adjustment)
     }
 
-    /// The state flags of the live values: ready or running, normal mode.
-    pub(super) fn state_flags(&self) -> u32 {
-        let state: u32 = if self.running { 3 } else { 2 };
-        state << 24
-            | u32::from(self.pads & 3) << 22
-            | u32::from(self.wheelslip) << 16
-            | u32::from(self.adjustment & 15) << 12
-            | u32::from(self.stop & 15) << 8
-            | u32::from(self.beep)
+    /// The state flags of the live values: ready or running, in the normal mode.
+    pub(super) fn state_flags(&self) -> StateFlags {
+        StateFlags::default()
+            .with_state(if self.running { 3 } else { 2 })
+            .with_footpad(Footpad::from_bits(self.pads))
+            .with_wheelslip(self.wheelslip)
+            .with_adjustment(self.adjustment)
+            .with_stop_condition(self.stop)
+            .with_beep_reason(self.beep)
     }
 
     /// Positive accelerating, negative braking.
@@ -127,6 +116,13 @@ impl Snapshot {
             "atr.accel_diff" => self.accel_diff,
             "atr.speed_boost" => self.speed_boost,
             "atr.transition_boost" => self.transition_boost,
+            "battery_level" => self.charge,
+            "distance" => self.distance,
+            "amp_hours.used" => self.amp_hours,
+            "amp_hours.charged" => self.amp_hours_charged,
+            "watt_hours.used" => self.watt_hours,
+            "watt_hours.charged" => self.watt_hours_charged,
+            "foc_d_current" => self.d_current,
             _ => 0.0,
         }
     }
