@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
 use crate::float16;
@@ -153,3 +154,10 @@ fn print(data: &[u8]) {
         assert_eq!(PackageError::parse(&error.to_string()), Some(error));
     }
 }
+=======
+//! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
+
+mod file;
+
+pub use file::{decode, recover};
+>>>>>>> rf-file

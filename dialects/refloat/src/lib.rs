@@ -2,7 +2,9 @@
 
 pub mod board;
 mod dialect;
+mod file;
 pub mod float16;
+#[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
 pub mod live;
