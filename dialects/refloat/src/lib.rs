@@ -4,6 +4,7 @@ mod dialect;
 pub mod float16;
 pub mod items;
 pub mod rfrec;
+pub mod session;
 pub mod vesc;
 pub mod wire;
 
