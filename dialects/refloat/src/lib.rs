@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+pub mod board;
 mod dialect;
 pub mod float16;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod items;
 pub mod rfrec;
 pub mod session;
+pub mod live;
 pub mod vesc;
 pub mod wire;
 
 pub use dialect::{BAUD, PORT, Refloat};
+pub use live::LiveMapper;
