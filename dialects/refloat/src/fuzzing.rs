@@ -1,8 +1,12 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
+mod file;
+
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
 use crate::wire::{Data, Info, Live, PackageError, Print, Reply, Request, Sample, Status};
+
+pub use file::{decode, recover};
 
 /// What the pieces of a stream hold does not depend on where it is cut, is what a plain search finds, and takes bounded
 /// memory.

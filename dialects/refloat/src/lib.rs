@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+pub mod board;
 mod dialect;
+mod file;
 pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
 pub mod live;
+pub mod rfrec;
+pub mod session;
 pub mod vesc;
 pub mod wire;
 
