@@ -9,3 +9,11 @@
 )]
 
 mod board;
+mod deframer;
+mod float16;
+mod generated;
+mod items;
+mod kit;
+mod live;
+mod malformed;
+mod vectors;
