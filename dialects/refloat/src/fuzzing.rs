@@ -1,6 +1,8 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
 mod file;
+mod board;
+pub use board::board;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};

@@ -13,6 +13,7 @@ mod client_faults;
 mod client_hostile;
 mod client_live;
 mod client_world;
+mod board;
 mod deframer;
 mod file;
 mod float16;
