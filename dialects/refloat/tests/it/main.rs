@@ -8,6 +8,7 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod board;
 mod client;
 mod client_faults;
 mod client_hostile;
