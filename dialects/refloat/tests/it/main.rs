@@ -11,6 +11,7 @@
 mod board;
 mod client;
 mod client_faults;
+mod client_generated;
 mod client_hostile;
 mod client_live;
 mod client_world;
