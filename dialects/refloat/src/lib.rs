@@ -1,13 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+pub mod board;
 mod dialect;
 mod file;
 pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
+pub mod live;
 pub mod rfrec;
+pub mod session;
 pub mod vesc;
 pub mod wire;
 
 pub use dialect::{BAUD, PORT, Refloat};
+pub use live::LiveMapper;
