@@ -13,6 +13,7 @@ mod live;
 mod output;
 pub mod player;
 pub mod recorder;
+pub mod refloat;
 mod server;
 mod shared;
 mod source;

@@ -6,6 +6,8 @@ pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
+pub mod rfrec;
+pub mod session;
 pub mod live;
 pub mod vesc;
 pub mod wire;

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-pub(crate) use connect::{Candidate, connect, keep_alive};
+pub(crate) use connect::{Candidate, Connection, connect, keep_alive};
 pub(crate) use queue::Outgoing;
 pub use serial::{FoundPort, SerialPort, serial_ports};
 #[cfg(unix)]
