@@ -6,9 +6,9 @@ pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
+pub mod live;
 pub mod rfrec;
 pub mod session;
-pub mod live;
 pub mod vesc;
 pub mod wire;
 

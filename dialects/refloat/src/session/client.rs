@@ -490,15 +490,12 @@ impl Client {
                 Ok(())
             }
             [command::PRINT, text @ ..] => {
-                let text = String::from_utf8_lossy(text);
-                self.event(Event::Print(text.trim_end().to_owned()));
-                self.tell_print(&text, sink)
+                self.event(Event::Print(String::from_utf8_lossy(text).trim_end().to_owned()));
+                self.tell_print(text, sink)
             }
             [command::APP_DATA, app @ ..] => match Reply::parse(app) {
-                Ok(reply) => {
-                    self.take_reply(app, &reply);
-                    self.tell(&reply, sink)
-                }
+                Ok(reply) if self.take_reply(app, &reply) => self.tell(&reply, sink),
+                Ok(_) => Ok(()),
                 // Another package, or none.
                 Err(_) => Ok(()),
             },
@@ -506,19 +503,24 @@ impl Client {
         }
     }
 
-    fn take_reply(&mut self, app: &[u8], reply: &Reply<'_>) {
+    /// Does what follows from a reply. Returns whether it is something new of a board that is known.
+    fn take_reply(&mut self, app: &[u8], reply: &Reply<'_>) -> bool {
+        let known = self.discovery.is_done();
         match reply {
-            Reply::Info(info) => self.info_is(app, info),
+            Reply::Info(info) => {
+                self.info_is(app, info);
+                return false;
+            }
             // What comes before it is known who is there may be of somebody else.
-            _ if !self.discovery.is_done() => {}
+            _ if !known => {}
             Reply::Status(status) => self.status_is(app, status),
-            Reply::Live(live) => self.live_is(live),
-            Reply::LiveMask(live) => self.live_mask_is(live),
+            Reply::Live(live) => return self.live_is(live),
+            Reply::LiveMask(live) => return self.live_mask_is(live),
             Reply::Compact(_) => {
                 self.live_replies += 1;
                 self.answered(|step| matches!(step, Step::Live { .. }));
             }
-            Reply::LiveIds(ids) => self.ids_are(ids),
+            Reply::LiveIds(ids) => return self.ids_are(ids),
             Reply::Alerts(_) => {
                 self.answered(|step| matches!(step, Step::Alerts { .. }));
             }
@@ -526,6 +528,7 @@ impl Client {
             Reply::Data(data) => self.data_are(data),
             Reply::Other(_) => {}
         }
+        known
     }
 }
 
@@ -637,7 +640,7 @@ impl Session for Client {
     }
 
     fn clock_offset(&self) -> Option<i64> {
-        self.live.as_ref()?.clock_offset(self.now)
+        self.live.as_ref()?.clock_offset()
     }
 }
 

@@ -440,17 +440,19 @@ impl Client {
         }
     }
 
-    /// A live reply came: it is a mark of time if it was asked for as one.
-    pub(super) fn marks_time(&mut self, tick: u32, is: impl FnOnce(&Step) -> bool) {
+    /// A live reply came: it is a mark of time if it was asked for as one. Returns whether it is a new one.
+    pub(super) fn marks_time(&mut self, tick: u32, is: impl FnOnce(&Step) -> bool) -> bool {
         // The same reply again does not tell when now is.
         if self.tick.replace(tick) == Some(tick) {
-            return;
+            return false;
         }
-        let Some(ask) = self.answered(is) else { return };
-        let mark = self.mark(tick, &ask);
-        if let Some(Work::Fetch(fetch)) = &mut self.work {
-            fetch.marks.push(mark);
+        if let Some(ask) = self.answered(is) {
+            let mark = self.mark(tick, &ask);
+            if let Some(Work::Fetch(fetch)) = &mut self.work {
+                fetch.marks.push(mark);
+            }
         }
+        true
     }
 
     /// The board has said its tick at some time since it was first asked.

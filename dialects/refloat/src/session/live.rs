@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logpose_core::{Problem, Severity, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Problem, Sample, Severity, Sink, SinkError, Time, Value};
 
 use super::ask::{Step, Way};
 use super::client::{Client, Next};
@@ -12,7 +12,8 @@ use super::options::LiveOptions;
 use super::timing::nanos;
 use super::view::LiveValue;
 use crate::items;
-use crate::wire::Reply;
+use crate::live::LiveMapper;
+use crate::wire::{Info, Reply};
 
 /// How often alerts and the state of the recorder are asked for.
 const SLOWLY: i64 = 500_000_000;
@@ -28,6 +29,9 @@ pub(super) struct Live {
     pub(super) latest: BTreeMap<String, LiveValue>,
     /// What is to be told to the sink.
     pub(super) notes: Vec<Problem>,
+    mapper: LiveMapper,
+    /// The names of channels and their units, by their numbers.
+    channels: Vec<(String, Option<String>)>,
     due: Time,
     /// When alerts or the recorder are due, and which of them it was last.
     slow_due: Time,
@@ -43,6 +47,8 @@ impl Live {
             has_ids: false,
             latest: BTreeMap::new(),
             notes: Vec::new(),
+            mapper: LiveMapper::new(),
+            channels: Vec::new(),
             due: Time::MIN,
             slow_due: Time::MIN,
             alerts_next: false,
@@ -59,8 +65,57 @@ impl Live {
         Some(self.due.min(self.slow_due))
     }
 
-    pub(super) fn clock_offset(&self, _: Time) -> Option<i64> {
-        None
+    pub(super) fn clock_offset(&self) -> Option<i64> {
+        self.mapper.clock_offset()
+    }
+
+    /// Gives what comes out of the mapper to a sink, and keeps the latest values.
+    fn map(
+        &mut self,
+        sink: &mut dyn Sink,
+        map: impl FnOnce(&mut LiveMapper, &mut dyn Sink) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        let mut tap = Tap { sink, channels: &mut self.channels, latest: &mut self.latest };
+        map(&mut self.mapper, &mut tap)
+    }
+}
+
+/// A sink before another one, which keeps the latest values.
+struct Tap<'t> {
+    sink: &'t mut dyn Sink,
+    channels: &'t mut Vec<(String, Option<String>)>,
+    latest: &'t mut BTreeMap<String, LiveValue>,
+}
+
+impl Sink for Tap<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.channels.push((channel.name.clone(), channel.unit.clone()));
+        self.sink.channel(id, channel)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            let Some((name, unit)) = self.channels.get(sample.channel as usize) else { continue };
+            let number = |x: f64| LiveValue::Number(x, unit.clone());
+            #[expect(clippy::cast_precision_loss, reason = "a value for people")]
+            let value = match sample.value {
+                Value::Boolean(on) => LiveValue::Boolean(on),
+                Value::Int64(n) => number(n as f64),
+                Value::Float(x) => number(x.into()),
+                Value::Double(x) => number(x),
+                Value::String(text) => LiveValue::Text(String::from_utf8_lossy(text).into_owned()),
+                _ => continue,
+            };
+            match self.latest.get_mut(name) {
+                Some(place) => *place = value,
+                None => drop(self.latest.insert(name.clone(), value)),
+            }
+        }
+        self.sink.samples(samples)
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.sink.problem(problem);
     }
 }
 
@@ -100,6 +155,10 @@ impl Client {
         let now = self.now;
         if let Some(live) = &mut self.live {
             (live.due, live.slow_due, live.heard, live.silent) = (now, now, now, false);
+            // The number of an older package may look like one of a newer one.
+            if let Some(info @ Info::V2(_)) = &self.known.info {
+                live.mapper.set_info(info);
+            }
         }
     }
 
@@ -121,11 +180,18 @@ impl Client {
         }
     }
 
-    pub(super) fn tell(&mut self, _: &Reply<'_>, _: &mut dyn Sink) -> Result<(), SinkError> {
-        Ok(())
+    /// Gives what a reply says to the sink, if live values are wanted.
+    pub(super) fn tell(&mut self, reply: &Reply<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let now = self.now;
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.heard = now;
+        live.map(sink, |mapper, sink| mapper.reply(now, reply, sink))
     }
 
-    pub(super) fn tell_print(&mut self, _: &str, _: &mut dyn Sink) -> Result<(), SinkError> {
-        Ok(())
+    /// The same for a text of the board.
+    pub(super) fn tell_print(&mut self, text: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
+        let now = self.now;
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.map(sink, |mapper, sink| mapper.print(now, text, sink))
     }
 }

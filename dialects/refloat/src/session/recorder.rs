@@ -57,7 +57,8 @@ impl Client {
         self.recorder_is(Some(payload));
     }
 
-    pub(super) fn live_is(&mut self, live: &Live<'_>) {
+    /// Live values came; returns whether they are new.
+    pub(super) fn live_is(&mut self, live: &Live<'_>) -> bool {
         self.live_replies += 1;
         self.recorder.recording = Some(live.extra & RECORDING != 0);
         if self.known.version.as_ref().is_some_and(|version| !version.has_status()) {
@@ -65,18 +66,21 @@ impl Client {
             self.recorder.autostop = Some(live.extra & AUTOSTOP != 0);
             self.recorder_is(None);
         }
-        self.marks_time(live.tick, |step| *step == Step::Time);
+        let new = self.marks_time(live.tick, |step| *step == Step::Time);
         self.answered(|step| matches!(step, Step::Live { .. }));
+        new
     }
 
-    pub(super) fn live_mask_is(&mut self, live: &LiveMask<'_>) {
+    /// The same of those by mask.
+    pub(super) fn live_mask_is(&mut self, live: &LiveMask<'_>) -> bool {
         self.live_replies += 1;
         if let Some((_, FieldValue::Extra(flags))) = live.fields().next() {
             self.recorder.recording = Some(flags & RECORDING != 0);
         }
         let own = (live.mask1, live.mask2) == (TIME_MASK, 0);
-        self.marks_time(live.tick, |step| own && *step == Step::Time);
+        let new = self.marks_time(live.tick, |step| own && *step == Step::Time);
         self.answered(|step| matches!(step, Step::Live { .. }));
+        new
     }
 
     /// The state of the recorder is known: what has waited for that goes on.
@@ -107,15 +111,17 @@ impl Client {
         }
     }
 
-    pub(super) fn ids_are(&mut self, ids: &LiveIds<'_>) {
-        if let Some(live) = &mut self.live {
+    /// The ids of live values came; returns whether they were asked for.
+    pub(super) fn ids_are(&mut self, ids: &LiveIds<'_>) -> bool {
+        let asked = self.answered(|step| *step == Step::Ids).is_some();
+        if let (Some(live), true) = (&mut self.live, asked) {
             live.has_ids = true;
         }
-        let asked = self.answered(|step| *step == Step::Ids).is_some();
         if asked && matches!(self.work, Some(Work::Ids)) {
             let [always, running] = [ids.always, ids.running].map(|ids| ids.iter().map(str::to_owned).collect());
             self.event(Event::Ids { always, running });
             self.done();
         }
+        asked
     }
 }
