@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use logpose_live::LinkFigures;
 use logpose_live::refloat::emulated::BoardView;
 use logpose_live::refloat::session::{LiveValue, RecorderState};
 use serde::Serialize;
@@ -134,9 +135,10 @@ pub(crate) struct BoardLine {
     pub event: &'static str,
     pub elapsed_s: f64,
     pub client: Option<String>,
+    pub connections: Int,
     pub running: bool,
-    pub speed_kmh: f32,
-    pub voltage_v: f32,
+    pub speed_kmh: f64,
+    pub voltage_v: f64,
     pub recorder: Recorder,
     /// Samples that are stored.
     pub samples: Int,
@@ -150,7 +152,7 @@ pub(crate) struct BoardLine {
 }
 
 impl BoardLine {
-    pub(crate) fn of(event: &'static str, elapsed: Duration, view: &BoardView, client: Option<String>) -> Self {
+    pub(crate) fn of(event: &'static str, elapsed: Duration, view: &BoardView, link: &LinkFigures) -> Self {
         let recorder = Recorder {
             recording: Some(view.recording),
             autostart: Some(view.autostart),
@@ -161,10 +163,11 @@ impl BoardLine {
         Self {
             event,
             elapsed_s: elapsed.as_secs_f64(),
-            client,
+            client: link.peer.clone(),
+            connections: link.opened.into(),
             running: view.running,
-            speed_kmh: view.speed,
-            voltage_v: view.voltage,
+            speed_kmh: about(view.speed),
+            voltage_v: about(view.voltage),
             recorder,
             samples: (view.size as u64).into(),
             capacity: (view.capacity as u64).into(),
@@ -174,6 +177,11 @@ impl BoardLine {
             refused: view.refused.into(),
         }
     }
+}
+
+/// A number with three decimals, which is more than anybody measures.
+fn about(x: f32) -> f64 {
+    (f64::from(x) * 1e3).round() / 1e3
 }
 
 /// A live value: numbers that are none are strings, as everywhere.

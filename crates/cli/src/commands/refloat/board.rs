@@ -11,7 +11,7 @@ use logpose::parse_duration;
 use logpose_live::refloat::emulated::{BoardOptions, BoardVersion, BoardView, LineOptions, Recorded, Scenario};
 use logpose_live::refloat::rfrec::{Kind, Recording};
 use logpose_live::refloat::{BoardError, BoardPlace, BoardRunner, BoardSetup};
-use logpose_live::{Join, Live};
+use logpose_live::{Join, LinkFigures, Live};
 
 use crate::args::Form;
 use crate::commands::live::Ticker;
@@ -138,21 +138,27 @@ impl Board {
         let handle = runner.handle();
         interrupt::await_it();
         let ticker = Ticker::new(screen, self.form.json());
-        let mut state = State { ticker, before: handle.view(), peer: None, elapsed: Duration::ZERO, broken: Ok(()) };
+        let mut state = State {
+            ticker,
+            before: handle.view(),
+            link: LinkFigures::default(),
+            elapsed: Duration::ZERO,
+            broken: Ok(()),
+        };
         state.started(&handle.address(), screen);
         if self.pty.is_none() && !self.listen.ip().is_loopback() {
             state.ticker.tell("exposed", "whoever reaches this address can talk to it; nothing moves");
         }
         live.listen(vec![runner.into_source()], Join::single(), &[], &mut |mut progress| {
             state.elapsed = progress.elapsed;
-            let peer = progress.sources.pop().and_then(|source| source.link.peer);
-            state.step(handle.view(), peer, screen);
+            let link = progress.sources.pop().unwrap_or_default().link;
+            state.step(handle.view(), link, screen);
             let late = limit.is_some_and(|limit| progress.elapsed.as_nanos() >= u128::from(limit.unsigned_abs()));
             let over = late || interrupt::is_raised() || state.broken.is_err();
             if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         state.ticker.clear();
-        state.line(&render::BoardLine::of("done", state.elapsed, &state.before, state.peer.clone()), screen);
+        state.line(&render::BoardLine::of("done", state.elapsed, &state.before, &state.link), screen);
         state.broken?;
         Ok(Outcome::Done)
     }
@@ -224,7 +230,7 @@ fn recorded(path: &Path) -> Result<Recorded> {
 struct State {
     ticker: Ticker,
     before: BoardView,
-    peer: Option<String>,
+    link: LinkFigures,
     elapsed: Duration,
     /// Whether somebody still reads what is printed.
     broken: io::Result<()>,
@@ -241,14 +247,20 @@ impl State {
     }
 
     /// Tells what is new.
-    fn step(&mut self, view: BoardView, peer: Option<String>, screen: &mut Screen) {
-        if peer != self.peer {
-            match (&peer, &self.peer) {
+    fn step(&mut self, view: BoardView, link: LinkFigures, screen: &mut Screen) {
+        if link.opened != self.link.opened || link.peer != self.link.peer {
+            match (&link.peer, &self.link.peer) {
                 (Some(peer), _) => self.news("client", &format!("{peer} came"), screen),
                 (None, Some(peer)) => self.news("client", &format!("{peer} went"), screen),
-                (None, None) => {}
+                (None, None) => self.news("client", "one came and went", screen),
             }
-            self.peer = peer;
+        }
+        self.link = link;
+        if view.headers != self.before.headers {
+            self.news("fetch", &format!("begins, {}", counted(view.size as u64, "sample")), screen);
+        }
+        if view.fetched != self.before.fetched {
+            self.news("fetched", &counted(view.size as u64, "sample"), screen);
         }
         if view.running != self.before.running {
             let text = if view.running { "somebody rides it" } else { "it lies still" };
@@ -271,15 +283,9 @@ impl State {
         if view.decimation != self.before.decimation {
             self.news("decimation", &view.decimation.to_string(), screen);
         }
-        if view.headers != self.before.headers {
-            self.news("fetch", &format!("begins, {}", counted(view.size as u64, "sample")), screen);
-        }
-        if view.fetched != self.before.fetched {
-            self.news("fetched", &counted(view.size as u64, "sample"), screen);
-        }
         self.before = view;
         if self.ticker.is_due() {
-            self.line(&render::BoardLine::of("status", self.elapsed, &self.before, self.peer.clone()), screen);
+            self.line(&render::BoardLine::of("status", self.elapsed, &self.before, &self.link), screen);
             self.ticker.show(status(&self.before, self.elapsed));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use anstyle::Style;
 
 use super::bars;
-use crate::human::clean;
+use crate::human::{clean, clip};
 use crate::screen::{BAD, GOOD, HEAD, NAME, STRONG, WARNING};
 
 /// All that is shown of a board.
@@ -61,7 +61,7 @@ impl Face {
 
     /// The lines for a terminal of that many columns and rows; never more, and none longer.
     pub(super) fn lines(&self, columns: usize, rows: usize, color: bool) -> Vec<String> {
-        let mut lines = vec![self.head(columns), self.state()];
+        let mut lines = vec![(0, self.head(columns)), (0, self.state())];
         lines.extend(self.numbers(columns));
         let recorder = if self.recorder.is_empty() { vec!["unknown".to_owned()] } else { self.recorder.clone() };
         let mut line = Line::label("recorder");
@@ -70,21 +70,26 @@ impl Face {
             line.add(None, if place > 0 { " · " } else { "" });
             line.add(style, word);
         }
-        lines.push(line);
-        let last = self.foot();
+        lines.push((1, line));
+        let room = rows.saturating_sub(1);
+        // Where there is no room for all, what matters least goes first.
+        while lines.len() > room
+            && let Some((least, _)) = lines.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)
+        {
+            lines.remove(least);
+        }
         // What was told fills what is left between the numbers and the keys.
-        let room = rows.saturating_sub(lines.len() + 1);
-        let news = self.news.iter().skip(self.news.len().saturating_sub(room));
-        lines.extend(news.map(|text| Line::of(Some(HEAD), clean(text).into_owned())));
-        lines.truncate(rows.saturating_sub(1));
-        lines.push(last);
-        lines.truncate(rows);
-        lines.iter().map(|line| line.painted(columns, color)).collect()
+        let left = room - lines.len();
+        let news = self.news.iter().skip(self.news.len().saturating_sub(left));
+        lines.extend(news.map(|text| (0, Line::of(Some(HEAD), clean(text).into_owned()))));
+        lines.push((0, self.foot(columns)));
+        lines.iter().take(rows).map(|(_, line)| line.painted(columns, color)).collect()
     }
 
     fn head(&self, columns: usize) -> Line {
         let rate = if self.frozen { "frozen".to_owned() } else { format!("{:.1}/s", self.rate) };
-        let mut line = Line::of(Some(STRONG), clean(&self.title).into_owned());
+        let room = columns.saturating_sub(rate.chars().count() + 1);
+        let mut line = Line::of(Some(STRONG), clip(&clean(&self.title), room).into_owned());
         let gap = columns.saturating_sub(line.width() + rate.chars().count());
         line.add(None, &" ".repeat(gap.max(1)));
         line.add(Some(if self.frozen { WARNING } else { HEAD }), &rate);
@@ -130,13 +135,13 @@ impl Face {
         line
     }
 
-    /// The numbers and their bars.
-    fn numbers(&self, columns: usize) -> Vec<Line> {
+    /// The numbers and their bars, each with its rank: what has a greater one can be done without.
+    fn numbers(&self, columns: usize) -> Vec<(u8, Line)> {
         let bar = columns.saturating_sub(LABEL + FIGURE + 2 + MARGIN).min(60);
         let mut lines = Vec::new();
         let mut speed = self.row("speed", "speed", 1, "km/h");
         speed.add(None, &self.also(&[("erpm", "erpm", 0, "")]));
-        lines.push(speed);
+        lines.push((1, speed));
         let mut duty = self.row("duty", "duty_cycle", 0, "%");
         if let Some(value) = self.value("duty_cycle") {
             let share = value.abs();
@@ -151,9 +156,10 @@ impl Face {
             }
             duty.add(None, &format!(" {:.0} % left", (1.0 - share).max(0.0) * 100.0));
         }
-        lines.push(duty);
+        lines.push((1, duty));
         let scale = bars::scale(self.largest_current);
-        for (label, id) in [("motor", "current"), ("balance", "balance_current"), ("battery", "batt_current")] {
+        let currents = [(2, "motor", "current"), (5, "balance", "balance_current"), (4, "battery", "batt_current")];
+        for (rank, label, id) in currents {
             let Some(value) = self.value(id) else { continue };
             let mut line = self.row(label, id, 1, "A");
             if bar >= SHORTEST {
@@ -161,16 +167,18 @@ impl Face {
                 line.add(Some(NAME), &bars::centred(value / scale, bar));
                 line.add(Some(HEAD), &format!(" ±{scale:.0} A"));
             }
-            lines.push(line);
+            lines.push((rank, line));
         }
         let mut voltage = self.row("voltage", "batt_voltage", 1, "V");
         let level = self.value("battery_level").map(|level| format!("  {:.0} %", level * 100.0));
         voltage.add(None, &level.unwrap_or_default());
-        voltage.add(None, &self.also(&[("charging", "charging.voltage", 1, " V")]));
-        lines.push(voltage);
+        if self.flag("charging") {
+            voltage.add(None, &self.also(&[("charging", "charging.voltage", 1, " V")]));
+        }
+        lines.push((1, voltage));
         let mut pitch = self.row("pitch", "pitch", 1, "°");
         pitch.add(None, &self.also(&[("setpoint", "setpoint", 1, "°"), ("roll", "roll", 1, "°")]));
-        lines.push(pitch);
+        lines.push((2, pitch));
         let tilts = self.also(&[
             ("ATR", "atr.setpoint", 1, "°"),
             ("torque", "torque_tilt.setpoint", 1, "°"),
@@ -181,12 +189,12 @@ impl Face {
         if !tilts.is_empty() {
             let mut line = Line::label("tilts");
             line.add(None, tilts.trim_start());
-            lines.push(line);
+            lines.push((6, line));
         }
         let mut warm = self.row("MOSFET", "mosfet_temp", 0, "°C");
         warm.add(None, &self.also(&[("motor", "motor_temp", 0, " °C")]));
-        lines.push(warm);
-        lines.push(self.footpad());
+        lines.push((3, warm));
+        lines.push((2, self.footpad()));
         lines
     }
 
@@ -221,10 +229,15 @@ impl Face {
         line
     }
 
-    fn foot(&self) -> Line {
+    fn foot(&self, columns: usize) -> Line {
+        let fits = |text: &&str| text.chars().count() <= columns;
         match &self.question {
-            Some(question) => Line::of(Some(WARNING), format!("{question} y / n")),
-            None => Line::of(Some(HEAD), KEYS.to_owned()),
+            Some(question) => {
+                let whole = format!("{question} y / n");
+                let short = Some(&*whole).filter(fits).unwrap_or("Erase and record? y / n");
+                Line::of(Some(WARNING), short.to_owned())
+            }
+            None => Line::of(Some(HEAD), Some(KEYS).filter(fits).unwrap_or("q end  r record  s stop").to_owned()),
         }
     }
 
@@ -381,6 +394,10 @@ q ends · r records · s stops the recording · space freezes";
                 assert!(lines.len() <= rows, "{columns}x{rows}");
                 assert!(lines.iter().all(|line| line.chars().count() <= columns), "{columns}x{rows}: {lines:#?}");
             }
+        }
+        let low = riding().lines(80, 8, false);
+        for word in ["RUNNING", "speed", "duty", "voltage", "recorder", "q ends"] {
+            assert!(low.iter().any(|line| line.starts_with(word)), "{word}: {low:#?}");
         }
         let narrow = riding().lines(30, 20, false);
         assert!(narrow.iter().all(|line| !line.contains('█')), "{narrow:#?}");

@@ -158,7 +158,7 @@ impl State {
         if let Some(canvas) = &mut self.canvas {
             return canvas.draw(&self.look.face);
         }
-        if Instant::now() >= self.next && (self.json || self.look.is_known()) {
+        if Instant::now() >= self.next && (self.look.is_known() || self.json && self.look.face.trouble.is_some()) {
             self.next = Instant::now() + self.every;
             self.line("live", &view, screen)?;
         }
