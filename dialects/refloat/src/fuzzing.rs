@@ -1,5 +1,9 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
+mod file;
+
+pub use file::{decode, recover};
+
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
 use crate::wire::{Data, Info, Live, PackageError, Print, Reply, Request, Sample, Status};

@@ -2,6 +2,7 @@
 
 pub mod board;
 mod dialect;
+mod file;
 pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -168,8 +168,11 @@ impl Target {
     }
 
     fn cut(&mut self, length: u64) -> Result<(), FetchError> {
-        let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        cut.map(|_| ()).map_err(|error| FetchError::io(&self.path, error))
+        let io = |error| FetchError::io(&self.path, error);
+        if self.file.metadata().map_err(io)?.len() != length {
+            self.file.set_len(length).map_err(io)?;
+        }
+        self.file.seek(SeekFrom::Start(length)).map(|_| ()).map_err(io)
     }
 
     /// Gives the file what is to be in it.

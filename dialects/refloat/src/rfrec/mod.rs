@@ -14,3 +14,5 @@ pub use error::{Error, ErrorKind};
 pub use reader::{Damage, Reader};
 pub use recording::{Part, Recording, Run, Timed};
 pub use writer::{WriteError, Writer};
+
+pub(crate) use block::FRAME;

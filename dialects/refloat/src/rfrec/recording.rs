@@ -146,7 +146,7 @@ impl<'a> Recording<'a> {
     /// The samples with their numbers, as they were received.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &'a [u8])> {
         let length = self.sample_len().max(1);
-        self.runs.iter().flat_map(move |run| (run.index..).zip(self.bytes(run).chunks_exact(length)))
+        self.runs.iter().flat_map(move |run| (run.index..=u32::MAX).zip(self.bytes(run).chunks_exact(length)))
     }
 
     /// The samples with their numbers and times.
@@ -155,7 +155,7 @@ impl<'a> Recording<'a> {
         let mut clock = self.clock();
         let placed = self.runs.iter().flat_map(move |run| {
             let places = (run.at..).step_by(length);
-            (run.index..).zip(places).zip(self.bytes(run).chunks_exact(length))
+            (run.index..=u32::MAX).zip(places).zip(self.bytes(run).chunks_exact(length))
         });
         placed.map(move |((index, at), bytes)| {
             let (time, back) = clock.next(tick_of(bytes));
