@@ -22,10 +22,10 @@ use crate::interrupt;
 use crate::render::refloat as render;
 use crate::screen::Screen;
 
-/// Be a board: an emulated one, with Refloat 1.1, 1.2 or 1.3, that other programs can connect to
+/// Be an emulated board that other programs can connect to
 ///
-/// It answers as a real board does, byte for byte, and rides as the scenario says: for trying out clients, for tests, and
-/// for showing a recording again (--file). It is found at 127.0.0.1:65102 unless --listen says otherwise, by one client at
+/// It answers as a real board with Refloat 1.1, 1.2 or 1.3 does, byte for byte, and rides as the scenario says: for trying
+/// out clients, for tests, and for showing a recording again (--file). It is found at 127.0.0.1:65102 unless --listen says otherwise, by one client at
 /// a time, as usual; with --pty at a pseudo-terminal, which is a serial port for other programs.
 ///
 /// The link can have faults. Most are probabilities for a frame, such as 0.1; the same seed gives the same faults and the
@@ -65,13 +65,13 @@ pub(super) struct Board {
     /// It is this node behind a VESC Express
     #[arg(long, value_name = "ID")]
     can: Option<u8>,
-    #[command(flatten)]
-    faults: Faults,
     /// End after so long
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    faults: Faults,
 }
 
 /// What is wrong with the link.
