@@ -62,6 +62,9 @@ pub(super) struct Board {
     /// Its firmware reserves no memory for recordings
     #[arg(long)]
     no_recorder: bool,
+    /// Its firmware has this fault, such as 5, which is told as an alert
+    #[arg(long, value_name = "CODE")]
+    fault: Option<u8>,
     /// It is this node behind a VESC Express
     #[arg(long, value_name = "ID")]
     can: Option<u8>,
@@ -136,6 +139,9 @@ impl Board {
         let live = Live::new()?;
         let runner = BoardRunner::new(&live, setup).map_err(complain)?;
         let handle = runner.handle();
+        if let Some(code) = self.fault {
+            handle.set_fault(code);
+        }
         interrupt::await_it();
         let ticker = Ticker::new(screen, self.form.json());
         let mut state = State {
