@@ -148,6 +148,7 @@ impl Board {
             ticker,
             before: handle.view(),
             link: LinkFigures::default(),
+            at_terminal: self.pty.is_some(),
             elapsed: Duration::ZERO,
             broken: Ok(()),
         };
@@ -237,6 +238,7 @@ struct State {
     ticker: Ticker,
     before: BoardView,
     link: LinkFigures,
+    at_terminal: bool,
     elapsed: Duration,
     /// Whether somebody still reads what is printed.
     broken: io::Result<()>,
@@ -254,7 +256,8 @@ impl State {
 
     /// Tells what is new.
     fn step(&mut self, view: BoardView, link: LinkFigures, screen: &mut Screen) {
-        if link.opened != self.link.opened || link.peer != self.link.peer {
+        // At a pseudo-terminal nobody can tell who comes and goes.
+        if !self.at_terminal && (link.opened != self.link.opened || link.peer != self.link.peer) {
             match (&link.peer, &self.link.peer) {
                 (Some(peer), _) => self.news("client", &format!("{peer} came"), screen),
                 (None, Some(peer)) => self.news("client", &format!("{peer} went"), screen),
