@@ -67,7 +67,8 @@ pub struct Client {
     pub(super) trips: Trips,
     pub(super) live: Option<Live>,
     pub(super) recorder: RecorderState,
-    pub(super) tick: Option<u32>,
+    /// The latest tick, and when it came.
+    pub(super) tick: Option<(u32, Time)>,
     pub(super) live_replies: u64,
     pub(super) progress: Option<Progress>,
     pub(super) requests: u64,
@@ -231,7 +232,7 @@ impl Client {
             recorder: self.recorder,
             live: self.live.as_ref().map(|live| live.latest.clone()).unwrap_or_default(),
             live_replies: self.live_replies,
-            tick: self.tick,
+            tick: self.tick.map(|(tick, _)| tick),
             fetch,
             round_trip: self.trips.median(),
             requests: self.requests,

@@ -23,8 +23,11 @@ const WINDOW: usize = 8;
 const DOUBTS: u32 = 8;
 /// Steps back in time that are looked at again.
 const STEPS_BACK: usize = 4;
-/// Live replies of which the one with the shortest way sets the clock.
+/// Live replies of which the one with the shortest way sets the clock; one is enough if it is as good as this.
 const MARKS: usize = 3;
+/// The length of a tick, and some more.
+const TICK: i64 = 150_000;
+const MARKED_US: u32 = 1000;
 
 /// A download under way.
 #[derive(Clone, Debug)]
@@ -132,10 +135,17 @@ impl Fetch {
         Ok(())
     }
 
+    /// Waits for no samples any more.
+    fn land(&mut self) {
+        if let Some(flights) = self.flights.take() {
+            (self.counts.window, self.counts.round_trip) = (flights.window(), flights.median());
+        }
+    }
+
     /// The link was closed.
     pub(super) fn interrupted(&mut self) {
         self.counts.interruptions += 1;
-        self.flights = None;
+        self.land();
         self.checks.clear();
         self.marks.clear();
         let done = matches!(self.stage, Stage::Time | Stage::Restore);
@@ -176,11 +186,16 @@ impl Fetch {
             received: self.store.count(),
             rate,
             left: if rate > 0.0 { Duration::try_from_secs_f64(missing / rate).ok() } else { None },
-            window: self.flights.as_ref().map_or(1, Flights::window),
+            window: self.flights.as_ref().map_or(self.counts.window, Flights::window),
             round_trip: self.flights.as_ref().and_then(Flights::median).or(self.counts.round_trip),
             protected: self.owed,
             ..self.counts.clone()
         }
+    }
+
+    /// Whether it is known well enough when now is on its clock.
+    fn is_marked(&self) -> bool {
+        self.marks.len() >= MARKS || self.marks.iter().any(|mark| mark.uncertainty_us <= MARKED_US)
     }
 
     /// Samples to be compared before it goes on: the first one and the last one.
@@ -252,7 +267,7 @@ impl Client {
                 }
             },
             Stage::Samples if fetch.store.is_complete() => {
-                fetch.flights = None;
+                fetch.land();
                 fetch.checks = if fetch.fresh { fetch.suspects() } else { VecDeque::new() };
                 fetch.stage = Stage::Verify;
                 Next::Again
@@ -262,7 +277,7 @@ impl Client {
                 self.send_flights();
                 Next::Wait
             }
-            Stage::Time if fetch.marks.len() < MARKS => Next::Ask(Step::Time),
+            Stage::Time if !fetch.is_marked() => Next::Ask(Step::Time),
             Stage::Time => {
                 let best = fetch.marks.iter().min_by_key(|mark| mark.uncertainty_us).copied();
                 fetch.stage = Stage::Restore;
@@ -299,9 +314,9 @@ impl Client {
         let Some(Work::Fetch(fetch)) = &mut self.work else { return };
         let Some(flights) = &mut fetch.flights else { return };
         match flights.overdue(now) {
-            Ok(again) => {
+            Ok((again, later)) => {
                 fetch.counts.requests += again.len() as u64;
-                fetch.counts.retries += again.len() as u64;
+                fetch.counts.retries += again.len() as u64 + later;
                 for offset in again {
                     self.send_request(Request::Data { offset }, true);
                 }
@@ -419,7 +434,6 @@ impl Client {
                 };
                 fetch.counts.duplicates += u64::from(events.is_empty());
                 fetch.counts.foreign += u64::from(!asked && !events.is_empty());
-                fetch.counts.round_trip = fetch.flights.as_ref().and_then(Flights::median);
                 events.into_iter().for_each(|event| self.event(event));
             }
             Err(change) => {
@@ -433,7 +447,7 @@ impl Client {
     fn doubt(&mut self, failure: Failure) {
         let Some(Work::Fetch(fetch)) = &mut self.work else { return };
         fetch.doubts += 1;
-        fetch.flights = None;
+        fetch.land();
         fetch.stage = Stage::Status;
         if fetch.doubts > DOUBTS {
             self.fail(failure);
@@ -442,8 +456,9 @@ impl Client {
 
     /// A live reply came: it is a mark of time if it was asked for as one. Returns whether it is a new one.
     pub(super) fn marks_time(&mut self, tick: u32, is: impl FnOnce(&Step) -> bool) -> bool {
-        // The same reply again does not tell when now is.
-        if self.tick.replace(tick) == Some(tick) {
+        // The same reply again does not tell when now is. On a fast link two may have one tick.
+        let before = self.tick.replace((tick, self.now));
+        if before.is_some_and(|(before, at)| before == tick && self.now.since(at) > TICK) {
             return false;
         }
         if let Some(ask) = self.answered(is) {
@@ -484,7 +499,7 @@ impl Client {
     /// It cannot go on: what was changed is restored first, where that is possible.
     pub(super) fn fetch_failed(&mut self, mut fetch: Box<Fetch>, failure: Failure) {
         fetch.failure.get_or_insert(failure);
-        fetch.flights = None;
+        fetch.land();
         let restores = fetch.owed && fetch.stage != Stage::Restore && self.is_open();
         fetch.stage = Stage::Restore;
         self.work = Some(Work::Fetch(fetch));

@@ -27,6 +27,7 @@ pub(super) struct Flights {
     vain: u32,
     tries: u32,
     patience: i64,
+    longest: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +60,7 @@ impl Flights {
             vain: 0,
             tries: options.tries,
             patience: nanos(options.patience),
+            longest: nanos(options.timeout).max(1),
         }
     }
 
@@ -76,13 +78,20 @@ impl Flights {
             end: range.end,
             number: self.sent,
             sent: now,
-            deadline: now.plus(self.trips.timeout()),
+            deadline: now.plus(self.wait(self.flying.len())),
             tries: 1,
             overtaken: 0,
         };
         self.sent += 1;
         self.flying.insert(range.start, flight);
         Some(range.start)
+    }
+
+    /// How long to wait for a reply before which so many others come.
+    fn wait(&self, ahead: usize) -> i64 {
+        let each = self.trips.shortest().unwrap_or(0);
+        let ahead = each.saturating_mul(i64::try_from(ahead).unwrap_or(i64::MAX));
+        self.trips.timeout().saturating_add(ahead).min(self.longest)
     }
 
     fn next(&self, store: &Store, chunk: u32) -> Option<Range<u32>> {
@@ -121,8 +130,8 @@ impl Flights {
         own.is_some()
     }
 
-    /// What is overdue is to be sent again, as far as the window permits, the rest later.
-    pub(super) fn overdue(&mut self, now: Time) -> Result<Vec<u32>, Silence> {
+    /// What is overdue is to be sent again, as far as the window permits; the rest is so many and comes later.
+    pub(super) fn overdue(&mut self, now: Time) -> Result<(Vec<u32>, u64), Silence> {
         let late: Vec<u32> =
             self.flying.iter().filter(|(_, flight)| flight.deadline <= now).map(|(start, _)| *start).collect();
         if let Some(sent) = late.iter().filter_map(|start| self.flying.get(start)).map(|flight| flight.sent).max() {
@@ -130,17 +139,18 @@ impl Flights {
             self.trips.timed_out();
             self.vain = self.vain.saturating_add(1);
         }
-        let wait = self.trips.timeout();
-        let mut again = Vec::new();
+        let silent = self.vain >= self.tries && now.since(self.heard) >= self.patience;
+        let (mut again, mut later) = (Vec::new(), 0);
         for start in late {
+            let wait = self.wait(again.len());
             let Some(flight) = self.flying.get_mut(&start) else { continue };
-            let silent = self.vain >= self.tries && now.since(self.heard) >= self.patience;
             if silent || flight.tries >= self.tries.saturating_mul(STUBBORN) {
                 let after = duration(now.since(self.heard));
                 return Err(Silence { at: start, tries: flight.tries.max(self.vain), after });
             }
             if again.len() >= self.window.size() {
                 self.flying.remove(&start);
+                later += 1;
                 continue;
             }
             flight.tries += 1;
@@ -151,7 +161,7 @@ impl Flights {
             self.sent += 1;
             again.push(start);
         }
-        Ok(again)
+        Ok((again, later))
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
