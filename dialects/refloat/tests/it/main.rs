@@ -8,8 +8,10 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod board;
 mod client;
 mod client_faults;
+mod client_generated;
 mod client_hostile;
 mod client_live;
 mod client_world;
