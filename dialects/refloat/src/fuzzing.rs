@@ -1,6 +1,8 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
 mod file;
+mod board;
+pub use board::board;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
@@ -33,7 +35,7 @@ pub fn deframe(data: &[u8]) {
                     found.push(payload.to_vec());
                 }
             }
-            let framed: usize = found.iter().map(|payload| frame_sizes(payload)).sum();
+            let framed: usize = found.iter().map(|payload| least_frame(payload)).sum();
             let lost = data.len().saturating_sub(framed) as u64;
             assert!(deframer.skipped() <= data.len() as u64 && deframer.skipped() <= lost, "{lost} bytes lost");
         }
@@ -41,7 +43,7 @@ pub fn deframe(data: &[u8]) {
 }
 
 /// The least that a frame of this payload takes.
-fn frame_sizes(payload: &[u8]) -> usize {
+fn least_frame(payload: &[u8]) -> usize {
     vesc::framed(payload).len()
 }
 

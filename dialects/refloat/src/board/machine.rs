@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use logpose_core::Time;
 
-use super::passes::{IMU_RATE, Passes};
+use super::passes::{IMU_RATE, Pass, Passes};
 use super::plan::cause;
 use super::recorded::Recorded;
 use super::recorder::Recorder;
@@ -285,16 +285,21 @@ impl Board {
         Header::put(size, self.ids.iter().map(String::as_str), out);
     }
 
-    /// Rides before time begins: first to see how long it takes, then so that it ends in time.
+    /// Rides before time begins. How long that takes is known when it is over, and only then what the ticks were.
     fn ride(&mut self) {
-        let mut rehearsal = self.passes.clone();
-        while !rehearsal.is_over() && rehearsal.due() < 10 * CATCH_UP {
-            rehearsal.step();
+        let mut ridden = Vec::new();
+        let mut takes = 10 * CATCH_UP;
+        while self.passes.due() < takes {
+            ridden.push(self.passes.step());
+            if self.passes.is_over() {
+                takes = takes.min(self.passes.due() + SETTLED);
+            }
         }
-        let takes = rehearsal.due() + SETTLED;
         self.passes.shift(-takes);
-        self.now = -takes;
-        self.run(0);
+        for mut pass in ridden {
+            pass.at -= takes;
+            self.pass(pass);
+        }
     }
 
     /// Holds what was recorded.
@@ -318,36 +323,42 @@ impl Board {
     fn run(&mut self, until: i64) {
         while self.passes.due() <= until {
             let pass = self.passes.step();
-            let tick = self.tick_at(pass.at);
-            self.look(tick);
-            if pass.snapshot.running != self.running {
-                self.running = pass.snapshot.running;
-                if self.enabled {
-                    self.recorder.trigger(self.running);
-                }
-            }
-            if self.enabled
-                && let Some(tick) = self.recorder.pass(tick)
-            {
-                self.take(tick, &pass.snapshot);
-            }
+            self.pass(pass);
         }
         self.now = until;
     }
 
+    /// One pass of the loop: what is recorded of it.
+    fn pass(&mut self, pass: Pass) {
+        let tick = self.tick_at(pass.at);
+        for what in pass.happened {
+            self.note(tick, what);
+        }
+        if pass.snapshot.running != self.running {
+            self.running = pass.snapshot.running;
+            if self.enabled {
+                self.recorder.trigger(self.running);
+            }
+        }
+        if self.enabled
+            && let Some(tick) = self.recorder.pass(tick)
+        {
+            self.take(tick, &pass.snapshot);
+        }
+    }
+
     /// Notes what happened. The last ride is the one that counts.
-    fn look(&mut self, tick: u32) {
-        for what in self.passes.happened() {
-            if what == What::Engaged {
+    fn note(&mut self, tick: u32, what: What) {
+        match what {
+            What::Engaged => {
                 self.moments.clear();
                 self.stop = 0;
             }
-            if let What::Stopped(stop) = what {
-                self.stop = stop;
-            }
-            if self.moments.len() < MOMENTS {
-                self.moments.push(Moment { tick, what });
-            }
+            What::Stopped(stop) => self.stop = stop,
+            _ => {}
+        }
+        if self.moments.len() < MOMENTS {
+            self.moments.push(Moment { tick, what });
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Pass {
     /// When its clock was read.
     pub(super) at: i64,
     pub(super) snapshot: Snapshot,
+    /// What happened in it.
+    pub(super) happened: Vec<What>,
 }
 
 impl Passes {
@@ -62,10 +64,6 @@ impl Passes {
         self.ride.snapshot()
     }
 
-    pub(super) fn happened(&mut self) -> impl Iterator<Item = What> + '_ {
-        self.ride.happened()
-    }
-
     pub(super) fn step(&mut self) -> Pass {
         let from = self.at;
         if self.version == BoardVersion::V1_3 { self.imu(from) } else { self.main_loop(from) }
@@ -78,7 +76,7 @@ impl Passes {
         }
         self.at = from + period;
         self.ride.step(period as f32 / 1e9);
-        Pass { at: from, snapshot: *self.ride.snapshot() }
+        Pass { at: from, snapshot: *self.ride.snapshot(), happened: self.ride.happened() }
     }
 
     fn imu(&mut self, from: i64) -> Pass {
@@ -107,7 +105,7 @@ impl Passes {
             balance_current: fresh.balance_current,
             ..self.control
         };
-        Pass { at: read, snapshot }
+        Pass { at: read, snapshot, happened: self.ride.happened() }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "far less than a second")]

@@ -32,11 +32,10 @@ impl Random {
 
     /// Between -1 and 1, near 0 more often than far from it.
     pub(super) fn around(&mut self) -> f32 {
-        let mut sum = 0.0;
-        for _ in 0..4 {
-            sum += (self.next() >> 40) as f32 / (1_u32 << 24) as f32;
-        }
-        sum / 2.0 - 1.0
+        let [a, b, c, d, e, f, g, h] = self.next().to_le_bytes();
+        let sum: u32 =
+            [[a, b], [c, d], [e, f], [g, h]].into_iter().map(|part| u32::from(u16::from_le_bytes(part))).sum();
+        sum as f32 / (2 * u32::from(u16::MAX)) as f32 - 1.0
     }
 
     /// True with probability `p`.

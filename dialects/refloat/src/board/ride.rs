@@ -115,8 +115,8 @@ impl Ride {
     }
 
     /// What happened in the last step.
-    pub(super) fn happened(&mut self) -> impl Iterator<Item = What> + '_ {
-        self.happened.drain(..)
+    pub(super) fn happened(&mut self) -> Vec<What> {
+        std::mem::take(&mut self.happened)
     }
 
     /// The same ride again, the battery as it is now charged up.

@@ -137,9 +137,6 @@ impl Session for BoardSession {
 
     fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], _: &mut dyn Sink) -> Result<(), SinkError> {
         self.tick(now);
-        if self.link.is_none() {
-            self.connect(link);
-        }
         if self.link != Some(link) || self.line.is_closed() {
             return Ok(());
         }

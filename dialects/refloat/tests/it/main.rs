@@ -8,4 +8,18 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod client;
+mod client_faults;
+mod client_hostile;
+mod client_live;
+mod client_world;
+mod board;
+mod deframer;
 mod file;
+mod float16;
+mod generated;
+mod items;
+mod kit;
+mod live;
+mod malformed;
+mod vectors;
