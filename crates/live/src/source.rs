@@ -101,7 +101,7 @@ impl Source {
         if self.candidate.is_timed() {
             driver.be_precise();
         }
-        let longest = if self.candidate.is_served() { Duration::ZERO } else { LONGEST_PAUSE };
+        let longest = if self.candidate.is_served() { SERVED_PAUSE } else { LONGEST_PAUSE };
         let mut pause = FIRST_PAUSE.min(longest);
         loop {
             let attempt = tokio::select! {
@@ -197,6 +197,8 @@ fn with_jitter(pause: Duration, clock: Clock) -> Duration {
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Where others connect, the next one is not kept waiting.
+const SERVED_PAUSE: Duration = Duration::from_millis(10);
 /// A connection that lasted so long was a good one.
 const HEALTHY: Duration = Duration::from_secs(3);
 /// What may wait to be sent to a robot.
