@@ -2,6 +2,7 @@
 
 pub(crate) mod carla;
 pub(crate) mod ds;
+pub(crate) mod explain;
 pub(crate) mod live;
 pub(crate) mod refloat;
 

@@ -24,6 +24,7 @@ mod frc;
 mod link;
 mod order;
 mod output;
+mod rides;
 mod select;
 mod show;
 mod sidecar;

@@ -3,6 +3,7 @@
 mod ask;
 mod board;
 mod control;
+pub(super) mod explain;
 mod fetch;
 mod info;
 mod reach;
@@ -14,7 +15,7 @@ use clap::{Args, Subcommand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Refloat boards: fetch the recording of the last seconds, watch them live, be one
+/// Refloat boards: fetch the recording of the last seconds, explain it, watch them live, be one
 ///
 /// A board with Refloat 1.1 or later, and a firmware that reserves memory for it, records its control loop: some seconds,
 /// hundreds of times a second, and usually up to the moment at which it disengaged. `fetch` saves that. A recording is gone
@@ -31,6 +32,7 @@ Examples:
   logpose refloat board --duration 1m                   a board to try the others on
   logpose refloat info 192.168.4.1                      a VESC Express on its own WiFi
   logpose refloat fetch /dev/ttyACM0 -o ride.rfrec      over USB
+  logpose refloat explain demo/demo_nosedive.rfrec      why it stopped
   logpose refloat watch refloat+tcp://192.168.4.1"
 )]
 pub(super) struct Refloat {
@@ -49,6 +51,7 @@ enum Command {
     Decimation(control::Decimation),
     Fetch(fetch::Fetch),
     Watch(watch::Watch),
+    Explain(explain::Explain),
     Board(board::Board),
 }
 
@@ -64,6 +67,7 @@ impl Refloat {
             Command::Decimation(command) => command.run(screen),
             Command::Fetch(command) => command.run(screen),
             Command::Watch(command) => command.run(screen),
+            Command::Explain(command) => command.run(screen),
             Command::Board(command) => command.run(screen),
         }
     }
