@@ -8,12 +8,12 @@ use super::event::{Change, Event};
 use super::failure::Failure;
 use super::timing::nanos;
 use crate::vesc::{FirmwareVersion, HardwareType};
-use crate::wire::{Info, Version};
+use crate::wire::{Info, InfoV1, Version};
 
 /// A board that was not found is looked for again after this time, where live values are wanted.
 const AGAIN_AFTER: i64 = 2_000_000_000;
-/// The highest version of a package that has the short form of INFO alone. Later ones have it too, so that it may be the
-/// reply to somebody else.
+/// The version of Refloat that has the short form of INFO alone. Later ones have it too, so that it may be the reply to
+/// somebody else.
 const SHORT_ONLY: u8 = 10;
 
 /// What is known of whoever answers.
@@ -71,9 +71,14 @@ impl Known {
     /// What is missing to record.
     pub(super) fn missing(&self) -> Option<Failure> {
         let info = self.info.as_ref()?;
-        let package = info.to_string();
+        let package = match info {
+            // Who has the short form alone is older than the recorder: the package before Refloat has such numbers.
+            Info::V1(InfoV1 { version, .. }) if *version > SHORT_ONLY => {
+                format!("Float {}.{}", version / 10, version % 10)
+            }
+            _ => info.to_string(),
+        };
         match info.can_record() {
-            // A package that has the short form alone is older than the recorder, whatever number it says.
             None => Some(Failure::TooOld { package }),
             Some(_) if !info.version().has_recorder() => Some(Failure::TooOld { package }),
             Some(false) => {
@@ -276,11 +281,11 @@ impl Client {
         match &self.known.firmware {
             Some(firmware) => {
                 let kind = match firmware.hardware_type {
-                    Some(HardwareType::Other) => "another module (VESC Express?)",
+                    Some(HardwareType::Other) => "another module, such as VESC Express",
                     Some(HardwareType::Bms) => "a BMS",
-                    _ => "a VESC",
+                    _ => "a controller",
                 };
-                format!("{kind} with firmware {firmware}")
+                format!("{kind} ({firmware})")
             }
             None => "something".to_owned(),
         }
