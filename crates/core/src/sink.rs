@@ -97,6 +97,10 @@ pub trait Encode: Send {
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     /// See [`Sink::end`].
     fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// No more samples will come: the last chance to refuse, for formats that say in front what is known only now.
+    fn close(&mut self) -> Result<(), EncodeError> {
+        Ok(())
+    }
     /// No more samples will come. What the format could not keep is reported, once per kind.
     fn finish(&mut self, out: &mut Vec<u8>) -> Vec<Problem>;
 }

@@ -393,6 +393,7 @@ impl<W: Write> Encoding<W> {
 
     /// Writes the last bytes and notes what the format could not keep.
     pub(crate) fn finish(&mut self) -> Result<(), SinkError> {
+        self.encoder.close()?;
         let lost = self.encoder.finish(&mut self.buffer);
         lost.into_iter().for_each(|problem| self.problems.push(problem));
         self.flush(0)

@@ -1,6 +1,15 @@
 //! All that the rest of logpose sees of a board.
 
-use logpose_core::{Dialect, Info, Reach, Support, Transport};
+use std::ops::ControlFlow;
+
+use logpose_core::{
+    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Index, Info, Limits, Lookup, Mend,
+    Problems, Reach, Read, RecordLine, Row, Session, Sink, SinkError, Support, TakeSamples, Time, Transport,
+};
+
+use crate::file::{self, Encoder, StreamDecoder};
+use crate::rfrec::{MAGIC, Recording};
+use crate::session::{Client, ClientOptions, LiveOptions};
 
 /// Refloat boards: their recordings as files, and the boards themselves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,8 +24,8 @@ static INFO: Info = Info {
     name: "refloat",
     title: "Refloat recording",
     extensions: &["rfrec"],
-    files: Support { read: false, write: false },
-    live: Support { read: false, write: false },
+    files: Support { read: true, write: true },
+    live: Support { read: true, write: false },
     reached: &[
         Reach { scheme: "refloat+tcp", transport: Transport::Tcp { port: PORT } },
         Reach { scheme: "refloat+serial", transport: Transport::Serial { baud: BAUD } },
@@ -27,5 +36,71 @@ static INFO: Info = Info {
 impl Dialect for Refloat {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        let live = Some(LiveOptions::default());
+        Some(Box::new(Client::new(ClientOptions { live, limits, ..ClientOptions::default() })))
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        match head {
+            _ if head.starts_with(&MAGIC) => Confidence::Yes,
+            // Perhaps its line end was changed, which is better said than that nobody knows it.
+            _ if head.starts_with(b"RFLTREC") => Confidence::Perhaps,
+            _ => Confidence::No,
+        }
+    }
+
+    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+        let recording = Recording::read(log)?;
+        let index = file::index(&recording, read);
+        problems.append(recording.problems);
+        Ok(index)
+    }
+
+    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+        let index = self.index(log, read, problems)?;
+        self.scan(log, &index, &Lookup::default(), read.prepare)
+    }
+
+    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+        index.marked_times(at, out);
+    }
+
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
+        file::samples(log, index, rows, take)
+    }
+
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        file::replay(log, index, lookup, sink)
+    }
+
+    fn records(
+        &self,
+        log: &[u8],
+        _: &Read<'_>,
+        from: u64,
+        line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
+    ) -> Result<(), DecodeError> {
+        file::records(log, from, line)
+    }
+
+    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+        Box::new(StreamDecoder::new(read.limits))
+    }
+
+    fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
+        let known = options.revision.is_none();
+        known.then(|| -> Box<dyn Encode> { Box::new(Encoder::default()) })
+    }
+
+    /// The blocks that are whole, as they are: their numbers are kept, so that a partial recording can still be gone on with.
+    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
+        let recording = Recording::read(log).ok()?;
+        Some(Box::new(move |out| {
+            file::mend(log, &recording, out);
+            false
+        }))
     }
 }

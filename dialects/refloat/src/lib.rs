@@ -2,11 +2,13 @@
 
 pub mod board;
 mod dialect;
+mod file;
 pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
 pub mod live;
+pub mod rfrec;
 pub mod session;
 pub mod vesc;
 pub mod wire;

@@ -16,6 +16,7 @@ mod client_hostile;
 mod client_live;
 mod client_world;
 mod deframer;
+mod file;
 mod float16;
 mod generated;
 mod items;

@@ -1,0 +1,200 @@
+//! Whatever a file holds.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use logpose_core::{
+    Channel, ChannelId, Columns, Decode as _, Dialect, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, Read,
+    Sample, Sink, SinkError, Span, StreamError, Time, Value,
+};
+
+use crate::Refloat;
+use crate::file::StreamDecoder;
+use crate::rfrec::{Recording, Writer};
+
+/// Everything that reads a file; what they find must agree. A file that is written from it reads the same.
+pub fn decode(data: &[u8]) {
+    let _ = Refloat.sniff(data);
+    let read = Read::default();
+    let mut problems = Problems::default();
+    let index = Refloat.index(data, &read, &mut problems);
+    let columns = Refloat.columns(data, &read, &mut Problems::default());
+    let _ = Refloat.records(data, &read, 0, &mut |line| {
+        assert!(!line.text.to_string().is_empty());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(index.is_ok(), columns.is_ok());
+    let found = index.as_ref().ok().map(|index| rows(data, index, &Lookup::default()));
+    decode_in_pieces(data, found.as_ref());
+    let (Ok(index), Ok(columns)) = (index, columns) else { return };
+    agree(data, &index, &columns);
+    write_again(data, &index);
+}
+
+/// What can be saved of a file, and gone on with.
+pub fn recover(data: &[u8]) {
+    let Ok(recording) = Recording::read(data) else {
+        assert!(Refloat.mend(data).is_none());
+        return;
+    };
+    let missing: u64 = recording.missing().iter().map(|gap| u64::from(gap.end - gap.start)).sum();
+    assert_eq!(missing + u64::from(recording.held()), u64::from(recording.size()), "missing and held");
+    assert!(recording.samples().count() as u64 == u64::from(recording.held()));
+    let (mut mended, mut mend) = (Vec::new(), Refloat.mend(data).unwrap_or_else(|| Box::new(|_| false)));
+    while mend(&mut mended) {}
+    let again = Recording::read(&mended).unwrap_or_else(|error| panic!("what was mended is no file: {error}"));
+    assert!(recording.samples().eq(again.samples()), "samples that were mended");
+    assert!(again.problems.list().iter().all(|problem| !["bad-crc", "truncated"].contains(&problem.code)));
+    let (held, whole) = Recording::resumable(data).unwrap_or_else(|error| panic!("not resumable: {error}"));
+    resume(data, &recording, &held, whole);
+}
+
+/// Goes on with the whole part of a file, out of what is held of all of it.
+fn resume(data: &[u8], recording: &Recording<'_>, held: &Recording<'_>, whole: u64) {
+    let mut file = usize::try_from(whole).ok().and_then(|whole| data.get(..whole)).unwrap_or_default().to_vec();
+    let mut writer = Writer::resume(held);
+    let missing = held.missing();
+    if held.complete || held.header.is_none() || !recording.missing().is_empty() {
+        return;
+    }
+    let known: BTreeMap<u32, &[u8]> = recording.samples().collect();
+    for index in missing.into_iter().flatten() {
+        let sample = known.get(&index).copied().unwrap_or_default();
+        assert!(writer.samples(index, sample, &mut file).is_ok());
+    }
+    assert!(writer.end(&mut file).is_ok());
+    let again = Recording::read(&file).unwrap_or_else(|error| panic!("what was gone on with is no file: {error}"));
+    assert!(again.complete || !again.head.intact || again.problems.worst().is_some(), "{:?}", again.problems);
+    assert!(again.samples().eq(recording.samples()));
+}
+
+/// Rows, columns, what is gathered and what is found by places must be the same.
+fn agree(data: &[u8], index: &Index, columns: &Columns) {
+    let rows = rows(data, index, &Lookup::default());
+    assert_eq!(rows.values().map(Vec::len).sum::<usize>() as u64, index.samples(), "rows and index");
+    assert_eq!(rows, lines(columns), "rows and columns");
+    let ids: Vec<ChannelId> = (0..ChannelId::try_from(index.channels.len()).unwrap_or(0)).collect();
+    if let Ok(gathered) = Refloat.gather(data, index, &ids, |_| {}) {
+        assert_eq!(rows, lines(&gathered), "rows and what is gathered");
+    }
+    let mut places = 0;
+    let _ = Refloat.rows(data, index, &Lookup::default(), &mut |rows| {
+        places += rows.len() as u64;
+        Ok(())
+    });
+    assert_eq!(places, index.samples(), "places and samples");
+    let last = index.channels.iter().flat_map(|c| c.positions.iter()).max().unwrap_or(0);
+    let cut = |start, end| Lookup { within: Some(Span { start, end }), ..Lookup::default() };
+    let halves = [cut(0, last / 2), cut(last / 2, u64::MAX)];
+    let within = halves.map(|lookup| self::rows(data, index, &lookup).values().map(Vec::len).sum::<usize>());
+    assert_eq!(within.iter().sum::<usize>() as u64, index.samples(), "windows");
+    if let Some((first, last)) = index.range() {
+        let middle = Time::from_nanos(first.nanos() / 2 + last.nanos() / 2);
+        let before = Lookup { end: Some(middle), ..Lookup::default() };
+        let behind = Lookup { start: Some(middle.plus(1)), ..Lookup::default() };
+        let both =
+            [before, behind].map(|lookup| self::rows(data, index, &lookup).values().map(Vec::len).sum::<usize>());
+        assert_eq!(both.iter().sum::<usize>() as u64, index.samples(), "before and behind the middle");
+    }
+}
+
+/// What is written from the samples of a file has the same samples.
+fn write_again(data: &[u8], index: &Index) {
+    let Some(mut encoder) = Refloat.encoder(&EncodeOptions::default()) else { return };
+    let mut file = Vec::new();
+    encoder.begin(&mut file);
+    let told =
+        Refloat.replay(data, index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut file });
+    if told.is_err() || encoder.close().is_err() {
+        return;
+    }
+    encoder.finish(&mut file);
+    let (Ok(one), Ok(two)) = (Recording::read(data), Recording::read(&file)) else {
+        panic!("what was written is no file")
+    };
+    assert!(two.complete, "{:?}", two.problems);
+    assert!(one.samples().map(|(_, bytes)| bytes).eq(two.samples().map(|(_, bytes)| bytes)), "samples written again");
+}
+
+fn rows(data: &[u8], index: &Index, lookup: &Lookup) -> BTreeMap<String, Vec<String>> {
+    let mut found = Lines::default();
+    let _ = Refloat.replay(data, index, lookup, &mut found);
+    found.lines
+}
+
+fn lines(columns: &Columns) -> BTreeMap<String, Vec<String>> {
+    let line = |(time, value): (Time, Value<'_>)| format!("{time} {}", shown(&value));
+    let all = columns.columns.iter().filter(|column| column.samples() > 0);
+    all.map(|column| (key(&column.channel), columns.samples(column).map(line).collect())).collect()
+}
+
+/// One channel for each name and type.
+fn key(channel: &Channel) -> String {
+    format!("{} {}", channel.name, channel.type_name)
+}
+
+fn shown(value: &Value<'_>) -> String {
+    match value {
+        Value::String(bytes) | Value::Bytes(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
+        Value::Float(x) => format!("{:08x}", x.to_bits()),
+        value => format!("{value:?}"),
+    }
+}
+
+fn decode_in_pieces(data: &[u8], file: Option<&BTreeMap<String, Vec<String>>>) {
+    let run = |step: usize| {
+        let mut decoder = StreamDecoder::new(Read::default().limits);
+        let mut sink = Lines::default();
+        let (mut used, mut given) = (0, 0);
+        while given < data.len() {
+            given = (given + step).min(data.len());
+            match decoder.decode(data.get(used..given).unwrap_or_default(), &mut sink) {
+                Ok(n) => used += n,
+                Err(error) => return (sink, Some(error)),
+            }
+        }
+        let end = decoder.finish(data.get(used..).unwrap_or_default(), &mut sink).err();
+        (sink, end)
+    };
+    let (whole, whole_error) = run(data.len().max(1));
+    let (pieces, pieces_error) = run(7);
+    let told = |error: Option<StreamError>| error.map(|error| error.to_string());
+    let (whole_error, pieces_error) = (told(whole_error), told(pieces_error));
+    assert_eq!(whole.lines, pieces.lines, "at once and in pieces");
+    assert_eq!(whole.problems, pieces.problems, "at once and in pieces");
+    assert_eq!(whole_error, pieces_error, "at once and in pieces");
+    if let (Some(file), None) = (file, whole_error) {
+        // Only in a whole file is there a way past what is not whole.
+        if whole.problems.iter().all(|(code, ..)| *code != "truncated") {
+            assert_eq!(&whole.lines, file, "the stream and the file");
+        }
+    }
+}
+
+/// Writes down what it is given, by channel.
+#[derive(Debug, Default)]
+struct Lines {
+    names: BTreeMap<ChannelId, String>,
+    lines: BTreeMap<String, Vec<String>>,
+    problems: Vec<(&'static str, Option<u64>, u64)>,
+}
+
+impl Sink for Lines {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.names.insert(id, key(channel));
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            let name = self.names.get(&sample.channel).map_or("not declared", |name| name);
+            let line = format!("{} {}", sample.time, shown(&sample.value));
+            self.lines.entry(name.to_owned()).or_default().push(line);
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push((problem.code, problem.at, problem.length));
+    }
+}

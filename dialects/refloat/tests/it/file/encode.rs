@@ -1,0 +1,180 @@
+//! What a recording can say, and what it refuses by name.
+
+use logpose_core::{Dialect, EncodeError, EncodeOptions, Sample, Severity, Time, Value};
+use logpose_refloat::Refloat;
+use logpose_refloat::rfrec::{Recording, TimeRef};
+
+use super::kit::{again, channel, ride};
+
+type Row<'a> = (u32, i64, Value<'a>);
+
+/// A file of channels and samples; times in ticks.
+fn write(channels: &[(&str, &str)], rows: &[Row<'_>]) -> Result<(Vec<u8>, Vec<&'static str>), EncodeError> {
+    let mut encoder = Refloat.encoder(&EncodeOptions::default()).unwrap();
+    let mut out = Vec::new();
+    encoder.begin(&mut out);
+    for (id, (name, type_name)) in (0..).zip(channels) {
+        encoder.channel(id, &channel(name, type_name), &mut out)?;
+    }
+    for (id, tick, value) in rows {
+        let time = Time::from_nanos(tick * 100_000);
+        encoder.samples(&[Sample { channel: *id, time, value: *value }], &mut out)?;
+    }
+    encoder.close()?;
+    let problems = encoder.finish(&mut out);
+    Ok((out, problems.into_iter().map(|problem| problem.code).collect()))
+}
+
+fn refusal(channels: &[(&str, &str)], rows: &[Row<'_>]) -> String {
+    write(channels, rows).unwrap_err().to_string()
+}
+
+const ALL: [(&str, &str); 5] = [
+    ("/refloat/erpm", "float"),
+    ("/refloat/running", "boolean"),
+    ("/refloat/wheelslip", "boolean"),
+    ("/refloat/footpad", "string"),
+    ("/refloat/adjustment", "string"),
+];
+
+#[test]
+fn a_header_is_made_where_there_is_none() {
+    let rows = [
+        (0, 1, Value::Float(1.0)),
+        (1, 1, Value::Boolean(true)),
+        (2, 1, Value::Boolean(false)),
+        (3, 1, Value::String(b"both")),
+        (4, 1, Value::String(b"none")),
+    ];
+    let (file, problems) = write(&ALL, &rows).unwrap();
+    assert_eq!(file, super::kit::hex(super::kit::EXAMPLE));
+    assert!(problems.is_empty());
+}
+
+#[test]
+fn states_that_are_not_told_are_written_as_none_and_that_is_said() {
+    let (file, problems) = write(&ALL[..1], &[(0, 5, Value::Float(-0.0)), (0, 6, Value::Float(131_008.0))]).unwrap();
+    assert_eq!(problems, ["flags-made"]);
+    let recording = Recording::read(&file).unwrap();
+    let samples: Vec<_> = recording.samples().map(|(_, bytes)| bytes.to_vec()).collect();
+    assert_eq!(samples, [[0, 0, 0, 5, 0, 0x80, 0], [0, 0, 0, 6, 0, 0x7f, 0xff]]);
+}
+
+#[test]
+fn every_flag_comes_back() {
+    for flags in 0..=255_u8 {
+        let mut parts = ride(2, 1);
+        parts.samples[0][4] = flags;
+        let file = parts.file();
+        assert_eq!(again(&file).unwrap().0, file, "{flags:#x}");
+    }
+}
+
+#[test]
+fn what_no_recording_holds_is_refused_by_name() {
+    let cases: [(&[(&str, &str)], &[Row<'_>], &str); 13] = [
+        (
+            &[("/drive/speed", "double")],
+            &[],
+            "refloat: channel \"/drive/speed\": a recording holds the channels of a Refloat board alone",
+        ),
+        (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording holds what the board's recorder does"),
+        (&[("/refloat/fault_code", "int64")], &[], "choose the channels to write with -y"),
+        (
+            &ALL[..1],
+            &[(0, 1, Value::Float(0.1))],
+            "\"/refloat/erpm\": at 0.000100 s: 0.1 is no value that a recording can hold in its 16 bits; the nearest is 0.099975586",
+        ),
+        (&[("/refloat/x", "double")], &[(0, 1, Value::Double(1.000_000_001))], "1.000000001 is no value"),
+        (&ALL[..1], &[(0, 1, Value::Float(f32::NAN))], "NaN is no value"),
+        (
+            &ALL,
+            &[(0, 1, Value::Float(1.0)), (1, 2, Value::Boolean(true))],
+            "\"/refloat/running\": its sample 0 is at 0.000200 s, and that of other channels at 0.000100 s",
+        ),
+        (&ALL, &[(0, 1, Value::Float(1.0))], "\"/refloat/running\": it has 0 samples, and other channels have 1"),
+        (
+            &[ALL[0], ALL[3]],
+            &[(0, 1, Value::Float(1.0)), (1, 1, Value::String(b"some"))],
+            "\"some\" is no state of a footpad",
+        ),
+        (
+            &[ALL[0], ALL[4]],
+            &[(0, 1, Value::Float(1.0)), (1, 1, Value::String(b"some"))],
+            "\"some\" is no setpoint adjustment",
+        ),
+        (&[("/refloat/file/meta", "json")], &[(0, 0, Value::String(b"[]"))], "it is no JSON object"),
+        (
+            &[("/refloat/file/meta", "json")],
+            &[(0, 0, Value::String(b"{}"))],
+            "there is neither a header nor a channel with values",
+        ),
+        (&ALL[..1], &[(0, -1, Value::Float(1.0))], "count from when the board was switched on"),
+    ];
+    for (channels, rows, expected) in cases {
+        let found = refusal(channels, rows);
+        assert!(found.contains(expected), "{found}\nnot {expected}");
+    }
+}
+
+#[test]
+fn the_header_and_the_channels_must_fit() {
+    let header = ("/refloat/file/header", "raw");
+    let payload = super::kit::hex("65 2A 00 00 00 01 01 04 65 72 70 6D");
+    let told = |id| (id, 1, Value::Bytes(&payload));
+    let missing = refusal(&[header], &[told(0)]);
+    assert!(missing.contains("\"/refloat/erpm\": the HEADER in /refloat/file/header lists it"), "{missing}");
+    let more = refusal(
+        &[header, ALL[0], ("/refloat/pitch", "float")],
+        &[told(0), (1, 1, Value::Float(1.0)), (2, 1, Value::Float(1.0))],
+    );
+    assert!(more.contains("\"/refloat/pitch\": the HEADER in /refloat/file/header does not list it"), "{more}");
+    let other = super::kit::hex("65 2A 00 00 00 02 01 04 65 72 70 6D");
+    let two = refusal(&[header, ALL[0]], &[told(0), (0, 1, Value::Bytes(&other))]);
+    assert!(two.contains("there are two that differ"), "{two}");
+}
+
+#[test]
+fn a_part_of_a_recording_is_a_recording_of_its_own() {
+    let header = ("/refloat/file/header", "raw");
+    let payload = super::kit::hex("65 2A 00 00 00 09 01 04 65 72 70 6D");
+    let rows = [(0, 1, Value::Bytes(&payload)), (1, 3, Value::Float(1.0)), (1, 3, Value::Float(2.0))];
+    let (file, problems) = write(&[header, ALL[0]], &rows).unwrap();
+    assert_eq!(problems, ["flags-made", "other-size"]);
+    let recording = Recording::read(&file).unwrap();
+    assert!(recording.complete);
+    assert_eq!((recording.size(), recording.held()), (2, 2));
+}
+
+#[test]
+fn channels_may_come_one_after_the_other_and_times_may_wrap_or_step_back() {
+    let ticks = [4_294_967_295, 4_294_967_296, 4_294_967_290];
+    let rows: Vec<Row<'_>> = (0..2)
+        .flat_map(|id| ticks.map(|tick| (id, tick, if id == 0 { Value::Float(1.0) } else { Value::Boolean(true) })))
+        .collect();
+    let (file, _) = write(&ALL[..2], &rows).unwrap();
+    let recording = Recording::read(&file).unwrap();
+    let found: Vec<_> = recording.timed().map(|sample| sample.time.nanos() / 100_000).collect();
+    assert_eq!(found, ticks);
+    assert_eq!(recording.problems.worst(), Some(Severity::Warning));
+}
+
+#[test]
+fn what_was_not_closed_says_that_nothing_was_written() {
+    let mut encoder = Refloat.encoder(&EncodeOptions::default()).unwrap();
+    let mut out = Vec::new();
+    let problems = encoder.finish(&mut out);
+    assert!(out.is_empty());
+    assert_eq!((problems[0].code, problems[0].severity), ("not-written", Severity::Damage));
+}
+
+#[test]
+fn a_time_reference_is_read_whatever_the_order_of_its_keys() {
+    let timeref = TimeRef { tick: 1, host_us: u64::MAX, uncertainty_us: 3 };
+    assert_eq!(TimeRef::from_json(timeref.to_json().as_bytes()), Some(timeref));
+    let other = br#"{ "uncertainty_us": 3, "host_us": 18446744073709551615, "tick": 1 }"#;
+    assert_eq!(TimeRef::from_json(other), Some(timeref));
+    for bad in [&b"{}"[..], b"7", br#"{"tick":4294967296,"host_us":0,"uncertainty_us":0}"#] {
+        assert_eq!(TimeRef::from_json(bad), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! Every file in `fixtures/refloat/valid` equals its dump.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+use logpose_core::{Confidence, Dialect, Read, Severity};
+use logpose_refloat::Refloat;
+use logpose_refloat::rfrec::{Block, Kind, Recording};
+
+use super::kit::{EXAMPLE, Parts, again, bless, fixtures, hex, index, ride, sample, workspace};
+
+/// Our own files; `LOGPOSE_BLESS=1` writes them anew.
+fn ours() -> Vec<(&'static str, Vec<u8>)> {
+    let one = |ids: &[&str], samples: Vec<Vec<u8>>| Parts {
+        ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        samples,
+        ..Parts::default()
+    };
+    let ticks = |ticks: &[u32]| ticks.iter().map(|tick| sample(*tick, 0x0d, &[f32::from(*tick as u8)])).collect();
+    let codes = [0x0000, 0x8000, 0x0001, 0x03ff, 0x7bff, 0x7c00, 0x7e00, 0x7fff, 0xfc00, 0xffff_u16];
+    let codes = (0..).zip(codes).map(|(tick, code)| {
+        let mut bytes = sample(tick * 12, 0x3d, &[]);
+        bytes.extend_from_slice(&code.to_be_bytes());
+        bytes
+    });
+    let wrap = [4_294_967_293, 4_294_967_294, 4_294_967_295, 0, 133, 144];
+    vec![
+        ("example.rfrec", hex(EXAMPLE)),
+        ("v1.2.rfrec", ride(2, 21).file()),
+        ("v1.3.rfrec", ride(3, 24).file()),
+        ("nothing.rfrec", ride(3, 0).file()),
+        ("ticks-wrap.rfrec", one(&["erpm"], ticks(&wrap)).file()),
+        ("equal-ticks.rfrec", one(&["erpm"], ticks(&[7, 7, 8, 8, 8])).file()),
+        ("codes.rfrec", one(&["setpoint"], codes.collect()).file()),
+        ("no-values.rfrec", one(&[], vec![sample(1, 0, &[]), sample(2, 0xff, &[])]).file()),
+        ("same-id-twice.rfrec", one(&["x", "running", "x"], vec![sample(1, 1, &[1.0, 2.0, 3.0])]).file()),
+        ("any-order.rfrec", any_order()),
+        ("other-package.rfrec", other_package()),
+    ]
+}
+
+/// The blocks of a ride in another order, some of them twice, and one that nobody knows.
+fn any_order() -> Vec<u8> {
+    let parts = ride(2, 9);
+    let (mut out, mut writer) = parts.begin();
+    Block { kind: Kind::Unknown(0x42), payload: b"of a later version" }.emit(&mut out);
+    for (from, to) in [(6, 9), (0, 2), (1, 4), (3, 6), (0, 9)] {
+        writer.samples(from as u32, &parts.samples[from..to].concat(), &mut out).unwrap();
+    }
+    writer.end(&mut out).unwrap();
+    writer.timeref(&parts.timeref.unwrap(), &mut out);
+    out
+}
+
+fn other_package() -> Vec<u8> {
+    let mut parts = ride(3, 1);
+    let info = parts.info.as_mut().unwrap();
+    info[4..11].copy_from_slice(b"Fork\0\0\0");
+    info[24] = 9;
+    parts.file()
+}
+
+pub(crate) fn dump(log: &[u8]) -> String {
+    let mut text = String::new();
+    let end = Refloat.records(log, &Read::default(), 0, &mut |line| {
+        writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
+        ControlFlow::Continue(())
+    });
+    if let Err(error) = end {
+        writeln!(text, "{error}").unwrap();
+    }
+    text
+}
+
+fn dump_name(name: &str) -> String {
+    format!("{name}.txt")
+}
+
+#[test]
+fn every_valid_file_equals_its_dump() {
+    let folder = workspace().join("fixtures/refloat/valid");
+    if bless() {
+        for (name, log) in ours() {
+            std::fs::write(folder.join(name), &log).unwrap();
+            std::fs::write(folder.join(dump_name(name)), dump(&log)).unwrap();
+        }
+    }
+    for (name, log) in fixtures("valid") {
+        let expected = std::fs::read_to_string(folder.join(dump_name(&name))).unwrap();
+        assert_eq!(dump(&log), expected, "{name}");
+        assert_eq!(Refloat.sniff(&log), Confidence::Yes, "{name}");
+        let (_, problems) = index(&log);
+        assert!(problems.worst() <= Some(Severity::Note), "{name}: {problems:?}");
+        assert!(Recording::read(&log).unwrap().complete, "{name}");
+    }
+}
+
+#[test]
+fn our_files_are_what_this_test_makes() {
+    let found = fixtures("valid");
+    for (name, log) in ours() {
+        let file = found.iter().find(|(file, _)| file == name);
+        assert!(file.is_some_and(|(_, bytes)| *bytes == log), "{name}: run with LOGPOSE_BLESS=1");
+    }
+}
+
+#[test]
+fn every_valid_file_in_its_canonical_form_comes_back_to_the_byte() {
+    for (name, log) in fixtures("valid") {
+        let (made, problems) = again(&log).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+        let (one, two) = (Recording::read(&log).unwrap(), Recording::read(&made).unwrap());
+        assert!(one.samples().eq(two.samples()) && two.complete, "{name}");
+        let canonical = !["any-order.rfrec"].contains(&&*name);
+        assert_eq!(made == log, canonical, "{name}");
+    }
+}
+
+#[test]
+fn a_dump_can_begin_in_the_middle() {
+    let log = ride(3, 24).file();
+    let all = dump(&log);
+    let from = all.lines().nth(10).unwrap();
+    let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
+    let mut first = None;
+    Refloat
+        .records(&log, &Read::default(), at, &mut |line| {
+            first = Some(line.text.to_string());
+            ControlFlow::Break(())
+        })
+        .unwrap();
+    assert!(from.ends_with(&first.unwrap()), "{from}");
+}
