@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use logpose_core::{Channel, ChannelIndex, Value, array_at};
+use logpose_core::{Channel, ChannelIndex, Type, Value, array_at};
 
 use crate::rfrec::Kind;
 use crate::wire::{Adjustment, Flags};
@@ -87,14 +87,17 @@ pub(crate) fn part_channel(kind: Kind) -> Option<Channel> {
     Some(Channel::new(format!("{PREFIX}file/{name}"), type_name))
 }
 
-/// The channels of the values of a sample. An id that a header has twice is two channels.
+/// The channels of the values of a sample. An id that a header has twice is two channels, and one that is called as a flag
+/// or a block is another channel than that.
 pub(crate) fn item_channels<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Channel> {
     let mut channels: Vec<Channel> = Vec::new();
+    let own: Vec<Channel> =
+        STATES.map(state_channel).into_iter().chain(PARTS.into_iter().filter_map(part_channel)).collect();
     for id in ids {
         let mut channel = items::channel(id);
         let plain = channel.name.clone();
         let mut turn = 1;
-        while channels.iter().any(|before| before.name == channel.name) {
+        while own.iter().chain(&channels).any(|before| before.name == channel.name) {
             turn += 1;
             channel.name = format!("{plain}#{turn}");
         }
@@ -120,6 +123,15 @@ pub(crate) fn named(channel: &Channel) -> Option<Lane> {
     state.or_else(|| {
         let part = PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| same(&other)));
         part.map(Lane::Part)
+    })
+}
+
+/// What a channel is that is not of values, also where its format has no bytes and no JSON but texts.
+pub(crate) fn meant(channel: &Channel) -> Option<Lane> {
+    named(channel).or_else(|| {
+        let part =
+            PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| other.name == channel.name))?;
+        matches!(channel.ty(), Type::String | Type::Bytes).then_some(Lane::Part(part))
     })
 }
 

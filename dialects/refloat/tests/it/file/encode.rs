@@ -79,7 +79,7 @@ fn what_no_recording_holds_is_refused_by_name() {
             "refloat: channel \"/drive/speed\": a recording holds the channels of a Refloat board alone",
         ),
         (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording holds what the board's recorder does"),
-        (&[("/refloat/fault_code", "int64")], &[], "choose the channels to write with -y"),
+        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; choose the channels to write with -y"),
         (
             &ALL[..1],
             &[(0, 1, Value::Float(0.1))],
@@ -122,7 +122,7 @@ fn the_header_and_the_channels_must_fit() {
     let header = ("/refloat/file/header", "raw");
     let payload = super::kit::hex("65 2A 00 00 00 01 01 04 65 72 70 6D");
     let told = |id| (id, 1, Value::Bytes(&payload));
-    let missing = refusal(&[header], &[told(0)]);
+    let missing = refusal(&[header, ALL[1]], &[told(0), (1, 1, Value::Boolean(true))]);
     assert!(missing.contains("\"/refloat/erpm\": the HEADER in /refloat/file/header lists it"), "{missing}");
     let more = refusal(
         &[header, ALL[0], ("/refloat/pitch", "float")],
