@@ -89,6 +89,9 @@ fn ids(version: &Version, choose: impl Fn(&Item) -> bool) -> Vec<&'static str> {
 }
 
 /// The channel of the values with this id.
+///
+/// An id that a board gives to an item and that is the name of another channel here stands in a folder of its own. No
+/// version has one.
 #[must_use]
 pub fn channel(id: &str) -> Channel {
     let item = item(id);
@@ -96,11 +99,55 @@ pub fn channel(id: &str) -> Channel {
         Some(item) if item.new == Some("erpm") => r#"{"about":"electrical revolutions a minute"}"#,
         _ => "",
     };
+    let folder = if is_reserved(id) { ITEMS_FOLDER } else { FOLDER };
     Channel {
         unit: item.and_then(|item| item.unit).map(str::to_owned),
         metadata: metadata.to_owned(),
-        ..Channel::new(format!("/refloat/{id}"), "float")
+        ..Channel::new(format!("{folder}{id}"), "float")
     }
+}
+
+/// The id of the item whose values are on the channel with this name, if it is one of an item.
+#[must_use]
+pub fn id_of(channel: &str) -> Option<&str> {
+    match channel.strip_prefix(ITEMS_FOLDER) {
+        Some(id) if is_reserved(id) => Some(id),
+        _ => channel.strip_prefix(FOLDER).filter(|id| !is_reserved(id)),
+    }
+}
+
+/// Where the channels of a board are.
+pub(crate) const FOLDER: &str = "/refloat/";
+/// Where those items are whose ids are taken.
+const ITEMS_FOLDER: &str = "/refloat/items/";
+
+/// Names of channels that are not numbers of items.
+static RESERVED: &[&str] = &[
+    "running",
+    "wheelslip",
+    "footpad",
+    "adjustment",
+    "state",
+    "mode",
+    "stop_condition",
+    "beep_reason",
+    "charging",
+    "darkride",
+    "fatal_error",
+    "recording",
+    "autostart",
+    "autostop",
+    "fault_code",
+    "alerts",
+    "prints",
+    "odometer",
+    "gnss.latitude",
+    "gnss.longitude",
+    "gnss.tick",
+];
+
+fn is_reserved(id: &str) -> bool {
+    RESERVED.contains(&id) || ["file/", "items/"].iter().any(|folder| id.starts_with(folder))
 }
 
 const fn renamed(old: &'static str, new: &'static str, unit: Option<&'static str>, about: &'static str) -> Item {
@@ -208,7 +255,9 @@ impl MaskField {
             FieldKind::Double => "double",
             FieldKind::Extra | FieldKind::State | FieldKind::Whole => "int64",
         };
-        Channel { type_name: type_name.to_owned(), unit: self.unit.map(str::to_owned), ..channel(self.id) }
+        let name = format!("{FOLDER}{}", self.id);
+        let unit = self.unit.map(str::to_owned);
+        Channel { name, type_name: type_name.to_owned(), unit, ..channel(self.id) }
     }
 }
 
@@ -266,6 +315,12 @@ pub static MASK2: &[MaskField] = &[
 pub fn fields(mask1: u32, mask2: u32) -> impl Iterator<Item = &'static MaskField> {
     let chosen = |mask: u32| move |field: &&MaskField| mask >> field.bit & 1 == 1;
     MASK1.iter().filter(chosen(mask1)).chain(MASK2.iter().filter(chosen(mask2)))
+}
+
+/// The field with this id, in either mask.
+#[must_use]
+pub fn mask_field(id: &str) -> Option<&'static MaskField> {
+    MASK1.iter().chain(MASK2).find(|field| field.id == id)
 }
 
 /// All bits that a version has fields for; `None` if it has no masks.

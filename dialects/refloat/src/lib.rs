@@ -6,8 +6,10 @@ pub mod float16;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod items;
+pub mod live;
 pub mod rfrec;
 pub mod vesc;
 pub mod wire;
 
 pub use dialect::{BAUD, PORT, Refloat};
+pub use live::LiveMapper;

@@ -17,6 +17,7 @@ mod strings;
 mod version;
 
 pub use alerts::{AlertRecord, AlertRecords, Alerts};
+pub(crate) use compact::tenths;
 pub use compact::{Compact, CompactCharging, CompactRide, CompactTotals, CompactValues};
 pub use error::{WireError, WireErrorKind};
 pub use flags::{Adjustment, Flags, Footpad, StateFlags};

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_stretch_is_the_difference_of_two_running_sums() {
-        let bytes: Vec<u8> = (0..200u32).map(|i| (i * i + 7 * i) as u8).collect();
+        let bytes: Vec<u8> = (0..200u8).map(|i| i.wrapping_mul(i).wrapping_add(7)).collect();
         let mut sums = vec![0];
         for byte in &bytes {
             sums.push(next(sums[sums.len() - 1], *byte));

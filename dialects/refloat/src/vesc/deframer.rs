@@ -62,7 +62,13 @@ impl Deframer {
     /// Whether a candidate waits for more bytes.
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        self.used < self.bytes.len()
+        self.waiting() > 0
+    }
+
+    /// How many bytes wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.bytes.len() - self.used
     }
 
     /// Gives up the candidate that waits, because the reply it might have been is overdue: drops its first byte, so that
@@ -75,7 +81,7 @@ impl Deframer {
 
     /// Forgets what waits: the stream was closed, and another one begins.
     pub fn clear(&mut self) {
-        self.skipped += (self.bytes.len() - self.used) as u64;
+        self.skipped += self.waiting() as u64;
         self.used = 0;
         self.bytes.clear();
         self.sums.clear();

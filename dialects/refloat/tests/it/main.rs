@@ -8,4 +8,12 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod deframer;
 mod file;
+mod float16;
+mod generated;
+mod items;
+mod kit;
+mod live;
+mod malformed;
+mod vectors;
