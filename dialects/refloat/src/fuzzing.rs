@@ -2,6 +2,10 @@
 
 mod file;
 
+mod board;
+
+pub use board::board;
+
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
 use crate::wire::{Data, Info, Live, PackageError, Print, Reply, Request, Sample, Status};

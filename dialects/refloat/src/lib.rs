@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod board;
 mod dialect;
 mod file;
 pub mod float16;

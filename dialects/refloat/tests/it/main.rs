@@ -8,6 +8,7 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod board;
 mod deframer;
 mod file;
 mod float16;
