@@ -4,10 +4,11 @@ use logpose_core::{Channel, ChannelId, Encode, EncodeError, Problem, Sample, Sev
 use serde_json::{Map, Value as Json};
 
 use super::base64;
-use super::model::{Lane, PREFIX, State, item_channels, meant};
+use super::model::{Lane, State, item_channels, meant};
+use crate::float16;
+use crate::items::{self, FOLDER};
 use crate::rfrec::{Block, Clock, Kind, TICK_RATE, TimeRef, Writer};
 use crate::wire::{Adjustment, Flags, Footpad, Header, Info, Sample as Recorded};
-use crate::{float16, items};
 
 /// Samples of the model to a recording.
 ///
@@ -30,18 +31,9 @@ pub(crate) struct Encoder {
 #[derive(Debug)]
 struct Target {
     name: String,
-    /// Whether its numbers are whole ones, as those of some live values.
-    whole: bool,
     /// How many samples it had.
     count: usize,
     what: What,
-}
-
-impl Target {
-    /// Whether no board records it.
-    fn is_live(&self) -> bool {
-        self.whole && items::item(self.name.strip_prefix(PREFIX).unwrap_or_default()).is_none()
-    }
 }
 
 #[derive(Debug)]
@@ -188,18 +180,14 @@ impl Encoder {
             if self.targets.iter().flatten().all(|target| matches!(target.what, What::Part(_))) {
                 return Err(refused("/refloat/file/header", "there is neither a header nor a channel with values"));
             }
-            let ids = items.iter().map(|(name, _)| name.strip_prefix(PREFIX).unwrap_or(name));
-            if let Some((name, _)) = items.iter().find(|(name, _)| !name.is_ascii() || name.len() > PREFIX.len() + 255)
-            {
+            let id = |name| items::id_of(name).unwrap_or(name);
+            if let Some((name, _)) = items.iter().find(|(name, _)| !name.is_ascii() || id(name).len() > 255) {
                 return Err(refused(name, "an id has at most 255 bytes of ASCII"));
-            }
-            if let Some(target) = self.targets.iter().flatten().find(|target| target.is_live()) {
-                return Err(live(&target.name));
             }
             if let Some((name, _)) = items.get(255) {
                 return Err(refused(name, "a recording has at most 255 values; leave some channels out"));
             }
-            Header::put(size, ids, &mut made);
+            Header::put(size, items.iter().map(|(name, _)| id(name)), &mut made);
             return Ok((items, made));
         };
         let header = Header::parse(payload).map_err(|error| refused("/refloat/file/header", error.to_string()))?;
@@ -257,9 +245,10 @@ fn code(value: &Value<'_>) -> Result<u16, String> {
         Value::Double(x) => {
             #[expect(clippy::cast_possible_truncation, reason = "what does not come back is refused")]
             let near = x as f32;
-            // Formats of text have a binary32 in the shortest form that is read back as one.
-            let as_text = || near.to_string().parse().ok().map(f64::to_bits);
-            if f64::from(near).to_bits() != x.to_bits() && as_text() != Some(x.to_bits()) {
+            // Formats of text have a binary32 in at most nine digits, and not always the same ones.
+            let digits =
+                || format!("{x:e}").bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+            if f64::from(near).to_bits() != x.to_bits() && digits() > 9 {
                 return Err(inexact(&x, float16::decode(float16::encode(near))));
             }
             near
@@ -331,8 +320,8 @@ impl Encode for Encoder {
             (Some(Lane::State(state)), _) => What::State(state),
             (Some(Lane::Part(kind)), _) => What::Part(kind),
             // Formats without types tell whole numbers as such.
-            (_, Type::Float | Type::Double | Type::Int64) if name.starts_with(PREFIX) => What::Item(Vec::new()),
-            _ if name.starts_with(PREFIX) => return Err(live(name)),
+            (_, Type::Float | Type::Double | Type::Int64) if items::id_of(name).is_some() => What::Item(Vec::new()),
+            _ if name.starts_with(FOLDER) => return Err(live(name)),
             _ => {
                 let message = "a recording holds the channels of a Refloat board alone (/refloat/…), and this is none of \
                                them; choose the channels to write with -y";
@@ -348,12 +337,7 @@ impl Encode for Encoder {
             self.targets.resize_with(id as usize + 1, || None);
         }
         if let Some(place) = self.targets.get_mut(id as usize) {
-            *place = Some(Target {
-                name: name.to_owned(),
-                whole: is_item(&what) && channel.ty() == Type::Int64,
-                count: 0,
-                what,
-            });
+            *place = Some(Target { name: name.to_owned(), count: 0, what });
         }
         Ok(())
     }

@@ -4,12 +4,10 @@ use std::sync::LazyLock;
 
 use logpose_core::{Channel, ChannelIndex, Type, Value, array_at};
 
+use crate::float16;
+use crate::items::{self, FOLDER};
 use crate::rfrec::Kind;
 use crate::wire::{Adjustment, Flags};
-use crate::{float16, items};
-
-/// What stands in front of all names.
-pub(crate) const PREFIX: &str = "/refloat/";
 
 /// One channel's source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,7 +69,7 @@ fn adjustment_name(kind: Adjustment) -> &'static str {
 
 /// The channel of a piece of flags.
 pub(crate) fn state_channel(state: State) -> Channel {
-    Channel::new(format!("{PREFIX}{}", state.name()), state.type_name())
+    Channel::new(format!("{FOLDER}{}", state.name()), state.type_name())
 }
 
 /// The channel of blocks of a kind, if they have one.
@@ -84,20 +82,17 @@ pub(crate) fn part_channel(kind: Kind) -> Option<Channel> {
         Kind::TimeRef => ("timeref", "json"),
         Kind::Samples | Kind::End | Kind::Unknown(_) => return None,
     };
-    Some(Channel::new(format!("{PREFIX}file/{name}"), type_name))
+    Some(Channel::new(format!("{FOLDER}file/{name}"), type_name))
 }
 
-/// The channels of the values of a sample. An id that a header has twice is two channels, and one that is called as a flag
-/// or a block is another channel than that.
+/// The channels of the values of a sample. An id that a header has twice is two channels.
 pub(crate) fn item_channels<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Channel> {
     let mut channels: Vec<Channel> = Vec::new();
-    let own: Vec<Channel> =
-        STATES.map(state_channel).into_iter().chain(PARTS.into_iter().filter_map(part_channel)).collect();
     for id in ids {
         let mut channel = items::channel(id);
         let plain = channel.name.clone();
         let mut turn = 1;
-        while own.iter().chain(&channels).any(|before| before.name == channel.name) {
+        while channels.iter().any(|before| before.name == channel.name) {
             turn += 1;
             channel.name = format!("{plain}#{turn}");
         }

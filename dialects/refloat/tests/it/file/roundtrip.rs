@@ -1,5 +1,7 @@
 //! Generated recordings, written and read again.
 
+use std::ops::Range;
+
 use logpose_refloat::fuzzing;
 use logpose_refloat::rfrec::{Recording, Writer};
 use logpose_refloat::wire::Header;
@@ -68,7 +70,7 @@ proptest! {
             writer.header(&parts.header(), &mut rest).unwrap();
         }
         let size = Header::parse(&parts.header()).unwrap().size;
-        let missing = if held.header.is_some() { held.missing() } else { vec![0..size] };
+        let missing = if held.header.is_some() { held.missing() } else { vec![Range { start: 0, end: size }] };
         for gap in missing {
             let samples = &parts.samples[gap.start as usize..gap.end as usize];
             writer.samples(gap.start, &samples.concat(), &mut rest).unwrap();
