@@ -1,16 +1,16 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over fixtures and generated inputs.
 
-mod file;
-
 mod board;
+mod file;
+mod session;
 
 pub use board::board;
+pub use file::{decode, recover};
+pub use session::session;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
 use crate::wire::{Data, Info, Live, PackageError, Print, Reply, Request, Sample, Status};
-
-pub use file::{decode, recover};
 
 /// What the pieces of a stream hold does not depend on where it is cut, is what a plain search finds, and takes bounded
 /// memory.

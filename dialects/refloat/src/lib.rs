@@ -9,6 +9,7 @@ pub mod fuzzing;
 pub mod items;
 pub mod live;
 pub mod rfrec;
+pub mod session;
 pub mod vesc;
 pub mod wire;
 

@@ -9,6 +9,12 @@
 )]
 
 mod board;
+mod client;
+mod client_faults;
+mod client_generated;
+mod client_hostile;
+mod client_live;
+mod client_world;
 mod deframer;
 mod file;
 mod float16;
