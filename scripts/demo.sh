@@ -29,4 +29,6 @@ junction=$dir/demo_junction.log
 run carla info "$junction"
 run carla collisions "$junction"
 run carla state "$junction" --time 10 --actor class:vehicle
+run refloat explain "$dir/demo_nosedive.rfrec"
+run convert "$dir/demo_nosedive.rfrec" --output "$dir/nosedive.csv"
 printf '\nThe logs are in %s. Next: %s --help\n' "$dir" "$logpose"

@@ -8,6 +8,7 @@ use logpose_core::{
 };
 
 use crate::Header;
+use crate::decimal::moment;
 use crate::inferred::{Guess, Rows};
 
 /// Whether bytes from the front of a file look like a table with a time in front.
@@ -199,34 +200,6 @@ fn unit(name: &str) -> Option<u32> {
     }
 }
 
-/// A decimal number of some unit as a time, to the nanosecond.
-fn moment(text: &[u8], places: u32) -> Option<Time> {
-    let (negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
-        Some(at) => (digits.get(..at)?, digits.get(at + 1..)?),
-        None => (digits, &[][..]),
-    };
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    if !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
-        // With an exponent it is a floating-point number.
-        let number: f64 =
-            str::from_utf8(text).ok().filter(|_| digits.first().is_some_and(u8::is_ascii_digit))?.parse().ok()?;
-        return Time::from_seconds(number / 10_f64.powi(9 - i32::try_from(places).ok()?));
-    }
-    let zeros = std::iter::repeat(&b'0');
-    let mut digits = whole.iter().chain(fraction.iter().chain(zeros).take(places as usize));
-    let mut ns = digits.try_fold(0_i128, |ns, digit| ns.checked_mul(10)?.checked_add((digit - b'0').into()))?;
-    // The first digit behind those that count rounds.
-    ns += i128::from(fraction.get(places as usize).is_some_and(|digit| *digit >= b'5'));
-    i64::try_from(if negative { -ns } else { ns }).ok().map(Time::from_nanos)
-}
-
 fn error(code: &'static str, at: u64, message: String) -> DecodeError {
     DecodeError { dialect: "csv", code, at, message, help: None }
 }
@@ -236,32 +209,7 @@ const LONGEST_HEADER: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{moment, unit};
-
-    #[test]
-    fn times_are_exact() {
-        for (text, places, ns) in [
-            ("0.000", 9, Some(0)),
-            ("-1.500001", 9, Some(-1_500_001_000)),
-            ("9223372036.854775807", 9, Some(i64::MAX)),
-            ("-9223372036.854775808", 9, Some(i64::MIN)),
-            ("9223372036.854775808", 9, None),
-            ("0.0000000005", 9, Some(1)),
-            ("12", 6, Some(12_000_000)),
-            ("12.5", 3, Some(12_500)),
-            ("7.4", 0, Some(7)),
-            ("1e-3", 9, Some(1_000_000)),
-            ("1e3", 0, Some(1_000)),
-            (".5", 9, Some(500_000_000)),
-            ("", 9, None),
-            (".", 9, None),
-            ("-", 9, None),
-            ("NaN", 9, None),
-            ("2024-03-01T12:00:00Z", 9, None),
-        ] {
-            assert_eq!(moment(text.as_bytes(), places).map(logpose_core::Time::nanos), ns, "{text}");
-        }
-    }
+    use super::unit;
 
     #[test]
     fn only_times_are_called_times() {

@@ -154,6 +154,12 @@ impl<'s> Rows<'s> {
         self.done(id, time)
     }
 
+    /// Adds a value of the channel's type.
+    pub(crate) fn value(&mut self, id: ChannelId, time: Time, value: &Value<'_>) -> Result<(), SinkError> {
+        value.emit(Layout::Little, &mut self.bytes);
+        self.done(id, time)
+    }
+
     /// Gives the rest to the sink.
     pub(crate) fn flush(&mut self) -> Result<(), SinkError> {
         let mut start = 0;

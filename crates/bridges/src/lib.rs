@@ -5,6 +5,7 @@ mod batches;
 mod bridge;
 mod capture;
 pub mod csv;
+mod decimal;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;

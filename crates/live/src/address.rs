@@ -298,7 +298,7 @@ const MAX_TEAM: u16 = 25_599;
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Host};
+    use super::{Address, Host, Place, Speech};
 
     #[test]
     fn every_form_of_an_address_is_read() {
@@ -311,6 +311,11 @@ mod tests {
             ("rlog://:0", "rlog://127.0.0.1:0"),
             ("rlog://254", "rlog://254:5800"),
             ("foxglove://0.0.0.0", "foxglove://0.0.0.0:8765"),
+            ("refloat+tcp://192.168.4.1", "refloat+tcp://192.168.4.1:65102"),
+            ("refloat+udp://localhost:99", "refloat+udp://localhost:99"),
+            ("refloat+serial:/dev/ttyACM0", "refloat+serial:/dev/ttyACM0"),
+            ("refloat+serial:///dev/ttyACM0?baud=57600", "refloat+serial:/dev/ttyACM0"),
+            ("Refloat+Serial:COM3", "refloat+serial:COM3"),
         ];
         for (text, meant) in cases {
             assert_eq!(Address::parse(text).unwrap().to_string(), meant);
@@ -329,11 +334,37 @@ mod tests {
             ("rlog://[zz]", "no IPv6 address"),
             ("rlog://a/b", "a host and perhaps a port"),
             ("rlog://a b", "is no host"),
+            ("refloat+serial:", "is named behind the colon"),
+            ("refloat+serial:/dev/ttyS0?baud=fast", "a number of bits a second"),
+            ("refloat+serial:/dev/ttyS0?baud=0", "a number of bits a second"),
+            ("refloat+tcp:192.168.4.1", "is no live address"),
+            ("refloat://192.168.4.1", "refloat+serial:"),
         ];
         for (text, reason) in cases {
             let error = Address::parse(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_serial_port_is_a_place_of_its_own() {
+        let address = Address::parse("refloat+serial:/dev/ttyACM0?baud=57600").unwrap();
+        let Place::Serial(port) = &address.place else { panic!("{address:?}") };
+        assert_eq!((&*port.path, port.baud), ("/dev/ttyACM0", 57_600));
+        assert!(address.network().is_none() && !address.is_commanding());
+        assert!(address.bind().unwrap_err().to_string().contains("an address of the network"));
+        assert_eq!(address.clone().on(Host::Team(254)).to_string(), address.to_string());
+        let usual = Address::parse("refloat+serial:COM3").unwrap();
+        assert!(matches!(usual.place, Place::Serial(port) if port.baud == 115_200));
+        assert!(matches!(usual.speech, Speech::Dialect(dialect, _) if dialect.info().name == "refloat"));
+    }
+
+    #[test]
+    fn what_is_live_is_told_from_files() {
+        let live = ["refloat+serial:/dev/ttyACM0", "refloat+serial:COM3", "refloat+tcp://a", "nt4://254"];
+        let files = ["match.wpilog", "C:\\logs\\a.rfrec", "/dev/ttyACM0", "refloat:a", "a:b"];
+        assert!(live.iter().all(|text| Address::is_live(text)));
+        assert!(!files.iter().any(|text| Address::is_live(text)));
     }
 
     #[test]

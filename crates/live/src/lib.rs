@@ -13,7 +13,9 @@ mod live;
 mod output;
 pub mod player;
 pub mod recorder;
+pub mod refloat;
 mod server;
+mod shared;
 mod source;
 mod source_clock;
 mod stats;
@@ -23,7 +25,7 @@ pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, Foxgl
 pub use address::{Address, AddressError, Host, Place, Speech};
 pub use clock::Clock;
 pub use join::Join;
-pub use links::SerialPort;
+pub use links::{FoundPort, SerialPort, serial_ports};
 pub use live::{Live, Progress, SourceProgress};
 pub use logpose_core::Batch;
 pub use output::{Output, OutputError, OutputThread};

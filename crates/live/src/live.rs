@@ -56,6 +56,13 @@ impl Live {
         self.clock
     }
 
+    /// Does something that needs to be inside of all this.
+    #[cfg(unix)]
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _inside = self.runtime.enter();
+        work()
+    }
+
     /// Starts a server. It is an output.
     pub fn serve(&self, address: &Address, options: &ServerOptions) -> Result<Server, ServerError> {
         self.runtime.block_on(Server::start(address, self.clock, options))

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use logpose_core::{Limits, Link, Session, Transport};
 use tokio::net::TcpStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::driver::Driver;
 use crate::links::paired::{Beside, Caller, FIELD, Ports, is_field};
 use crate::links::{Candidate, SerialPort, Wire, connect};
+use crate::shared::Shared;
 use crate::stats::LinkStats;
 use crate::{Address, Batch, Clock, Host, Place, Speech};
 
@@ -19,6 +20,8 @@ pub struct Source {
     candidate: Candidate,
     stats: Arc<LinkStats>,
     once: bool,
+    /// Rings when the session was told something from outside.
+    told: Arc<Notify>,
 }
 
 /// Why nothing can be heard at an address.
@@ -63,7 +66,12 @@ impl Source {
     }
 
     pub(crate) fn over(session: Box<dyn Session>, candidate: Candidate) -> Self {
-        Self { session, candidate, stats: Arc::default(), once: false }
+        Self { session, candidate, stats: Arc::default(), once: false, told: Arc::default() }
+    }
+
+    /// A session that is told what to do while it runs.
+    pub(crate) fn shared<S: Session + 'static>(session: &Shared<S>, candidate: Candidate) -> Self {
+        Self { told: session.told(), ..Self::over(Box::new(session.clone()), candidate) }
     }
 
     /// Ends when the first connection ends, instead of connecting again.
@@ -90,10 +98,11 @@ impl Source {
     ) {
         let stats = Arc::clone(&self.stats);
         let mut driver = Driver::new(&mut *self.session, clock, QUEUE_BYTES, &stats);
-        if matches!(self.candidate, Candidate::Called(_) | Candidate::Calling(_)) {
+        if self.candidate.is_timed() {
             driver.be_precise();
         }
-        let mut pause = FIRST_PAUSE;
+        let longest = if self.candidate.is_served() { Duration::ZERO } else { LONGEST_PAUSE };
+        let mut pause = FIRST_PAUSE.min(longest);
         loop {
             let attempt = tokio::select! {
                 attempt = connect(&self.candidate) => attempt,
@@ -105,7 +114,8 @@ impl Source {
                     stats.connected_to(connection.peer);
                     let since = Instant::now();
                     let link = driver.open(connection.wire);
-                    if listen(&mut driver, link, connection.beside, number, &batches, &mut stop).await.is_none() {
+                    let heard = Heard { number, batches: &batches, told: &self.told };
+                    if heard.listen(&mut driver, link, connection.beside, &mut stop).await.is_none() {
                         break;
                     }
                     driver.close_all();
@@ -113,7 +123,7 @@ impl Source {
                         break;
                     }
                     if since.elapsed() >= HEALTHY {
-                        pause = FIRST_PAUSE;
+                        pause = FIRST_PAUSE.min(longest);
                     }
                 }
             }
@@ -121,7 +131,7 @@ impl Source {
                 () = sleep(with_jitter(pause, clock)) => {}
                 _ = stop.wait_for(|stop| *stop) => break,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(longest);
         }
         let mut batch = Batch::new(clock.micros());
         driver.session.handle_end(batch.received);
@@ -133,33 +143,42 @@ impl Source {
     }
 }
 
-/// Listens until the connection ends, which is when its link does. `None` if there is nothing more to listen for.
-async fn listen(
-    driver: &mut Driver<'_, dyn Session>,
-    link: Link,
-    mut beside: Option<Beside>,
+/// Whom to tell what is heard.
+struct Heard<'h> {
     number: usize,
-    batches: &mpsc::Sender<(usize, Batch)>,
-    stop: &mut watch::Receiver<bool>,
-) -> Option<()> {
-    while driver.is_open(link) {
-        let is_busy = driver.links() > 1;
-        let event = tokio::select! {
-            event = driver.wait() => event,
-            stream = another(&mut beside, is_busy) => {
-                driver.open(Wire::Tcp(stream));
-                continue;
+    batches: &'h mpsc::Sender<(usize, Batch)>,
+    told: &'h Notify,
+}
+
+impl Heard<'_> {
+    /// Listens until the connection ends, which is when its link does. `None` if there is nothing more to listen for.
+    async fn listen(
+        &self,
+        driver: &mut Driver<'_, dyn Session>,
+        link: Link,
+        mut beside: Option<Beside>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Option<()> {
+        while driver.is_open(link) {
+            let is_busy = driver.links() > 1;
+            let event = tokio::select! {
+                event = driver.wait() => event,
+                () = self.told.notified() => None,
+                stream = another(&mut beside, is_busy) => {
+                    driver.open(Wire::Tcp(stream));
+                    continue;
+                }
+                _ = stop.wait_for(|stop| *stop) => return None,
+            };
+            let mut batch = Batch::new(driver.clock.now());
+            driver.handle(event, &mut batch).ok()?;
+            batch.clock_offset = driver.session.clock_offset();
+            if !batch.is_empty() {
+                self.batches.send((self.number, batch)).await.ok()?;
             }
-            _ = stop.wait_for(|stop| *stop) => return None,
-        };
-        let mut batch = Batch::new(driver.clock.now());
-        driver.handle(event, &mut batch).ok()?;
-        batch.clock_offset = driver.session.clock_offset();
-        if !batch.is_empty() {
-            batches.send((number, batch)).await.ok()?;
         }
+        Some(())
     }
-    Some(())
 }
 
 /// The next link beside the first, where there can be any.

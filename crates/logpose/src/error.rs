@@ -74,6 +74,12 @@ pub enum ErrorKind {
     /// Logs cannot be put on one clock.
     #[error("{0}")]
     Unaligned(String),
+    /// The log has not what was asked about.
+    #[error("there is no channel {}", channels.join(", "))]
+    MissingChannels {
+        /// Their names.
+        channels: Vec<String>,
+    },
     /// Something was asked that makes no sense.
     #[error("{0}")]
     Usage(String),
@@ -124,6 +130,7 @@ impl Error {
             ErrorKind::Refused(_) => "refused",
             ErrorKind::Edit(_) => "edit",
             ErrorKind::Unaligned(_) => "unaligned",
+            ErrorKind::MissingChannels { .. } => "missing-channels",
             ErrorKind::Usage(_) => "usage",
             ErrorKind::Verify(_) => "verify",
         }

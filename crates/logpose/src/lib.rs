@@ -21,6 +21,7 @@ mod parts;
 mod pieces;
 mod progress;
 mod recover;
+pub mod refloat;
 pub mod season;
 mod select;
 mod show;

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Index, Info, Lookup, Mend, Problems,
-    Reach, Read, RecordLine, Row, Sink, SinkError, Support, TakeSamples, Time, Transport,
+    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Index, Info, Limits, Lookup, Mend,
+    Problems, Reach, Read, RecordLine, Row, Session, Sink, SinkError, Support, TakeSamples, Time, Transport,
 };
 
 use crate::file::{self, Encoder, StreamDecoder};
 use crate::rfrec::{MAGIC, Recording};
+use crate::session::{Client, ClientOptions, LiveOptions};
 
 /// Refloat boards: their recordings as files, and the boards themselves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +25,7 @@ static INFO: Info = Info {
     title: "Refloat recording",
     extensions: &["rfrec"],
     files: Support { read: true, write: true },
-    live: Support { read: false, write: false },
+    live: Support { read: true, write: false },
     reached: &[
         Reach { scheme: "refloat+tcp", transport: Transport::Tcp { port: PORT } },
         Reach { scheme: "refloat+serial", transport: Transport::Serial { baud: BAUD } },
@@ -35,6 +36,11 @@ static INFO: Info = Info {
 impl Dialect for Refloat {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        let live = Some(LiveOptions::default());
+        Some(Box::new(Client::new(ClientOptions { live, limits, ..ClientOptions::default() })))
     }
 
     fn sniff(&self, head: &[u8]) -> Confidence {

@@ -22,7 +22,7 @@ pub use compact::{Compact, CompactCharging, CompactRide, CompactTotals, CompactV
 pub use error::{WireError, WireErrorKind};
 pub use flags::{Adjustment, Flags, Footpad, StateFlags};
 pub use info::{Info, InfoV1, InfoV2, capability};
-pub use live::{ActiveAlerts, Charging, FieldValue, Fields, Live, LiveIds, LiveMask, put_float32};
+pub use live::{ActiveAlerts, Charging, FieldValue, Live, LiveIds, LiveMask, put_float32};
 pub use print::{PackageError, Print};
 pub use recording::{Data, Header, Sample, Samples};
 pub use reply::Reply;

@@ -1,6 +1,5 @@
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use logpose_core::{Link, Session, Sink, SinkError, Time, Transmit};
 use logpose_driverstation::script::Action;
@@ -51,11 +50,8 @@ impl fmt::Display for News {
     }
 }
 
-/// A session that one task drives and another one tells what to do. Nobody holds it for long.
-pub(super) struct Shared<A>(Arc<Mutex<Directed<A>>>);
-
 impl<A: Actor> Directed<A> {
-    fn new(actor: A, agendas: Vec<Agenda>) -> Self {
+    pub(super) fn new(actor: A, agendas: Vec<Agenda>) -> Self {
         Self { actor, agendas, news: VecDeque::new(), over: false }
     }
 
@@ -102,75 +98,52 @@ fn push(news: &mut VecDeque<News>, one: News) {
     news.push_back(one);
 }
 
-impl<A: Actor> Shared<A> {
-    pub(super) fn new(actor: A, agendas: Vec<Agenda>) -> Self {
-        Self(Arc::new(Mutex::new(Directed::new(actor, agendas))))
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Directed<A>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What tells whether anybody still has it.
-    pub(super) fn watch(&self) -> std::sync::Weak<Mutex<Directed<A>>> {
-        Arc::downgrade(&self.0)
-    }
-}
-
-impl<A> Clone for Shared<A> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<A: Actor> Session for Shared<A> {
+impl<A: Actor> Session for Directed<A> {
     fn handle_open(&mut self, now: Time, link: Link) {
-        let mut it = self.lock();
-        it.actor.handle_open(now, link);
-        it.advance(now);
+        self.actor.handle_open(now, link);
+        self.advance(now);
     }
 
     fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let mut it = self.lock();
-        let done = it.actor.handle_input(now, link, bytes, sink);
-        it.advance(now);
+        let done = self.actor.handle_input(now, link, bytes, sink);
+        self.advance(now);
         done
     }
 
     fn handle_close(&mut self, now: Time, link: Link) {
-        let mut it = self.lock();
-        it.actor.handle_close(now, link);
-        it.advance(now);
+        self.actor.handle_close(now, link);
+        self.advance(now);
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        let mut it = self.lock();
         // What is due goes out with the packet that is.
-        it.advance(now);
-        it.actor.handle_timeout(now);
+        self.advance(now);
+        self.actor.handle_timeout(now);
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let it = self.lock();
-        it.agendas.iter().filter_map(Agenda::next).chain(it.actor.poll_timeout()).min()
+        self.agendas.iter().filter_map(Agenda::next).chain(self.actor.poll_timeout()).min()
     }
 
     fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.lock().actor.poll_transmit()
+        self.actor.poll_transmit()
     }
 
     fn poll_close(&mut self) -> Option<Link> {
-        self.lock().actor.poll_close()
+        self.actor.poll_close()
     }
 
     fn handle_end(&mut self, now: Time) {
-        let mut it = self.lock();
-        it.actor.handle_end(now);
-        it.advance(now);
+        self.actor.handle_end(now);
+        self.advance(now);
     }
 
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.lock().actor.poll_samples(sink)
+        self.actor.poll_samples(sink)
+    }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.actor.clock_offset()
     }
 }
 

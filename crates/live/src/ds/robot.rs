@@ -8,10 +8,11 @@ use logpose_driverstation::script::{Action, Script};
 use logpose_driverstation::session::{Change, Event, Refused, Robot, RobotOptions, RobotView};
 
 use super::agenda::Agenda;
-use super::directed::{Actor, Directed, Shared};
+use super::directed::{Actor, Directed};
 use super::{DsError, Ports, ROBOT_RUNS};
 use crate::links::Candidate;
 use crate::links::paired::Callee;
+use crate::shared::Shared;
 use crate::{Clock, Source};
 
 /// A simulated robot over sockets. It serves one station at a time.
@@ -52,7 +53,7 @@ impl Default for RobotSetup {
 /// Tells a simulated robot what happens to it while it runs, from any thread.
 #[derive(Clone)]
 pub struct RobotHandle {
-    shared: Shared<Robot>,
+    shared: Shared<Directed<Robot>>,
     clock: Clock,
 }
 
@@ -65,7 +66,8 @@ impl RobotRunner {
         let stream = SocketAddr::new(setup.bind, setup.ports.stream);
         let bound = TcpListener::bind(stream).and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
         let listener = bound.map_err(DsError::bind("TCP", stream, ROBOT_RUNS))?;
-        let shared = Shared::new(Robot::new(setup.options), setup.script.map(Agenda::script).into_iter().collect());
+        let agendas = setup.script.map(Agenda::script).into_iter().collect();
+        let shared = Shared::new(Directed::new(Robot::new(setup.options), agendas));
         let socket = Arc::new(socket);
         if setup.beacon {
             let (socket, life) = (Arc::clone(&socket), shared.watch());
@@ -73,7 +75,7 @@ impl RobotRunner {
             let _ = thread::Builder::new().name("beacon".to_owned()).spawn(move || beacon(&socket, &life));
         }
         let callee = Callee { socket, listener: Arc::new(listener), answers: setup.ports.answers };
-        let source = Source::over(Box::new(shared.clone()), Candidate::Calling(callee));
+        let source = Source::shared(&shared, Candidate::Calling(callee));
         Ok(Self { source, handle: RobotHandle { shared, clock }, address })
     }
 

@@ -7,10 +7,11 @@ use logpose_driverstation::script::{Action, Script};
 use logpose_driverstation::session::{Command, Event, Refused, Station, StationOptions, StationView};
 
 use super::agenda::{Agenda, Begins};
-use super::directed::{Actor, News, Shared};
+use super::directed::{Actor, Directed, News};
 use super::{DsError, Move, Ports, STATION_RUNS};
 use crate::links::Candidate;
 use crate::links::paired::Caller;
+use crate::shared::Shared;
 use crate::{Clock, Host, Source};
 
 /// A station over sockets: it seeks its robot, and seeks it again when it is lost.
@@ -53,7 +54,7 @@ impl Default for StationSetup {
 /// Tells a station what to do while it runs, from any thread.
 #[derive(Clone)]
 pub struct StationHandle {
-    shared: Shared<Station>,
+    shared: Shared<Directed<Station>>,
     clock: Clock,
 }
 
@@ -74,8 +75,8 @@ impl StationRunner {
         if !setup.moves.is_empty() {
             agendas.push(Agenda::moves(setup.moves, begins));
         }
-        let shared = Shared::new(Station::new(setup.options), agendas);
-        let source = Source::over(Box::new(shared.clone()), Candidate::Called(caller));
+        let shared = Shared::new(Directed::new(Station::new(setup.options), agendas));
+        let source = Source::shared(&shared, Candidate::Called(caller));
         Ok(Self { source, handle: StationHandle { shared, clock } })
     }
 

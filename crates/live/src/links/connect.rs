@@ -1,16 +1,20 @@
 //! Making a connection.
 
 use std::io;
+use std::net::{TcpListener as StdListener, UdpSocket as StdSocket};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use logpose_core::Transport;
 use socket2::{SockRef, TcpKeepalive};
-use tokio::net::{TcpStream, UdpSocket, lookup_host};
+use tokio::net::{TcpListener, TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout;
 
 use super::paired::{Beside, Callee, Caller};
+#[cfg(unix)]
+use super::terminal::Terminal;
 use super::{SerialPort, Wire, websocket};
 use crate::Host;
 
@@ -25,6 +29,30 @@ pub(crate) enum Candidate {
     Called(Caller),
     /// Whoever calls.
     Calling(Callee),
+    /// Whoever connects, one at a time.
+    Accepting(Arc<StdListener>),
+    /// Whoever sends a datagram: the last one is answered.
+    Answering(Arc<StdSocket>),
+    /// Whoever opens the other end of a pseudo-terminal.
+    #[cfg(unix)]
+    Terminal(Terminal),
+}
+
+impl Candidate {
+    /// Whether it is the other side that connects.
+    pub(crate) fn is_served(&self) -> bool {
+        match self {
+            Self::Network { .. } | Self::Serial(_) | Self::Called(_) | Self::Calling(_) => false,
+            Self::Accepting(_) | Self::Answering(_) => true,
+            #[cfg(unix)]
+            Self::Terminal(_) => true,
+        }
+    }
+
+    /// Whether time-outs are to be met to a fraction of a millisecond.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.is_served() || matches!(self, Self::Called(_) | Self::Calling(_))
+    }
 }
 
 /// What a connection is made of.
@@ -46,6 +74,20 @@ pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
         }
         Candidate::Called(caller) => caller.connect().await,
         Candidate::Calling(callee) => callee.connect(),
+        Candidate::Accepting(listener) => {
+            let listener = TcpListener::from_std(listener.try_clone()?)?;
+            let (socket, peer) = listener.accept().await?;
+            socket.set_nodelay(true)?;
+            keep_alive(&socket);
+            Ok(Connection { wire: Wire::Tcp(socket), beside: None, peer: peer.to_string() })
+        }
+        Candidate::Answering(socket) => {
+            let socket = UdpSocket::from_std(socket.try_clone()?)?;
+            let peer = socket.local_addr()?.to_string();
+            Ok(Connection { wire: Wire::Answering(socket), beside: None, peer })
+        }
+        #[cfg(unix)]
+        Candidate::Terminal(terminal) => terminal.connect(),
         Candidate::Network { host, port, transport, name } => {
             let hosts = host.candidates();
             let mut tries: FuturesUnordered<_> =

@@ -6,6 +6,8 @@ pub(crate) mod paired;
 mod queue;
 mod serial;
 mod stream;
+#[cfg(unix)]
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod udp;
@@ -19,9 +21,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-pub(crate) use connect::{Candidate, connect, keep_alive};
+pub(crate) use connect::{Candidate, Connection, connect, keep_alive};
 pub(crate) use queue::Outgoing;
-pub use serial::SerialPort;
+pub use serial::{FoundPort, SerialPort, serial_ports};
+#[cfg(unix)]
+pub(crate) use terminal::Terminal;
 pub(crate) use websocket::accept as accept_websocket;
 
 /// What happens on links.
@@ -38,8 +42,12 @@ pub(crate) enum Event {
 pub(crate) enum Wire {
     Tcp(tokio::net::TcpStream),
     Udp(tokio::net::UdpSocket),
+    /// Datagrams of anybody; the last one is answered.
+    Answering(tokio::net::UdpSocket),
     Datagrams(paired::Datagrams),
     Serial(tokio_serial::SerialStream),
+    #[cfg(unix)]
+    Terminal(terminal::Master),
     WebSocket(Box<websocket::Socket>),
 }
 
@@ -63,7 +71,10 @@ impl OpenLink {
                 let (reader, writer) = tokio::io::split(port);
                 stream::start(link, reader, writer, events, pending)
             }
+            #[cfg(unix)]
+            Wire::Terminal(master) => return Self { queue, tasks: terminal::start(link, master, events, pending) },
             Wire::Udp(socket) => udp::start(link, Arc::new(socket), events, pending),
+            Wire::Answering(socket) => udp::answer(link, Arc::new(socket), events, pending),
             Wire::Datagrams(datagrams) => paired::start(link, datagrams, events, pending),
             Wire::WebSocket(socket) => websocket::start(link, *socket, events, pending),
         };

@@ -1,4 +1,7 @@
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
+
+use tokio_serial::{ClearBuffer, Error, ErrorKind, SerialPort as _, SerialPortType, SerialStream};
 
 /// A serial port, such as `/dev/ttyACM0` or `COM3`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -27,14 +30,147 @@ impl SerialPort {
         Ok(Self { path: path.to_owned(), baud })
     }
 
-    pub(super) fn open(&self) -> std::io::Result<tokio_serial::SerialStream> {
-        let builder = tokio_serial::new(&self.path, self.baud);
-        Ok(tokio_serial::SerialStream::open(&builder)?)
+    pub(super) fn open(&self) -> io::Result<SerialStream> {
+        let open = SerialStream::open(&tokio_serial::new(&self.path, self.baud));
+        let stream = open.map_err(|error| {
+            let is_there = Path::new(&self.path).exists();
+            io::Error::new(io::Error::from(error.clone()).kind(), why(&self.path, &error, is_there, &serial_ports()))
+        })?;
+        // What was sent to somebody who had it before is not for us.
+        let _ = stream.clear(ClearBuffer::Input);
+        Ok(stream)
     }
 }
 
 impl fmt::Display for SerialPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
+    }
+}
+
+/// A serial port that was found on this machine.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FoundPort {
+    /// Its path or name.
+    pub path: String,
+    /// The vendor and the product, for ports over USB.
+    pub usb: Option<(u16, u16)>,
+    /// What it calls itself.
+    pub product: Option<String>,
+}
+
+impl FoundPort {
+    /// What it is, if it is something that boards have.
+    #[must_use]
+    pub fn board(&self) -> Option<&'static str> {
+        let usb = self.usb?;
+        KNOWN.iter().find(|(known, _)| *known == usb).map(|(_, name)| *name)
+    }
+}
+
+impl fmt::Display for FoundPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        let Some((vendor, product)) = self.usb else { return Ok(()) };
+        let name = self.board().or(self.product.as_deref()).unwrap_or("USB");
+        write!(f, " ({name}, {vendor:04X}:{product:04X})")
+    }
+}
+
+/// The serial ports of this machine, those that boards have first.
+#[must_use]
+pub fn serial_ports() -> Vec<FoundPort> {
+    // Where there is none, the search below panics.
+    if cfg!(target_os = "linux") && !Path::new("/sys/class/tty").is_dir() {
+        return Vec::new();
+    }
+    let found = tokio_serial::available_ports().unwrap_or_default();
+    let mut ports: Vec<FoundPort> = found
+        .into_iter()
+        .map(|port| match port.port_type {
+            SerialPortType::UsbPort(usb) => {
+                FoundPort { path: port.port_name, usb: Some((usb.vid, usb.pid)), product: usb.product }
+            }
+            _ => FoundPort { path: port.port_name, usb: None, product: None },
+        })
+        .collect();
+    ports.sort_by(|a, b| (a.board().is_none(), &a.path).cmp(&(b.board().is_none(), &b.path)));
+    ports
+}
+
+/// Why a port cannot be opened, and what helps.
+fn why(path: &str, error: &Error, is_there: bool, ports: &[FoundPort]) -> String {
+    let is_listed = is_there || ports.iter().any(|port| port.path == path);
+    match error.kind {
+        ErrorKind::Io(io::ErrorKind::PermissionDenied) if cfg!(target_os = "linux") => format!(
+            "no permission to open {path}; its group has it, usually dialout: \
+             `sudo usermod -aG dialout $USER`, then log in again"
+        ),
+        ErrorKind::Io(io::ErrorKind::PermissionDenied) => format!("no permission to open {path}"),
+        ErrorKind::NoDevice if is_listed => format!("{path} is busy: another program has it open"),
+        ErrorKind::NoDevice | ErrorKind::Io(io::ErrorKind::NotFound) => {
+            let found: Vec<String> = ports.iter().map(ToString::to_string).collect();
+            match found.is_empty() {
+                true => format!("there is no {path}, nor any other serial port; is the cable in and the board on?"),
+                false => format!("there is no {path}; there are {}", found.join(", ")),
+            }
+        }
+        _ if error.description.contains("ioctl") || error.description.contains("typewriter") => {
+            format!("{path} is no serial port")
+        }
+        _ => format!("{path} cannot be opened: {}", error.description),
+    }
+}
+
+/// What boards have, by vendor and product.
+const KNOWN: [((u16, u16), &str); 2] =
+    [((0x0483, 0x5740), "VESC controller"), ((0x303A, 0x1001), "VESC Express or another ESP32")];
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tokio_serial::{Error, ErrorKind};
+
+    use super::{FoundPort, SerialPort, serial_ports, why};
+
+    fn port(path: &str, usb: Option<(u16, u16)>) -> FoundPort {
+        FoundPort { path: path.to_owned(), usb, product: Some("CP2102 USB to UART".to_owned()) }
+    }
+
+    #[test]
+    fn a_port_that_cannot_be_opened_says_what_helps() {
+        let ports = [
+            port("/dev/ttyACM0", Some((0x0483, 0x5740))),
+            port("/dev/ttyACM1", Some((0x303A, 0x1001))),
+            port("/dev/ttyUSB0", Some((0x10C4, 0xEA60))),
+            port("/dev/ttyS0", None),
+        ];
+        let said = |kind, is_there, ports: &[FoundPort]| why("/dev/ttyACM9", &Error::new(kind, "x"), is_there, ports);
+        let absent = ErrorKind::Io(io::ErrorKind::NotFound);
+        assert_eq!(
+            said(absent, false, &ports),
+            "there is no /dev/ttyACM9; there are /dev/ttyACM0 (VESC controller, 0483:5740), \
+             /dev/ttyACM1 (VESC Express or another ESP32, 303A:1001), \
+             /dev/ttyUSB0 (CP2102 USB to UART, 10C4:EA60), /dev/ttyS0"
+        );
+        assert!(said(absent, false, &[]).contains("nor any other serial port"));
+        assert!(said(ErrorKind::NoDevice, true, &[]).contains("busy: another program"));
+        assert!(said(ErrorKind::NoDevice, false, &[]).contains("there is no"));
+        let refused = said(ErrorKind::Io(io::ErrorKind::PermissionDenied), true, &[]);
+        assert!(refused.contains("no permission") && (cfg!(not(target_os = "linux")) || refused.contains("dialout")));
+    }
+
+    #[tokio::test]
+    async fn what_is_not_there_or_no_port_is_told() {
+        let open = |path: &str| SerialPort { path: path.to_owned(), baud: 115_200 }.open().unwrap_err();
+        let error = open("/nowhere/ttyACM0");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("there is no /nowhere/ttyACM0"), "{error}");
+        if cfg!(unix) {
+            assert_eq!(open("/dev/null").to_string(), "/dev/null is no serial port");
+        }
+        // Whatever there is, looking for it does no harm.
+        let _ = serial_ports();
     }
 }

@@ -1,11 +1,12 @@
 //! Every kind of link, with a session that answers what it hears.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use logpose_core::{Channel, Link, Sample, Session, Sink, SinkError, Time, Transmit, Transport, Value};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
@@ -132,6 +133,97 @@ async fn a_session_runs_over_a_serial_port() {
     }
     peer.read_exact(&mut answer).await.unwrap();
     assert_eq!((&answer, &*bytes.0), (b"12345", &b"12345"[..]));
+}
+
+#[tokio::test]
+async fn those_who_connect_are_served_one_after_the_other() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (_batches, _stop) = listen(Candidate::Accepting(Arc::new(listener)));
+    let mut answer = [0; 5];
+    let mut first = TcpStream::connect(address).await.unwrap();
+    first.read_exact(&mut answer).await.unwrap();
+    // Another one is let in by the system, and hears nothing until it is its turn.
+    let mut second = TcpStream::connect(address).await.unwrap();
+    assert!(timeout(Duration::from_millis(100), second.read_exact(&mut answer)).await.is_err());
+    first.write_all(b"first").await.unwrap();
+    first.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"first");
+    drop(first);
+    timeout(Duration::from_secs(5), second.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(&answer, b"hello");
+}
+
+#[tokio::test]
+async fn the_last_one_who_sent_a_datagram_is_answered() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let address = socket.local_addr().unwrap();
+    let (_batches, _stop) = listen(Candidate::Answering(Arc::new(socket)));
+    let (one, other) = (UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    let mut buffer = [0; 100];
+    for (peer, text) in [(&one, "one"), (&other, "other"), (&one, "again")] {
+        peer.send_to(text.as_bytes(), address).await.unwrap();
+        let (n, _) = timeout(Duration::from_secs(5), peer.recv_from(&mut buffer)).await.unwrap().unwrap();
+        assert_eq!(&buffer[..n], text.as_bytes());
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn those_who_open_a_pseudo_terminal_come_and_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("board");
+    let terminal = super::Terminal::new(Some(&name)).unwrap();
+    assert_eq!(terminal.path(), name.display().to_string());
+    let port = super::SerialPort { path: terminal.path(), baud: 115_200 };
+    let (batches, stop) = listen(Candidate::Terminal(terminal));
+    let mut answer = [0; 5];
+    // Every byte comes through as it is.
+    for bytes in [[0, 3, 4, 10, 13], [17, 19, 26, 127, 255], *b"third"] {
+        let mut peer = port.open().unwrap();
+        peer.write_all(&bytes).await.unwrap();
+        timeout(Duration::from_secs(5), async {
+            while answer != bytes {
+                peer.read_exact(&mut answer).await.unwrap();
+            }
+        })
+        .await
+        .unwrap();
+        let busy = port.open().unwrap_err().to_string();
+        assert!(busy.contains("is busy"), "{busy}");
+    }
+    let _ = stop.send(true);
+    drop(batches);
+    timeout(Duration::from_secs(5), async {
+        while name.symlink_metadata().is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("the name is removed at the end");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_name_that_is_taken_stays_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("board");
+    std::fs::write(&name, "mine").unwrap();
+    assert!(super::Terminal::new(Some(&name)).is_err());
+    assert_eq!(std::fs::read(&name).unwrap(), b"mine");
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&name, &link).unwrap();
+    assert!(super::Terminal::new(Some(&link)).is_err());
+    assert_eq!(std::fs::read_link(&link).unwrap(), name);
+    // One that somebody left behind who was killed is replaced.
+    let left = dir.path().join("left");
+    std::os::unix::fs::symlink("/dev/pts/99999", &left).unwrap();
+    let terminal = super::Terminal::new(Some(&left)).unwrap();
+    assert_ne!(std::fs::read_link(&left).unwrap().to_str(), Some("/dev/pts/99999"));
+    drop(terminal);
+    assert!(left.symlink_metadata().is_err());
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose_core::Link;
 use tokio::net::UdpSocket;
@@ -6,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::Event;
+use super::paired::is_passing;
 use super::queue::Pending;
 
 /// Reads and writes datagrams of a socket that is connected to one peer. A datagram is one input.
@@ -27,7 +29,7 @@ pub(super) fn start(
                     }
                 }
                 // Nobody listens there yet: a datagram that was not wanted says nothing about the next.
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                Err(error) if is_passing(&error) => {}
                 Err(error) => {
                     let _ = events.send(Event::Closed(link, error.to_string())).await;
                     return;
@@ -42,12 +44,56 @@ pub(super) fn start(
                 let sent = socket.send(&piece.bytes).await;
                 pending.sent(piece.bytes.len());
                 match sent {
-                    Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
+                    Err(error) if !is_passing(&error) => {
                         let _ = closed.send(Event::Closed(link, error.to_string())).await;
                         return;
                     }
                     _ => {}
                 }
+            }
+        }
+    });
+    [reading, writing]
+}
+
+/// Reads datagrams of anybody, and answers the one who sent the last.
+pub(super) fn answer(
+    link: Link,
+    socket: Arc<UdpSocket>,
+    events: mpsc::Sender<Event>,
+    mut pending: Pending,
+) -> [JoinHandle<()>; 2] {
+    let last: Arc<Mutex<Option<SocketAddr>>> = Arc::default();
+    let (reader, asked) = (Arc::clone(&socket), Arc::clone(&last));
+    let reading = tokio::spawn(async move {
+        let mut buffer = vec![0; LARGEST];
+        loop {
+            match reader.recv_from(&mut buffer).await {
+                Ok((n, from)) => {
+                    *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
+                    let bytes = buffer.get(..n).unwrap_or_default().to_vec();
+                    if events.send(Event::Input(link, bytes)).await.is_err() {
+                        return;
+                    }
+                }
+                Err(error) if is_passing(&error) => {}
+                Err(error) => {
+                    let _ = events.send(Event::Closed(link, error.to_string())).await;
+                    return;
+                }
+            }
+        }
+    });
+    let writing = tokio::spawn(async move {
+        let mut pieces = Vec::new();
+        while pending.next(&mut pieces).await {
+            for piece in pieces.drain(..) {
+                let to = *last.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(to) = to {
+                    // What is not sent is lost, as datagrams are.
+                    let _ = socket.send_to(&piece.bytes, to).await;
+                }
+                pending.sent(piece.bytes.len());
             }
         }
     });

@@ -18,6 +18,7 @@ mod kit;
 mod output;
 mod player;
 mod recorder;
+mod refloat;
 mod rlog;
 mod source;
 mod trigger;

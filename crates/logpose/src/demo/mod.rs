@@ -1,4 +1,5 @@
 mod akit;
+mod board;
 mod datalog;
 mod pcap;
 mod pen;
@@ -37,7 +38,7 @@ impl Default for DemoOptions {
 ///
 /// One match of one robot in four formats: WPILOG as WPILib's DataLogManager writes it and as AdvantageKit does, RLOG R2
 /// and R1; and the first of them damaged in the middle and cut off. The same match as the driver station logged it, and
-/// as a capture of its network. A CARLA recording of a junction with one collision.
+/// as a capture of its network. A CARLA recording of a junction with one collision. What a Refloat board recorded of a nose-dive.
 /// The same options give the same bytes.
 pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(dir).map_err(|error| Error::writing(dir, error))?;
@@ -47,6 +48,8 @@ pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
     let (dslog, dsevents) = station::logs(&course);
     let capture = station::capture(&course).map_err(|error| Error::writing(dir, error))?;
     let junction = logpose_carla::junction(12, JUNCTION_S).map_err(EditError::from)?;
+    let refused = |error| Error::writing(dir, std::io::Error::other(error));
+    let nosedive = board::nosedive().map_err(refused)?;
     let logs = [
         ("FRC_20260321_142233_DEMO_Q12.wpilog", datalog),
         ("akit_26-03-21_14-22-33_demo_q12.wpilog", akit::log(&course, akit::Kind::Wpilog)?),
@@ -57,6 +60,7 @@ pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
         ("demo_q12.pcap", capture),
         ("damaged.wpilog", damaged),
         ("demo_junction.log", junction),
+        ("demo_nosedive.rfrec", nosedive),
     ];
     let mut paths = Vec::new();
     for (name, bytes) in logs {

@@ -18,6 +18,7 @@ mod dialects;
 mod diff;
 mod doctor;
 mod dslog;
+mod explain;
 mod find;
 mod frc;
 mod link;

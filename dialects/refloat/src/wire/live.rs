@@ -248,11 +248,12 @@ impl<'a> LiveMask<'a> {
         out.extend_from_slice(self.bytes);
     }
 
-    /// The fields.
-    #[must_use]
-    pub fn fields(&self) -> Fields<'a> {
-        let version = self.version().unwrap_or(Since::Beta1);
-        Fields { live: *self, version, next: 0, cur: Cursor::new(self.bytes, 0) }
+    /// The fields, in the order of the bits.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static MaskField, FieldValue)> + use<'a> {
+        let (version, float32) = (self.version().unwrap_or(Since::Beta1), self.is_float32());
+        let mut cur = Cursor::new(self.bytes, 0);
+        let known = fields(self.mask1, self.mask2).filter(move |field| field.since <= version);
+        known.map_while(move |field| Some((field, FieldValue::parse(field.kind, float32, &mut cur).ok()?)))
     }
 
     /// Whether numbers are binary32.
@@ -282,27 +283,6 @@ impl fmt::Display for LiveMask<'_> {
             write!(f, "{}{} {value}", if i > 0 { ", " } else { ": " }, field.id)?;
         }
         Ok(())
-    }
-}
-
-/// The fields of a [`LiveMask`].
-#[derive(Clone, Debug)]
-pub struct Fields<'a> {
-    live: LiveMask<'a>,
-    version: Since,
-    next: usize,
-    cur: Cursor<'a>,
-}
-
-impl Iterator for Fields<'_> {
-    type Item = (&'static MaskField, FieldValue);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let version = self.version;
-        let mut known = fields(self.live.mask1, self.live.mask2).filter(|field| field.since <= version);
-        let field = known.nth(self.next)?;
-        self.next += 1;
-        Some((field, FieldValue::parse(field.kind, self.live.is_float32(), &mut self.cur).ok()?))
     }
 }
 

@@ -12,17 +12,9 @@ use logpose_refloat::board::{Board, BoardOptions, BoardVersion, Recorded};
 use logpose_refloat::items;
 use logpose_refloat::wire::{Flags, Header, Sample};
 
-const VERSIONS: [BoardVersion; 3] = [BoardVersion::V1_1, BoardVersion::V1_2, BoardVersion::V1_3];
+use crate::kit::bytes as hex;
 
-/// Bytes written as the specification does: pairs of hex digits, `00*13` for thirteen of them.
-fn hex(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    for word in text.split_whitespace().filter(|word| *word != "|") {
-        let (pair, times) = word.split_once('*').unwrap_or((word, "1"));
-        out.extend(std::iter::repeat_n(u8::from_str_radix(pair, 16).unwrap(), times.parse().unwrap()));
-    }
-    out
-}
+const VERSIONS: [BoardVersion; 3] = [BoardVersion::V1_1, BoardVersion::V1_2, BoardVersion::V1_3];
 
 fn ms(ms: i64) -> Time {
     Time::from_millis(ms)

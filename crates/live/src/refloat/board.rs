@@ -1,0 +1,206 @@
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use logpose_refloat::PORT;
+use logpose_refloat::board::{BoardOptions, BoardSession, BoardView, LineOptions, LineTally, Recorded};
+
+use crate::links::Candidate;
+#[cfg(unix)]
+use crate::links::Terminal;
+use crate::shared::Shared;
+use crate::{Clock, Live, Source};
+
+/// An emulated board. It serves one client at a time.
+pub struct BoardRunner {
+    source: Source,
+    handle: BoardHandle,
+}
+
+/// What an emulated board is, and where.
+#[derive(Debug, Default)]
+pub struct BoardSetup {
+    /// Where it is found.
+    pub place: BoardPlace,
+    /// What the session is told.
+    pub options: BoardOptions,
+    /// What happens to bytes on their way.
+    pub line: LineOptions,
+}
+
+/// Where an emulated board is found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum BoardPlace {
+    /// At a TCP port, as VESC Express has it: others wait until the one who is served has gone.
+    Tcp(SocketAddr),
+    /// At a UDP port, as VESC Tool has it: replies go to whoever sent the last datagram.
+    Udp(SocketAddr),
+    /// At a pseudo-terminal, as if it were on a serial port. Only systems like Linux and macOS have them.
+    Terminal {
+        /// A name of its own for it, which is removed at the end.
+        link: Option<PathBuf>,
+    },
+}
+
+/// On loopback, at the port of VESC Express.
+impl Default for BoardPlace {
+    fn default() -> Self {
+        Self::Tcp((Ipv4Addr::LOCALHOST, PORT).into())
+    }
+}
+
+/// Why an emulated board does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BoardError {
+    /// Another program has the port.
+    #[error("{what} port {} of {} is taken; does another board run there, or the bridge of VESC Tool?", address.port(), address.ip())]
+    Taken {
+        /// UDP or TCP.
+        what: &'static str,
+        /// The address.
+        address: SocketAddr,
+    },
+    /// There is something of this name.
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
+    /// There are no pseudo-terminals.
+    #[error("this system has no pseudo-terminals; TCP goes everywhere")]
+    NoTerminals,
+    /// The system refuses.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// Tells how an emulated board is, from any thread.
+#[derive(Clone)]
+pub struct BoardHandle {
+    shared: Shared<BoardSession>,
+    clock: Clock,
+    place: Found,
+}
+
+#[derive(Clone)]
+enum Found {
+    At(String),
+    #[cfg(unix)]
+    Terminal(Terminal),
+}
+
+impl BoardRunner {
+    /// Takes the port. The board runs when its source does, which has to be in the same [`Live`].
+    pub fn new(live: &Live, setup: BoardSetup) -> Result<Self, BoardError> {
+        let (candidate, place) = match setup.place {
+            BoardPlace::Tcp(address) => {
+                let bound = TcpListener::bind(address)
+                    .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+                    .and_then(|listener| Ok((listener.local_addr()?, listener)));
+                let (at, listener) = bound.map_err(BoardError::bind("TCP", address))?;
+                (Candidate::Accepting(Arc::new(listener)), Found::At(format!("refloat+tcp://{at}")))
+            }
+            BoardPlace::Udp(address) => {
+                let bound = UdpSocket::bind(address)
+                    .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
+                    .and_then(|socket| Ok((socket.local_addr()?, socket)));
+                let (at, socket) = bound.map_err(BoardError::bind("UDP", address))?;
+                (Candidate::Answering(Arc::new(socket)), Found::At(format!("refloat+udp://{at}")))
+            }
+            BoardPlace::Terminal { link } => terminal(live, link)?,
+        };
+        let shared = Shared::new(BoardSession::new(setup.options, setup.line));
+        let source = Source::shared(&shared, candidate);
+        Ok(Self { source, handle: BoardHandle { shared, clock: live.clock(), place } })
+    }
+
+    /// What tells how it is.
+    #[must_use]
+    pub fn handle(&self) -> BoardHandle {
+        self.handle.clone()
+    }
+
+    /// What runs it.
+    #[must_use]
+    pub fn into_source(self) -> Source {
+        self.source
+    }
+}
+
+#[cfg(unix)]
+fn terminal(live: &Live, link: Option<PathBuf>) -> Result<(Candidate, Found), BoardError> {
+    let made = live.within(|| Terminal::new(link.as_deref()));
+    let terminal = made.map_err(|error| match (error.kind(), link) {
+        (io::ErrorKind::AlreadyExists, Some(link)) => BoardError::Exists(link),
+        (_, Some(link)) => BoardError::Io { what: link.display().to_string(), error },
+        (_, None) => BoardError::Io { what: "a pseudo-terminal cannot be made".to_owned(), error },
+    })?;
+    Ok((Candidate::Terminal(terminal.clone()), Found::Terminal(terminal)))
+}
+
+#[cfg(not(unix))]
+fn terminal(_: &Live, _: Option<PathBuf>) -> Result<(Candidate, Found), BoardError> {
+    Err(BoardError::NoTerminals)
+}
+
+impl BoardError {
+    fn bind(what: &'static str, address: SocketAddr) -> impl FnOnce(io::Error) -> Self {
+        move |error| match error.kind() {
+            io::ErrorKind::AddrInUse => Self::Taken { what, address },
+            _ => {
+                Self::Io { what: format!("{what} port {} of {} cannot be bound", address.port(), address.ip()), error }
+            }
+        }
+    }
+}
+
+impl BoardHandle {
+    /// The address by which it is found. A terminal without a name of its own can get another one when its cable is pulled.
+    #[must_use]
+    pub fn address(&self) -> String {
+        match &self.place {
+            Found::At(address) => address.clone(),
+            #[cfg(unix)]
+            Found::Terminal(terminal) => format!("refloat+serial:{}", terminal.path()),
+        }
+    }
+
+    /// How things are.
+    #[must_use]
+    pub fn view(&self) -> BoardView {
+        let now = self.clock.micros();
+        let mut session = self.shared.lock();
+        // It lives on also while nobody is connected.
+        session.board_mut().advance(now);
+        session.board().view()
+    }
+
+    /// What its line did so far.
+    #[must_use]
+    pub fn tally(&self) -> LineTally {
+        self.shared.lock().tally()
+    }
+
+    /// Whether a client is connected. With datagrams and at a terminal nobody can tell, and somebody always is.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.shared.lock().is_connected()
+    }
+
+    /// What it has recorded.
+    #[must_use]
+    pub fn recorded(&self) -> Recorded {
+        self.shared.lock().board().recorded()
+    }
+
+    /// The firmware has this fault from now on; 0 is none.
+    pub fn set_fault(&self, code: u8) {
+        let now = self.clock.micros();
+        self.shared.lock().board_mut().set_fault(now, code);
+        self.shared.ring();
+    }
+}

@@ -1,0 +1,160 @@
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use logpose_refloat::rfrec;
+use logpose_refloat::session::{Change, Failure, Refused};
+
+/// Why something could not be done at a board.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// What is there is no board.
+    #[error("{0}: no board is found by such an address")]
+    NoBoard(String),
+    /// There is no connection.
+    #[error("{trouble}")]
+    Unreachable {
+        /// What was tried.
+        address: String,
+        /// Why not, for each place that was tried.
+        trouble: String,
+    },
+    /// There was a connection, and there is none any more.
+    #[error("the link to {address} was lost and did not come back in {:.0} s: {trouble}", .after.as_secs_f64())]
+    Lost {
+        /// What was tried.
+        address: String,
+        /// How long.
+        after: Duration,
+        /// Why not.
+        trouble: String,
+    },
+    /// The board answers, or does not, and that is why.
+    #[error(transparent)]
+    Failed(Failure),
+    /// The session has enough to do.
+    #[error(transparent)]
+    Refused(Refused),
+    /// Somebody did not want it any more.
+    #[error("stopped")]
+    Stopped,
+    /// The system refuses.
+    #[error("the link cannot be run: {0}")]
+    Io(io::Error),
+}
+
+/// Why a recording is not in its file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// There is a file of that name, with a whole recording.
+    #[error("{}: the file exists already, with a whole recording", .path.display())]
+    Complete {
+        /// The name.
+        path: PathBuf,
+    },
+    /// There is a file of that name, and it is another one.
+    #[error("{}: the file exists already, and is no part of a recording: {error}", .path.display())]
+    NoRecording {
+        /// The name.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: rfrec::Error,
+    },
+    /// There is a file of that name, with a part of another recording.
+    #[error("{}: {change}; the file was left as it is, with {held} of {size} samples", .path.display())]
+    Another {
+        /// The name.
+        path: PathBuf,
+        /// How it shows.
+        change: Change,
+        /// How many samples the file has.
+        held: u32,
+        /// How many there should be.
+        size: u32,
+    },
+    /// Another program fetches into this file.
+    #[error("{}: another program is writing to this file", .path.display())]
+    InUse {
+        /// The name.
+        path: PathBuf,
+    },
+    /// The folder is not there.
+    #[error("{}: there is no such folder", .folder.display())]
+    NoFolder {
+        /// Where the file was to go.
+        folder: PathBuf,
+    },
+    /// The disk is full.
+    #[error("{}: the disk is full", .path.display())]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refuses.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// What the board sent cannot be written.
+    #[error("{}: {error}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: rfrec::WriteError,
+    },
+    /// The board, or the link to it.
+    #[error("{error}{}", left(.held.as_ref(), .path, *.autostart_left_off))]
+    Link {
+        /// What is wrong.
+        error: LinkError,
+        /// The file.
+        path: PathBuf,
+        /// How many samples it has, and how many there should be, if something of it is there.
+        held: Option<(u32, u32)>,
+        /// Whether autostart was switched off for the download, and it is not known that it is on again.
+        autostart_left_off: bool,
+    },
+}
+
+fn left(held: Option<&(u32, u32)>, path: &Path, autostart_left_off: bool) -> String {
+    let held = held.map_or(String::new(), |(held, size)| format!("; {} has {held} of {size} samples", path.display()));
+    let autostart = match autostart_left_off {
+        true => "; autostart was switched off at the board, which it forgets when it is switched off and on",
+        false => "",
+    };
+    held + autostart
+}
+
+impl FetchError {
+    /// What the user can do, where something can be said.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Complete { .. } => Some("choose another name, or replace it with --force"),
+            Self::NoRecording { .. } => Some("choose another name; --force replaces the file"),
+            Self::Another { .. } => Some("choose another name to keep what is there; --force replaces the file"),
+            Self::InUse { .. } => Some("wait for it, or choose another name"),
+            Self::NoFolder { .. } => Some("create it first"),
+            Self::NoSpace { .. } => Some("make room, then the same command goes on where it ended"),
+            Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
+                Some("choose a folder of your own")
+            }
+            Self::Link { held: Some(_), .. } => Some("the same command goes on where it ended"),
+            Self::Io { .. } | Self::Write { .. } | Self::Link { .. } => None,
+        }
+    }
+
+    pub(super) fn io(path: &Path, error: io::Error) -> Self {
+        let path = path.to_owned();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path },
+            _ => Self::Io { path, error },
+        }
+    }
+}

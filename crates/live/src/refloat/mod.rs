@@ -1,0 +1,18 @@
+//! Refloat boards: an emulated board, and the link to a board, over TCP, UDP and serial ports.
+//!
+//! [`BoardRunner`] is a source for [`Live::listen`](crate::Live::listen) that plays a board. [`BoardLink`] talks to one: it
+//! does one thing after the other and returns when that is done, or becomes a source that polls live values.
+
+mod board;
+mod error;
+mod fetch;
+mod file;
+mod link;
+mod talk;
+
+pub use logpose_refloat::{board as emulated, rfrec, session, wire};
+
+pub use board::{BoardError, BoardHandle, BoardPlace, BoardRunner, BoardSetup};
+pub use error::{FetchError, LinkError};
+pub use fetch::{FetchOptions, Fetched};
+pub use link::{BoardLink, LinkHandle, LinkOptions, LinkView, Watch};

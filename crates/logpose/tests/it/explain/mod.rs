@@ -1,0 +1,20 @@
+//! Why boards stopped.
+
+mod any;
+mod documented;
+mod made;
+mod rules;
+
+use logpose::refloat::{Cause, Explanation, Options, Rule, Series, explain_series};
+
+fn explained(series: &Series) -> Explanation {
+    explain_series(series, &Options::default())
+}
+
+fn cause(series: &Series) -> Cause {
+    explained(series).verdict.cause
+}
+
+fn rules(explanation: &Explanation) -> Vec<Rule> {
+    explanation.lines.iter().map(|line| line.rule).collect()
+}
