@@ -55,8 +55,8 @@ fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
 
 /// The refusal of a channel that boards tell live, and do not record.
 fn live(channel: &str) -> EncodeError {
-    let message = "a recording holds what the board's recorder does, and this is a live value; choose the channels to \
-                   write with -y";
+    let message = "a recording holds what the board's recorder does, and this is a live value; `logpose refloat fetch` \
+                   gets the recording, and -y chooses the channels to write";
     refused(channel, message)
 }
 

@@ -96,7 +96,7 @@ fn what_no_recording_holds_is_refused_by_name() {
             "refloat: channel \"/drive/speed\": a recording holds the channels of a Refloat board alone",
         ),
         (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording holds what the board's recorder does"),
-        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; choose the channels to write with -y"),
+        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; `logpose refloat fetch` gets the recording"),
         (
             &ALL[..1],
             &[(0, 1, Value::Float(0.1))],

@@ -34,7 +34,7 @@ fn blocks() -> impl Strategy<Value = (Kind, Vec<u8>)> {
         let mut payload = index.to_be_bytes().to_vec();
         for n in index..index.saturating_add(count as u32) {
             // Mostly the same for the same number, so that blocks agree.
-            payload.extend(sample(n.wrapping_mul(12), n as u8 ^ change / 2, &[n as f32, 0.5]));
+            payload.extend(sample(n.wrapping_mul(12), n as u8 ^ (change / 2), &[n as f32, 0.5]));
         }
         payload
     });
