@@ -45,6 +45,7 @@ impl Source {
         let (host, port) = match &address.place {
             Place::Network { host, port } => (host.clone(), *port),
             Place::Serial(port) => return Ok(Self::serial(session, port.clone())),
+            Place::Bluetooth(name) => return Ok(Self::over(session, Candidate::Bluetooth(name.clone()))),
         };
         let candidate = match reach.transport {
             Transport::Paired { answers, stream, hello, .. } => {

@@ -1,8 +1,11 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
 
-mod file;
 mod board;
+mod file;
+mod session;
+
 pub use board::board;
+pub use session::session;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};

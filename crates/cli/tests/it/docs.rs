@@ -136,7 +136,8 @@ fn on_loopback(example: &str) -> Option<String> {
     }
     if example.starts_with("logpose refloat board") {
         let example = example.replace(" --duration 1m", "").replace("/tmp/board", "board");
-        return Some(format!("{example} --listen 127.0.0.1:0 --duration 300ms"));
+        let listen = if example.contains("--pty") { "" } else { " --listen 127.0.0.1:0" };
+        return Some(format!("{example}{listen} --duration 300ms"));
     }
     if example.starts_with("logpose refloat watch") {
         return Some(format!("{} --duration 300ms", example.replace(" --duration 10s", "")));

@@ -295,6 +295,91 @@ fn a_board_is_watched() {
 }
 
 #[test]
+fn a_fault_is_told_while_a_board_is_watched() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (_board, address) = board(dir, "--version 1.2 --fault 5");
+    let output = refloat(dir, &format!("watch {address} --duration 1500ms --json"));
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let alert = lines.iter().find(|line| line["what"] == "alert").unwrap_or_else(|| panic!("{lines:?}"));
+    assert_eq!(alert["text"], "OVER_TEMP_FET (5) begins");
+    assert_eq!(lines.last().unwrap()["values"]["fault_code"], 5.0);
+}
+
+#[test]
+fn a_connection_that_ends_again_and_again_delivers_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (_board, address) = board(dir, "--scenario nosedive --close-after 20000");
+    let fetched = json(dir, &format!("fetch {address} -o ride.rfrec"));
+    assert_eq!(fetched["complete"], true, "{fetched}");
+    assert!(fetched["interruptions"].as_u64().unwrap() >= 2, "{fetched}");
+}
+
+/// What a program says on a terminal on which these keys are pressed, and how it ends; nothing without `script`.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(dir: &Path, line: &str, typed: &str) -> Option<(String, i32)> {
+    let program = env!("CARGO_BIN_EXE_logpose");
+    let mut child = std::process::Command::new("script")
+        .args(["-qec", &format!("{program} refloat {line}"), "/dev/null"])
+        .current_dir(dir)
+        .env("TERM", "xterm")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut keys = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut keys, typed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(keys);
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), code(&output)))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_what_erases_or_stops_is_asked_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (_board, address) = board(dir, "--scenario empty");
+    let is_recording = || json(dir, &format!("status {address}"))["recorder"]["recording"].as_bool().unwrap();
+    let Some((said, end)) = on_a_terminal(dir, &format!("start {address}"), "n\n") else { return };
+    assert!(said.contains("erases the recording that is on the board. Start? [y/N]"), "{said}");
+    assert_eq!((end, is_recording()), (1, false), "{said}");
+    let (said, end) = on_a_terminal(dir, &format!("start {address}"), "y\n").unwrap();
+    assert_eq!((end, is_recording()), (0, true), "{said}");
+    let (said, end) = on_a_terminal(dir, &format!("fetch {address} -o no.rfrec"), "\n").unwrap();
+    assert!(said.contains("The board is recording, and fetching ends that. Stop it? [y/N]"), "{said}");
+    assert_eq!((end, is_recording(), dir.join("no.rfrec").exists()), (1, true, false), "{said}");
+    let (said, end) = on_a_terminal(dir, &format!("fetch {address} -o yes.rfrec"), "yes\n").unwrap();
+    assert_eq!((end, is_recording(), dir.join("yes.rfrec").exists()), (0, false, true), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_came_and_restores_the_board() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (mut slow, address) = board(dir, "--scenario nosedive --baud 57600");
+    let line = format!("refloat fetch {address} -o ride.rfrec");
+    let fetching = std::process::Command::new(env!("CARGO_BIN_EXE_logpose"))
+        .args(line.split(' '))
+        .current_dir(dir)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while slow.line("status")["samples_sent"].as_u64().unwrap() < 100 {}
+    let sent = std::process::Command::new("kill").args(["-INT", &fetching.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = fetching.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert!(stderr(&output).contains("-o ride.rfrec` goes on where it ended"), "{}", stderr(&output));
+    assert!(slow.line("status")["recorder"]["autostart"].as_bool().unwrap());
+    let rest = json(dir, &format!("fetch {address} -o ride.rfrec"));
+    assert!(rest["complete"].as_bool().unwrap() && rest["resumed_from"].as_u64().unwrap() > 0, "{rest}");
+}
+
+#[test]
 fn a_board_is_recorded_like_any_source() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();

@@ -53,7 +53,7 @@ pub struct Client {
     deframer: Deframer,
     /// When bytes came last.
     heard: Time,
-    /// Frames that came over this link.
+    /// Frames that came since the search for the board began.
     pub(super) frames: u64,
     /// Bytes that were skipped before this link was opened.
     skipped: u64,
@@ -568,7 +568,7 @@ impl Session for Client {
         self.transmit.clear();
         self.ask = None;
         self.pause = None;
-        self.discovery = Discovery::Firmware;
+        self.search_again();
         if let Some(Work::Fetch(fetch)) = &mut self.work {
             fetch.interrupted();
         }

@@ -256,13 +256,19 @@ impl Client {
 
     /// The search is over for now. The job fails, and where live values are wanted it begins again later.
     fn not_found(&mut self, failure: Failure) {
-        self.discovery = Discovery::Firmware;
+        self.search_again();
         self.known.can = None;
         self.live_not_found(&failure);
         if self.work.is_some() {
             self.fail(failure);
         }
         self.pause = self.live.is_some().then(|| self.now.plus(AGAIN_AFTER));
+    }
+
+    /// Whoever was there, it is asked again who is.
+    pub(super) fn search_again(&mut self) {
+        self.discovery = Discovery::Firmware;
+        self.frames = 0;
     }
 
     /// What answers, in words.

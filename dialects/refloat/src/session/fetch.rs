@@ -25,9 +25,9 @@ const DOUBTS: u32 = 8;
 const STEPS_BACK: usize = 4;
 /// Live replies of which the one with the shortest way sets the clock; one is enough if it is as good as this.
 const MARKS: usize = 3;
-/// The length of a tick, and some more.
-const TICK: i64 = 150_000;
 const MARKED_US: u32 = 1000;
+/// The length of a tick, and some more, in nanoseconds.
+const TICK: i64 = 150_000;
 
 /// A download under way.
 #[derive(Clone, Debug)]

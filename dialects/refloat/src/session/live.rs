@@ -6,7 +6,6 @@ use logpose_core::{Channel, ChannelId, Problem, Sample, Severity, Sink, SinkErro
 
 use super::ask::{Step, Way};
 use super::client::{Client, Next};
-use super::discovery::Discovery;
 use super::failure::Failure;
 use super::options::LiveOptions;
 use super::timing::nanos;
@@ -134,7 +133,8 @@ impl Client {
             return Next::Ask(Step::Ids);
         }
         if live.slow_due <= now {
-            live.slow_due = now.plus(SLOWLY / 2);
+            // The two take turns. On a slow link most of it is for the values.
+            live.slow_due = now.plus((SLOWLY / 2).max(4 * self.trips.median().map_or(0, nanos)));
             live.alerts_next = !live.alerts_next;
             let recorder = version.has_status() && self.known.missing().is_none();
             if live.alerts_next && version.has_alerts() {
@@ -169,7 +169,7 @@ impl Client {
             return;
         }
         live.interrupted();
-        self.discovery = Discovery::Firmware;
+        self.search_again();
     }
 
     /// Nobody is there: that is told once.

@@ -8,12 +8,13 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+mod board;
 mod client;
 mod client_faults;
+mod client_generated;
 mod client_hostile;
 mod client_live;
 mod client_world;
-mod board;
 mod deframer;
 mod file;
 mod float16;

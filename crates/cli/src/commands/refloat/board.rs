@@ -22,10 +22,10 @@ use crate::interrupt;
 use crate::render::refloat as render;
 use crate::screen::Screen;
 
-/// Be a board: an emulated one, with Refloat 1.1, 1.2 or 1.3, that other programs can connect to
+/// Be an emulated board that other programs can connect to
 ///
-/// It answers as a real board does, byte for byte, and rides as the scenario says: for trying out clients, for tests, and
-/// for showing a recording again (--file). It is found at 127.0.0.1:65102 unless --listen says otherwise, by one client at
+/// It answers as a real board with Refloat 1.1, 1.2 or 1.3 does, byte for byte, and rides as the scenario says: for trying
+/// out clients, for tests, and for showing a recording again (--file). It is found at 127.0.0.1:65102 unless --listen says otherwise, by one client at
 /// a time, as usual; with --pty at a pseudo-terminal, which is a serial port for other programs.
 ///
 /// The link can have faults. Most are probabilities for a frame, such as 0.1; the same seed gives the same faults and the
@@ -62,16 +62,19 @@ pub(super) struct Board {
     /// Its firmware reserves no memory for recordings
     #[arg(long)]
     no_recorder: bool,
+    /// Its firmware has this fault, such as 5, which is told as an alert
+    #[arg(long, value_name = "CODE")]
+    fault: Option<u8>,
     /// It is this node behind a VESC Express
     #[arg(long, value_name = "ID")]
     can: Option<u8>,
-    #[command(flatten)]
-    faults: Faults,
     /// End after so long
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    faults: Faults,
 }
 
 /// What is wrong with the link.
@@ -136,12 +139,16 @@ impl Board {
         let live = Live::new()?;
         let runner = BoardRunner::new(&live, setup).map_err(complain)?;
         let handle = runner.handle();
+        if let Some(code) = self.fault {
+            handle.set_fault(code);
+        }
         interrupt::await_it();
         let ticker = Ticker::new(screen, self.form.json());
         let mut state = State {
             ticker,
             before: handle.view(),
             link: LinkFigures::default(),
+            at_terminal: self.pty.is_some(),
             elapsed: Duration::ZERO,
             broken: Ok(()),
         };
@@ -231,6 +238,7 @@ struct State {
     ticker: Ticker,
     before: BoardView,
     link: LinkFigures,
+    at_terminal: bool,
     elapsed: Duration,
     /// Whether somebody still reads what is printed.
     broken: io::Result<()>,
@@ -248,7 +256,8 @@ impl State {
 
     /// Tells what is new.
     fn step(&mut self, view: BoardView, link: LinkFigures, screen: &mut Screen) {
-        if link.opened != self.link.opened || link.peer != self.link.peer {
+        // At a pseudo-terminal nobody can tell who comes and goes.
+        if !self.at_terminal && (link.opened != self.link.opened || link.peer != self.link.peer) {
             match (&link.peer, &self.link.peer) {
                 (Some(peer), _) => self.news("client", &format!("{peer} came"), screen),
                 (None, Some(peer)) => self.news("client", &format!("{peer} went"), screen),

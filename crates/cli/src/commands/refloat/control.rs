@@ -104,7 +104,7 @@ pub(super) struct Autostop {
     form: Form,
 }
 
-/// Say that only every so manyth step is recorded, so that a recording lasts longer (1.3)
+/// Record only every so manyth step, so that a recording lasts longer (1.3)
 ///
 /// A board chooses it such that a recording lasts a little under ten seconds. How long it lasts then is told.
 #[derive(Args)]

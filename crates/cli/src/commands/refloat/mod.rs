@@ -18,7 +18,7 @@ use crate::screen::Screen;
 /// Refloat boards: fetch the recording of the last seconds, explain it, watch them live, be one
 ///
 /// A board with Refloat 1.1 or later, and a firmware that reserves memory for it, records its control loop: some seconds,
-/// a thousand times a second, and usually up to the moment at which it disengaged. `fetch` saves that. A recording is gone
+/// hundreds of times a second, and usually up to the moment at which it disengaged. `fetch` saves that. A recording is gone
 /// when the board is engaged again or switched off.
 ///
 /// Boards are reached over USB or another serial port, over the WiFi of a VESC Express, and through VESC Tool's TCP and

@@ -120,7 +120,7 @@ const LOOKS: &str =
 fn is_serial(text: &str) -> bool {
     let com = text.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("com"));
     let numbered = text.get(3..).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
-    text.starts_with('/') || text.starts_with(r"\\.\") || com && numbered
+    ["/", "./", "../", r"\\.\"].iter().any(|start| text.starts_with(start)) || com && numbered
 }
 
 #[cfg(test)]
@@ -150,6 +150,7 @@ mod tests {
             ("board.local", "refloat+tcp://board.local:65102"),
             ("[::1]:7000", "refloat+tcp://[::1]:7000"),
             ("/dev/ttyACM0", "refloat+serial:/dev/ttyACM0"),
+            ("./board", "refloat+serial:./board"),
             ("COM3", "refloat+serial:COM3"),
             ("com12", "refloat+serial:com12"),
             ("refloat+serial:COM3", "refloat+serial:COM3"),

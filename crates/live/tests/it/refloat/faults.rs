@@ -1,7 +1,8 @@
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use logpose_live::Address;
 use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
 use logpose_live::refloat::session::{ClientOptions, Failure};
 use logpose_live::refloat::{BoardLink, BoardPlace, FetchError, FetchOptions, LinkError, LinkOptions, LinkView};
@@ -135,4 +136,14 @@ fn one_who_has_to_wait_for_another_is_told_that_nobody_answers() {
     assert!(matches!(error, LinkError::Failed(Failure::Nobody { .. })), "{error}");
     drop(first);
     hurried.identify(&mut on).unwrap();
+}
+
+#[test]
+fn one_who_is_turned_away_each_time_gives_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::parse(&format!("refloat+tcp://{}", listener.local_addr().unwrap())).unwrap();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let options = LinkOptions { patience: Duration::from_millis(300), ..LinkOptions::default() };
+    let error = BoardLink::new(&address, options).unwrap().identify(&mut on).unwrap_err();
+    assert!(matches!(error, LinkError::Lost { .. }), "{error}");
 }

@@ -117,6 +117,9 @@ impl Face {
             let calm = ["centering", "reverse stop"].contains(&kind);
             part(Some(if calm { NAME } else { WARNING }), kind);
         }
+        if let Some(code) = self.value("fault_code").filter(|code| *code != 0.0) {
+            part(Some(BAD), &format!("FAULT {code}"));
+        }
         for (name, text) in [("wheelslip", "wheelslip"), ("fatal_error", "FATAL ERROR")] {
             if self.flag(name) {
                 part(Some(BAD), text);

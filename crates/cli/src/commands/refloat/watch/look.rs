@@ -5,6 +5,7 @@ use std::time::Duration;
 use logpose_live::LinkFigures;
 use logpose_live::refloat::items::newest;
 use logpose_live::refloat::session::{ClientView, LiveValue, RecorderState};
+use serde_json::Value;
 
 use super::face::Face;
 use crate::render::refloat as render;
@@ -71,7 +72,7 @@ impl Look {
             return None;
         }
         self.alerts.clone_from(&alerts);
-        alerts
+        alerts.map(|alert| told(&alert))
     }
 
     pub(super) fn as_json(&self, event: &'static str, view: &ClientView, elapsed: Duration) -> render::WatchLine {
@@ -93,6 +94,18 @@ fn name(channel: &str) -> &str {
     newest(channel.strip_prefix("/refloat/").unwrap_or(channel))
 }
 
+/// An alert in words: `OVER_TEMP_FET (5) begins`.
+fn told(alert: &str) -> String {
+    let Ok(Value::Object(fields)) = serde_json::from_str(alert) else { return alert.to_owned() };
+    let code = fields.get("code").and_then(Value::as_u64).unwrap_or(0);
+    let name = fields.get("name").and_then(Value::as_str).unwrap_or("fault");
+    match (fields.get("active").and_then(Value::as_bool), code) {
+        (Some(true), code) => format!("{name} ({code}) begins"),
+        (_, 0) => "the fault is over".to_owned(),
+        (_, code) => format!("{name} ({code}) is over"),
+    }
+}
+
 /// The recorder in a few words.
 fn recorder(state: &RecorderState) -> Vec<String> {
     let switch = |name: &str, on: Option<bool>| on.map(|on| format!("{name} {}", if on { "on" } else { "off" }));
@@ -100,4 +113,56 @@ fn recorder(state: &RecorderState) -> Vec<String> {
     let lasts = state.duration().map(|time| format!("lasts {:.1} s", time.as_secs_f64()));
     let words = [recording, switch("autostart", state.autostart), switch("autostop", state.autostop), lasts];
     words.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use logpose_live::LinkFigures;
+    use logpose_live::refloat::session::{ClientView, LiveValue, RecorderState};
+
+    use super::Look;
+
+    #[test]
+    fn old_names_are_shown_as_the_new_ones_and_alerts_are_told_once() {
+        let number = |x| LiveValue::Number(x, None);
+        let alert = r#"{"id":1,"active":true,"code":5,"name":"OVER_TEMP_FET"}"#;
+        let recorder = RecorderState { recording: Some(true), autostart: Some(false), ..RecorderState::default() };
+        let view = ClientView {
+            connected: true,
+            live: [
+                ("/refloat/motor.speed".to_owned(), number(12.5)),
+                ("/refloat/motor.current".to_owned(), number(-70.0)),
+                ("/refloat/state".to_owned(), LiveValue::Text("running".to_owned())),
+                ("/refloat/wheelslip".to_owned(), LiveValue::Boolean(true)),
+                ("/refloat/alerts".to_owned(), LiveValue::Text(alert.to_owned())),
+            ]
+            .into(),
+            live_replies: 20,
+            recorder,
+            ..ClientView::default()
+        };
+        let mut look = Look::new("refloat+tcp://127.0.0.1:65102");
+        let told = look.take(&view, &LinkFigures::default(), Duration::from_secs(2));
+        assert_eq!(told.as_deref(), Some("OVER_TEMP_FET (5) begins"));
+        assert_eq!(look.take(&view, &LinkFigures::default(), Duration::from_millis(2100)), None);
+        let face = &look.face;
+        assert_eq!((face.value("speed"), face.largest_current, face.rate), (Some(12.5), 70.0, 10.0));
+        assert_eq!((face.word("state"), face.flag("wheelslip")), (Some("running"), true));
+        assert_eq!(face.recorder, ["recording", "autostart off"]);
+    }
+
+    #[test]
+    fn what_is_frozen_stays() {
+        let mut look = Look::new("COM3");
+        let view = |x| ClientView {
+            live: [("/refloat/speed".to_owned(), LiveValue::Number(x, None))].into(),
+            ..ClientView::default()
+        };
+        let _ = look.take(&view(1.0), &LinkFigures::default(), Duration::ZERO);
+        look.face.frozen = true;
+        let _ = look.take(&view(2.0), &LinkFigures::default(), Duration::ZERO);
+        assert_eq!(look.face.value("speed"), Some(1.0));
+    }
 }
