@@ -9,7 +9,7 @@ use logpose_core::{
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
-use crate::{Header, arrow, capture, csv, mcap, ndjson, parquet};
+use crate::{Header, arrow, capture, csv, mcap, ndjson, parquet, rides};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
@@ -25,7 +25,8 @@ pub struct Bridge {
 type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] = &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON, &PCAP];
+pub static BRIDGES: &[&Bridge] =
+    &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON, &PCAP, &REFLOAT_CSV, &VESC_CSV, &VESC_TOOL, &FLOAT_CONTROL, &FLOATY];
 
 static PARQUET: Bridge =
     Bridge { info: &both("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
@@ -44,6 +45,33 @@ static PCAP: Bridge = Bridge {
     info: &info("pcap", "Network capture (pcap, pcapng)", &["pcap", "pcapng", "cap"], false),
     sniff: capture::sniff,
     read: capture::read,
+};
+
+// Ride logs have the names that tables have: their columns tell them apart, and the name of a file never does.
+static REFLOAT_CSV: Bridge = Bridge {
+    info: &both("refloat-csv", "Refloat recording as CSV", &["csv"]),
+    sniff: rides::sniff_refloat,
+    read: rides::read_refloat,
+};
+static VESC_CSV: Bridge = Bridge {
+    info: &both("vesc-csv", "VESC Tool log analysis, VESC Express", &["csv"]),
+    sniff: rides::sniff_analysis,
+    read: rides::read_analysis,
+};
+static VESC_TOOL: Bridge = Bridge {
+    info: &info("vesc-tool", "VESC Tool live log", &["csv"], false),
+    sniff: rides::sniff_live_log,
+    read: rides::read_live_log,
+};
+static FLOAT_CONTROL: Bridge = Bridge {
+    info: &info("float-control", "Float Control ride, also zipped", &["csv", "zip"], false),
+    sniff: rides::sniff_float_control,
+    read: rides::read_float_control,
+};
+static FLOATY: Bridge = Bridge {
+    info: &info("floaty", "Floaty ride", &["json"], false),
+    sniff: rides::sniff_floaty,
+    read: rides::read_floaty,
 };
 
 /// What a format is that is read and written.

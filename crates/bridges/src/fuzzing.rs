@@ -1,13 +1,26 @@
-//! What the fuzz targets call of captures, and what else must hold. The ordinary tests run these over all fixtures.
+//! What the fuzz targets call of captures and ride logs, and what else must hold. The ordinary tests run these over all fixtures.
 
 use logpose_core::{Dialect, Limits, Problems, Read};
 
-use crate::{BRIDGES, capture};
+use crate::{BRIDGES, capture, rides};
 
 /// A whole capture: it is unpacked, and what came out is read.
 pub fn decode_pcap(data: &[u8]) {
     capture::fuzzing::decode(data);
-    let Some(bridge) = BRIDGES.iter().find(|bridge| bridge.info().name == "pcap") else { return };
+    unpack("pcap", data);
+}
+
+/// A whole ride log, as each of the programs' would be read.
+pub fn decode_rides(data: &[u8]) {
+    rides::fuzzing::decode(data);
+    for name in ["refloat-csv", "vesc-csv", "vesc-tool", "float-control", "floaty"] {
+        unpack(name, data);
+    }
+}
+
+/// What comes out of a bridge can be read.
+fn unpack(name: &str, data: &[u8]) {
+    let Some(bridge) = BRIDGES.iter().find(|bridge| bridge.info().name == name) else { return };
     for salvage in [false, true] {
         let limits = Limits { record_len: 1 << 16, channels: 1000, ..Limits::default() };
         let read = Read { limits, salvage, ..Read::default() };

@@ -53,6 +53,16 @@ pub(crate) fn await_it() {
     AWAITED.store(true, Ordering::SeqCst);
 }
 
+/// From now on Ctrl-C ends the process again, as while somebody is asked something.
+pub(crate) fn await_no_more() {
+    AWAITED.store(false, Ordering::SeqCst);
+}
+
+/// Ends the command here, as interrupted: it was told to end, and has tidied up.
+pub(crate) fn unwind() -> ! {
+    panic::resume_unwind(Box::new(Interrupted))
+}
+
 /// Whether Ctrl-C was pressed.
 pub(crate) fn is_raised() -> bool {
     RAISED.load(Ordering::SeqCst)
@@ -61,7 +71,7 @@ pub(crate) fn is_raised() -> bool {
 /// Ends the command here if Ctrl-C was pressed.
 pub(crate) fn check() {
     if RAISED.load(Ordering::Relaxed) && WRITING.load(Ordering::Relaxed) {
-        panic::resume_unwind(Box::new(Interrupted));
+        unwind();
     }
 }
 
@@ -75,7 +85,7 @@ pub(crate) fn while_writing<T>(output: &Path, work: impl FnOnce() -> T) -> T {
     remember(None);
     if RAISED.load(Ordering::SeqCst) {
         // It came too late to stop anything, but it was pressed.
-        panic::resume_unwind(Box::new(Interrupted));
+        unwind();
     }
     done
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod carla;
 pub(crate) mod ds;
+pub(crate) mod explain;
 pub(crate) mod live;
+pub(crate) mod refloat;
 
 use logpose::core::{Problem, Severity};
 use serde::{Serialize, Serializer};

@@ -288,6 +288,8 @@ pub enum Transport {
         /// The usual bits a second.
         baud: u32,
     },
+    /// Bytes of the UART service of Nordic Semiconductor over Bluetooth Low Energy. A device is found by its name or address.
+    Bluetooth,
     /// Messages of a WebSocket.
     WebSocket {
         /// The usual port.

@@ -27,6 +27,8 @@ pub enum Place {
     },
     /// At a serial port of this machine.
     Serial(SerialPort),
+    /// At a device over Bluetooth, by its name or address; without either at the first that is found.
+    Bluetooth(String),
 }
 
 /// What is spoken at an address.
@@ -101,6 +103,9 @@ impl Address {
         })?;
         let bad = |reason: &str| bad(text, reason);
         let rest = rest.strip_suffix('/').unwrap_or(rest);
+        if let Speech::Dialect(_, Reach { transport: Transport::Bluetooth, .. }) = speech {
+            return Ok(Self { speech, place: Place::Bluetooth(rest.to_owned()) });
+        }
         if rest.contains(['/', '?', '#', '@']) {
             return Err(bad("an address is a host and perhaps a port, as in rlog://10.2.54.2:5800"));
         }
@@ -140,7 +145,7 @@ impl Address {
     pub fn network(&self) -> Option<(&Host, u16)> {
         match &self.place {
             Place::Network { host, port } => Some((host, *port)),
-            Place::Serial(_) => None,
+            Place::Serial(_) | Place::Bluetooth(_) => None,
         }
     }
 
@@ -233,7 +238,7 @@ impl Speech {
                 | Transport::Udp { port }
                 | Transport::WebSocket { port, .. }
                 | Transport::Paired { port, .. } => port,
-                Transport::Serial { .. } => 0,
+                Transport::Serial { .. } | Transport::Bluetooth => 0,
             },
             Self::Foxglove => FOXGLOVE_PORT,
         }
@@ -258,6 +263,7 @@ impl fmt::Display for Address {
         match &self.place {
             Place::Network { host, port } => write!(f, "{scheme}://{host}:{port}"),
             Place::Serial(port) => write!(f, "{scheme}:{port}"),
+            Place::Bluetooth(name) => write!(f, "{scheme}://{name}"),
         }
     }
 }
@@ -357,6 +363,16 @@ mod tests {
         let usual = Address::parse("refloat+serial:COM3").unwrap();
         assert!(matches!(usual.place, Place::Serial(port) if port.baud == 115_200));
         assert!(matches!(usual.speech, Speech::Dialect(dialect, _) if dialect.info().name == "refloat"));
+    }
+
+    #[cfg(feature = "ble")]
+    #[test]
+    fn a_device_over_bluetooth_has_a_name_or_an_address() {
+        for name in ["VESC BLE UART", "AA:BB:CC:DD:EE:FF", ""] {
+            let address = Address::parse(&format!("refloat+ble://{name}")).unwrap();
+            assert_eq!(address.place, Place::Bluetooth(name.to_owned()));
+            assert_eq!(address.to_string(), format!("refloat+ble://{name}"));
+        }
     }
 
     #[test]

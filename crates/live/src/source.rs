@@ -45,6 +45,7 @@ impl Source {
         let (host, port) = match &address.place {
             Place::Network { host, port } => (host.clone(), *port),
             Place::Serial(port) => return Ok(Self::serial(session, port.clone())),
+            Place::Bluetooth(name) => return Ok(Self::over(session, Candidate::Bluetooth(name.clone()))),
         };
         let candidate = match reach.transport {
             Transport::Paired { answers, stream, hello, .. } => {
@@ -101,7 +102,7 @@ impl Source {
         if self.candidate.is_timed() {
             driver.be_precise();
         }
-        let longest = if self.candidate.is_served() { Duration::ZERO } else { LONGEST_PAUSE };
+        let longest = if self.candidate.is_served() { SERVED_PAUSE } else { LONGEST_PAUSE };
         let mut pause = FIRST_PAUSE.min(longest);
         loop {
             let attempt = tokio::select! {
@@ -197,6 +198,8 @@ fn with_jitter(pause: Duration, clock: Clock) -> Duration {
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Where others connect, the next one is not kept waiting.
+const SERVED_PAUSE: Duration = Duration::from_millis(10);
 /// A connection that lasted so long was a good one.
 const HEALTHY: Duration = Duration::from_secs(3);
 /// What may wait to be sent to a robot.

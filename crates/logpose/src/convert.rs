@@ -7,7 +7,7 @@ use logpose_core::{
 };
 
 use logpose_bridges::mcap::{McapOptions, McapWriter, Scene};
-use logpose_bridges::{ArrowWriter, ParquetWriter, Writer};
+use logpose_bridges::{ArrowWriter, ParquetWriter, RefloatRows, VescRows, Writer, is_recording};
 use logpose_schema::Registry;
 
 use crate::feed::Wanted;
@@ -35,6 +35,10 @@ pub enum Format {
     Arrow,
     /// MCAP, for Foxglove and other viewers.
     Mcap,
+    /// A recording of a Refloat board as a table, a row for each sample.
+    RefloatCsv,
+    /// Numbers as the table that VESC Tool's log analysis opens.
+    VescCsv,
 }
 
 impl Format {
@@ -47,6 +51,8 @@ impl Format {
             "parquet" => Some(Self::Parquet),
             "arrow" | "feather" => Some(Self::Arrow),
             "mcap" => Some(Self::Mcap),
+            "refloat-csv" => Some(Self::RefloatCsv),
+            "vesc-csv" => Some(Self::VescCsv),
             name => {
                 let has_files = |dialect: &&dyn Dialect| dialect.info().files.read || dialect.info().files.write;
                 dialects::dialect(name).filter(has_files).map(Self::Dialect)
@@ -73,13 +79,25 @@ impl Format {
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Mcap => "mcap",
+            Self::RefloatCsv => "refloat-csv",
+            Self::VescCsv => "vesc-csv",
         }
+    }
+
+    /// What a file of this format is for these logs where nobody says more than `.csv`: a recording of a Refloat board
+    /// has a table of its own.
+    #[must_use]
+    pub fn suited(self, logs: &[Log], lookups: &[Lookup]) -> Self {
+        let (Self::Csv, [_]) = (self, logs) else { return self };
+        let feed = Feed::new(logs, lookups.to_vec());
+        let channels = feed.wanted().filter_map(|wanted| wanted.index().map(|found| (&found.channel, found.samples)));
+        if is_recording(channels) { Self::RefloatCsv } else { self }
     }
 
     /// Whether its files are text.
     #[must_use]
     pub fn is_text(&self) -> bool {
-        matches!(self, Self::Csv | Self::Ndjson)
+        matches!(self, Self::Csv | Self::Ndjson | Self::RefloatCsv | Self::VescCsv)
     }
 }
 
@@ -237,7 +255,8 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
     let needed = match format {
         Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
         Format::Csv => options.wide.is_some(),
-        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap => false,
+        Format::VescCsv => true,
+        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap | Format::RefloatCsv => false,
     };
     match options.order {
         Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
@@ -295,6 +314,19 @@ fn write(
         Format::Csv if options.wide.is_some() => {
             let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, out)?;
             let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish().map_err(SinkError::Io));
+            (report.samples, report.problems) = (sink.samples, sink.problems);
+            end
+        }
+        Format::RefloatCsv => {
+            let mut sink = RefloatRows::new(feed.channels(), out).map_err(|error| sink_error(error, None))?;
+            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish());
+            (report.samples, report.problems) = (sink.samples, sink.problems);
+            end
+        }
+        Format::VescCsv => {
+            let epoch_ns = feed.header().epoch_ns;
+            let mut sink = VescRows::new(feed.channels(), epoch_ns, out).map_err(|error| sink_error(error, None))?;
+            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish());
             (report.samples, report.problems) = (sink.samples, sink.problems);
             end
         }

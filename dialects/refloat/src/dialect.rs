@@ -30,6 +30,8 @@ static INFO: Info = Info {
         Reach { scheme: "refloat+tcp", transport: Transport::Tcp { port: PORT } },
         Reach { scheme: "refloat+serial", transport: Transport::Serial { baud: BAUD } },
         Reach { scheme: "refloat+udp", transport: Transport::Udp { port: PORT } },
+        #[cfg(feature = "ble")]
+        Reach { scheme: "refloat+ble", transport: Transport::Bluetooth },
     ],
 };
 

@@ -4,6 +4,7 @@
 //! empty cell has the value above it.
 
 use logpose_core::{Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError, Time};
+use logpose_refloat::items;
 use serde_json::json;
 
 use super::columns::{Columns, How, Known};
@@ -149,8 +150,8 @@ fn known(key: &str, unit: &str) -> Option<Known> {
         "pitch" => Known::new("pitch", "deg", angle),
         "t_mosfet" | "Temp Fet" => Known::same("mosfet_temp", "degC"),
         "t_motor" | "Temp Motor" => Known::same("motor_temp", "degC"),
-        "Current" | "curr_motor" => Known::same("current", "A"),
-        "Current In" | "curr_battery" => Known::same("batt_current", "A"),
+        "Current" => Known::same("current", "A"),
+        "Current In" => Known::same("batt_current", "A"),
         "id" => Known::same("foc_d_current", "A"),
         "fault" => Known::new("fault_code", "", How::Whole),
         "soc" | "Batt" => Known::new("battery_level", "", How::Places(percent)),
@@ -161,11 +162,22 @@ fn known(key: &str, unit: &str) -> Option<Known> {
         "cnt_wh_chg" => Known::same("watt_hours.charged", "Wh"),
         "ADC1" => Known::same("adc_left", "V"),
         "ADC2" => Known::same("adc_right", "V"),
+        "running" => Known::new("running", "", How::Truth),
+        "wheelslip" => Known::new("wheelslip", "", How::Truth),
+        "footpad" => Known::new("footpad", "", How::Footpad),
+        "adjustment" => Known::new("adjustment", "", How::Adjustment),
         "gnss_lat" => Known::same("gnss.latitude", "deg"),
         "gnss_lon" => Known::same("gnss.longitude", "deg"),
         "gnss_alt" => Known::same("gnss.altitude", "m"),
         "kmh_gnss" => Known::same("gnss.speed", "km/h"),
-        _ => return None,
+        // What has no key of its own is written under the id that the board has for it.
+        id => {
+            let item = items::item(id).map(|item| ([item.new, item.old], item.unit));
+            let field = || items::fields(u32::MAX, u32::MAX).find(|field| field.id == id);
+            let (ids, of) = item.or_else(|| field().map(|field| ([Some(field.id), None], field.unit)))?;
+            let id = ids.into_iter().flatten().find(|known| *known == id)?;
+            return Some(Known::same(id, of.unwrap_or_default())).filter(|known| known.unit == unit);
+        }
     })
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use logpose_core::{Channel, ChannelId, DecodeError, Problems, Severity, Sink, StreamError, Time, Value};
+use logpose_core::{Channel, ChannelId, DecodeError, Problems, Severity, Sink, StreamError, Value};
+use logpose_refloat::wire::{Adjustment, Footpad};
 use serde_json::{Value as Json, json};
 
-use super::table::{Row, TakeCell, shown};
+use super::table::{TakeCell, shown};
 use crate::decimal::number;
 use crate::inferred::{Guess, Rows};
 
@@ -23,6 +24,12 @@ pub(super) enum How {
     Magnitude(i32),
     /// A whole number.
     Whole,
+    /// True if it is not zero.
+    Truth,
+    /// The word for which halves of the footpad are pressed.
+    Footpad,
+    /// The word for why the setpoint changes.
+    Adjustment,
 }
 
 /// A value of the model.
@@ -42,15 +49,26 @@ impl Known {
         Self { id, unit, how }
     }
 
-    /// What a text is as a value of the model; the sentence says what is wrong.
-    fn value(self, cell: &[u8]) -> Result<Value<'static>, &'static str> {
+    /// What a text is as a value of the model; the sentence says what is wrong. `word` is memory for words.
+    fn value<'w>(self, cell: &[u8], word: &'w mut String) -> Result<Value<'w>, &'static str> {
         let double = |places| number(cell, places).ok_or("is no number");
+        let code = |most: u8| {
+            let code = whole(cell).and_then(|code| u8::try_from(code).ok()).filter(|code| *code <= most);
+            code.ok_or("is no number that has a word")
+        };
         Ok(Value::Double(match self.how {
             How::Places(places) => double(places)?,
             How::Magnitude(places) => double(places)?.abs(),
             How::Times(factor) => double(0)? * factor,
             How::Degrees => double(0)?.to_degrees(),
             How::Whole => return whole(cell).map(Value::Int64).ok_or("is no whole number"),
+            How::Truth => return Ok(Value::Boolean(code(1)? != 0)),
+            How::Footpad => return Ok(Value::String(Footpad::from_bits(code(3)?).name().as_bytes())),
+            How::Adjustment => {
+                word.clear();
+                word.push_str(&Adjustment(code(15)?).name());
+                return Ok(Value::String(word.as_bytes()));
+            }
         }))
     }
 
@@ -61,13 +79,18 @@ impl Known {
             How::Magnitude(places) => value.abs() * 10_f64.powi(places),
             How::Times(factor) => value * factor,
             How::Degrees => value.to_degrees(),
-            How::Whole => value,
+            How::Whole | How::Truth | How::Footpad | How::Adjustment => value,
         }
     }
 
     /// Its channel.
     pub(super) fn channel(self, metadata: &Json) -> Channel {
-        let type_name = if self.how == How::Whole { "int64" } else { "double" };
+        let type_name = match self.how {
+            How::Whole => "int64",
+            How::Truth => "boolean",
+            How::Footpad | How::Adjustment => "string",
+            How::Places(_) | How::Times(_) | How::Degrees | How::Magnitude(_) => "double",
+        };
         let mut channel = Channel::new(format!("/refloat/{}", self.id), type_name);
         channel.unit = Some(self.unit.to_owned()).filter(|unit| !unit.is_empty());
         channel.metadata = metadata.to_string();
@@ -160,13 +183,14 @@ impl Columns {
         problems.append(bad);
         let channels = self.channels();
         let mut out = Rows::new(sink, &channels)?;
+        let mut word = String::new();
         walk(&mut Problems::default(), &mut |row, place, time, cell| {
             let Some(column) = self.columns.get(place) else { return Ok(()) };
             if let Some(id) = column.own_id {
                 out.cell(id, time, cell)?;
             }
             let (Some(id), Some(known)) = (column.model_id, column.known) else { return Ok(()) };
-            match known.value(cell) {
+            match known.value(cell, &mut word) {
                 Ok(value) => out.value(id, time, &value)?,
                 Err(wrong) => {
                     let message = format!("{}: {} {wrong}; it is left out", column.name, shown(cell));

@@ -50,12 +50,7 @@ pub(crate) fn read(
     header
 }
 
-fn table(
-    file: &[u8],
-    read: &Read<'_>,
-    sink: &mut dyn Sink,
-    problems: &mut Problems,
-) -> Result<Header, StreamError> {
+fn table(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
     let error = |code, message| DecodeError { dialect: DIALECT, code, at: 0, message, help: None };
     let table = Table::new(file, b',', true);
     let Some(names) = table.names().filter(|names| is_ours(names)) else {

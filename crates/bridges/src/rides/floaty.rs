@@ -186,7 +186,10 @@ impl<'a> Entries<'a> {
 
 /// The values of an entry. A read that failed is null, and no sample.
 fn said(entry: &Map<String, Json>) -> impl Iterator<Item = (&str, &Json)> {
-    entry.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, value)| *key != "timestamp" && !value.is_null())
+    entry
+        .iter()
+        .map(|(key, value)| (key.as_str(), value))
+        .filter(|(key, value)| *key != "timestamp" && !value.is_null())
 }
 
 /// What a value of the board is in the model. Those whose unit nobody tells are not in it.

@@ -27,7 +27,7 @@ pub(crate) fn read(
 ) -> Result<Header, StreamError> {
     let table = Table::new(file, b';', false);
     let comma = |names: &Vec<&str>| names.len() < FIRST;
-    let names = table.names().filter(|names| !comma(names)).or_else(|| Table { delimiter: b',', ..table }.names());
+    let names = table.names().filter(|names| !comma(names)).or_else(|| Table::new(file, b',', false).names());
     let has_names = names.as_ref().is_some_and(|names| names.first().is_some_and(|name| !is_number(name.as_bytes())));
     if has_names {
         warn_of_others(names.as_deref().unwrap_or_default(), problems);
@@ -106,7 +106,7 @@ fn is_number(cell: &[u8]) -> bool {
 
 /// Columns that have other names than they should have are read all the same, as VESC Tool does it.
 fn warn_of_others(names: &[&str], problems: &mut Problems) {
-    let other = names.iter().zip(COLUMNS).find(|(name, (known, ..))| !name.is_empty() && name != known);
+    let other = names.iter().zip(COLUMNS).find(|(name, (known, ..))| !name.is_empty() && *name != known);
     if let Some((name, (known, ..))) = other {
         let message = format!("line 1: the column {name:?} stands in the place of {known}, and is read as that");
         problems.push(Problem::new(Severity::Warning, "other-columns", 0, 0, message));

@@ -9,9 +9,9 @@ pub(super) struct Table<'a> {
     body: &'a [u8],
     /// Bytes in front of the body.
     start: u64,
-    pub(super) delimiter: u8,
+    delimiter: u8,
     /// Whether cells may stand in quotes.
-    pub(super) quoting: bool,
+    quoting: bool,
 }
 
 /// A line in cells.
@@ -45,10 +45,7 @@ impl<'a> Table<'a> {
     }
 
     /// Gives every line that is not empty to `take`.
-    pub(super) fn rows(
-        &self,
-        mut take: impl FnMut(&Row<'_>) -> Result<(), StreamError>,
-    ) -> Result<(), StreamError> {
+    pub(super) fn rows(&self, mut take: impl FnMut(&Row<'_>) -> Result<(), StreamError>) -> Result<(), StreamError> {
         let mut builder = ReaderBuilder::new();
         builder.has_headers(false).flexible(true).delimiter(self.delimiter).quoting(self.quoting);
         let mut reader = builder.from_reader(self.body);

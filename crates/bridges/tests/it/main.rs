@@ -17,6 +17,7 @@ mod capture_tcp;
 mod folder;
 mod mcap;
 mod parquet;
+mod rides;
 mod roundtrip;
 mod store;
 mod stream;

@@ -25,7 +25,8 @@ use crate::screen::Screen;
 ///
 /// The extension of OUT decides the format: .wpilog, .rlog, .parquet, .arrow, .mcap, .csv, .ndjson, each also with .gz,
 /// .zst, .xz or .lz4 behind it (.wpilogxz works too); a folder, written with a / at its end, gets a Parquet file for each
-/// channel. Parquet, Arrow and MCAP keep everything: converted back, they give the same log. Several logs become one,
+/// channel. Parquet, Arrow and MCAP keep everything: converted back, they give the same log. A Refloat recording becomes
+/// the CSV of such recordings, which converts back to .rfrec; --to vesc-csv is for VESC Tool. Several logs become one,
 /// merged by time; --align enabled puts them on the clock of the first by the moments at which the robot was enabled and
 /// disabled, as of a robot's and a driver station's log of one match. What the format cannot keep is told; exits with 3 if
 /// data were lost.
@@ -112,7 +113,7 @@ enum Compressed {
 
 /// What can be written.
 fn formats() -> Vec<&'static str> {
-    written(|info| info.name)
+    written(|info| info.name).into_iter().chain(["refloat-csv", "vesc-csv"]).collect()
 }
 
 /// Something about every format that can be written; the bridges' names are their extensions.
@@ -183,6 +184,12 @@ impl Convert {
             clocks,
             ..ConvertOptions::default()
         };
+        let format = if self.to.is_some() || self.wide { format } else { format.suited(&logs, &lookups) };
+        if self.to.is_none() && matches!(format, Format::RefloatCsv) {
+            screen.notes.line(format_args!(
+                "the log is a Refloat recording: a row for each sample (--to csv: one for each value; --to vesc-csv: for VESC Tool)"
+            ));
+        }
         let bar = Bar::new(screen.notes.quiet);
         let report = if let Some(layout) = folder {
             interrupt::while_writing(&self.output, || {

@@ -21,6 +21,7 @@ mod play;
 mod plot;
 mod record;
 mod recover;
+mod refloat;
 mod sql;
 mod stats;
 
@@ -66,6 +67,7 @@ enum Command {
     Play(play::Play),
     Carla(carla::Carla),
     Ds(ds::Ds),
+    Refloat(refloat::Refloat),
     Dialects(dialects::Dialects),
     Demo(demo::Demo),
     Completion(completion::Completion),
@@ -98,6 +100,7 @@ impl Cli {
             Some(Command::Play(command)) => command.run(screen),
             Some(Command::Carla(command)) => command.run(screen),
             Some(Command::Ds(command)) => command.run(screen),
+            Some(Command::Refloat(command)) => command.run(screen),
             Some(Command::Dialects(command)) => command.run(screen),
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),

@@ -29,6 +29,9 @@ use crate::screen::Screen;
 /// ds:// listens to a robot in the place of its Driver Station, and keeps it disabled: close the other one first. To record
 /// both while a station drives, see `logpose ds proxy`.
 ///
+/// refloat+tcp://, refloat+serial: and refloat+udp:// poll the live values of a Refloat board; its own recording, at a much
+/// higher rate, is saved by `logpose refloat fetch`.
+///
 /// With --trigger only what is around an event is kept, a file for each event; with --ring the last so many minutes are,
 /// in files that follow each other; with both, both.
 #[derive(Args)]
@@ -40,9 +43,10 @@ Examples:
   logpose record camera=nt4://10.2.54.11 drive=rlog://254 -o all.wpilog
   logpose record nt4://254 -o a.wpilog --ring 20m --trigger 'BatteryVoltage < 9' --pre 9s --post 5s
   logpose record rlog://254 -o match.wpilog --to foxglove://  watch in Foxglove meanwhile
-  logpose record ds://254 -o pit.wpilog                     battery, currents and console, disabled")]
+  logpose record ds://254 -o pit.wpilog                     battery, currents and console, disabled
+  logpose record refloat+tcp://192.168.4.1 -o ride.wpilog   live values of a Refloat board")]
 pub(super) struct Record {
-    /// Live sources: rlog://HOST, nt4://HOST, ds://HOST; `NAME=rlog://HOST` gives one a name
+    /// Live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT; `NAME=rlog://HOST` gives one a name
     #[arg(required = true, value_name = "ADDRESS")]
     sources: Vec<String>,
     /// The file; .wpilog, .rlog, .mcap, .csv or .ndjson

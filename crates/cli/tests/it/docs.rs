@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::live::Running;
 use crate::run::{SHARED, code, stderr, stdout, typed};
 
 fn root() -> PathBuf {
@@ -22,7 +23,7 @@ pub(crate) fn grouped() -> Vec<String> {
     let of = |group: &str| -> Vec<String> {
         listed(&format!("logpose {group} --help")).iter().map(|name| format!("{group} {name}")).collect()
     };
-    ["carla", "ds"].into_iter().flat_map(of).collect()
+    ["carla", "ds", "refloat"].into_iter().flat_map(of).collect()
 }
 
 /// The commands that a help lists.
@@ -74,6 +75,7 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
                 continue;
             }
             let Some(example) = on_loopback(&example) else { continue };
+            let (example, _board) = with_board(&example);
             let scratch = tempfile::tempdir_in(dir.path()).unwrap();
             std::os::unix::fs::symlink(dir.path().join("demo"), scratch.path().join("demo")).unwrap();
             // Output beside the input stays in the shared folder; nothing may depend on the order of examples.
@@ -121,7 +123,7 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
 /// logs are played as fast as possible. `None` for what cannot be tried so.
 fn on_loopback(example: &str) -> Option<String> {
     if example.starts_with("logpose record") {
-        let hosts = ["://10.2.54.2", "://10.2.54.11", "://254"];
+        let hosts = ["://10.2.54.2", "://10.2.54.11", "://254", "://192.168.4.1"];
         let example = hosts.iter().fold(example.to_owned(), |text, host| text.replace(host, "://127.0.0.1:9"));
         let example = example.replace("--to foxglove://", "--to foxglove://:0");
         let strangers =
@@ -131,6 +133,14 @@ fn on_loopback(example: &str) -> Option<String> {
     }
     if example.starts_with("logpose ds ") && !example.starts_with("logpose ds list") {
         return Some(ds_on_loopback(example));
+    }
+    if example.starts_with("logpose refloat board") {
+        let example = example.replace(" --duration 1m", "").replace("/tmp/board", "board");
+        let listen = if example.contains("--pty") { "" } else { " --listen 127.0.0.1:0" };
+        return Some(format!("{example}{listen} --duration 300ms"));
+    }
+    if example.starts_with("logpose refloat watch") {
+        return Some(format!("{} --duration 300ms", example.replace(" --duration 10s", "")));
     }
     if !example.starts_with("logpose play") {
         return Some(example.to_owned());
@@ -144,6 +154,17 @@ fn on_loopback(example: &str) -> Option<String> {
         .iter()
         .fold(example, |text, scheme| text.replace(&format!("--to {scheme}://"), &format!("--to {scheme}://:0")));
     Some(format!("{example} --rate 0"))
+}
+
+/// What talks to a board talks to an emulated one, which lives as long as the example.
+fn with_board(example: &str) -> (String, Option<Running>) {
+    let places = ["refloat+tcp://192.168.4.1", "192.168.4.1", "/dev/ttyACM0"];
+    if !example.starts_with("logpose refloat") || !places.iter().any(|place| example.contains(place)) {
+        return (example.to_owned(), None);
+    }
+    let mut board = Running::start(SHARED.path(), "refloat board --listen 127.0.0.1:0 --scenario nosedive --json");
+    let address = board.line("started")["address"].as_str().unwrap().to_owned();
+    (places.iter().fold(example.to_owned(), |text, place| text.replace(place, &address)), Some(board))
 }
 
 /// A robot, a station or a proxy at addresses that nobody else has, for a moment.

@@ -18,5 +18,6 @@ mod json;
 mod live;
 mod logs;
 mod plot;
+mod refloat;
 mod run;
 mod transcripts;

@@ -12,6 +12,8 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout;
 
+#[cfg(feature = "ble")]
+use super::bluetooth;
 use super::paired::{Beside, Callee, Caller};
 #[cfg(unix)]
 use super::terminal::Terminal;
@@ -25,6 +27,8 @@ pub(crate) enum Candidate {
     Network { host: Host, port: u16, transport: Transport, name: String },
     /// A serial port.
     Serial(SerialPort),
+    /// A device over Bluetooth, by its name or address.
+    Bluetooth(String),
     /// One who is called by datagrams.
     Called(Caller),
     /// Whoever calls.
@@ -42,7 +46,7 @@ impl Candidate {
     /// Whether it is the other side that connects.
     pub(crate) fn is_served(&self) -> bool {
         match self {
-            Self::Network { .. } | Self::Serial(_) | Self::Called(_) | Self::Calling(_) => false,
+            Self::Network { .. } | Self::Serial(_) | Self::Bluetooth(_) | Self::Called(_) | Self::Calling(_) => false,
             Self::Accepting(_) | Self::Answering(_) => true,
             #[cfg(unix)]
             Self::Terminal(_) => true,
@@ -71,6 +75,13 @@ pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
     match candidate {
         Candidate::Serial(port) => {
             Ok(Connection { wire: Wire::Serial(port.open()?), beside: None, peer: port.to_string() })
+        }
+        #[cfg(feature = "ble")]
+        Candidate::Bluetooth(name) => bluetooth::connect(name).await,
+        #[cfg(not(feature = "ble"))]
+        Candidate::Bluetooth(name) => {
+            let reason = format!("{name}: this program was built without Bluetooth (the feature ble)");
+            Err(io::Error::new(io::ErrorKind::Unsupported, reason))
         }
         Candidate::Called(caller) => caller.connect().await,
         Candidate::Calling(callee) => callee.connect(),
@@ -122,7 +133,9 @@ async fn one(host: &str, port: u16, transport: Transport, name: &str) -> io::Res
                 let socket = websocket::connect(socket, &format!("{host}:{port}"), path, name, protocols).await?;
                 Ok(Wire::WebSocket(Box::new(socket)))
             }
-            Transport::Paired { .. } | Transport::Serial { .. } => Err(io::ErrorKind::Unsupported.into()),
+            Transport::Paired { .. } | Transport::Serial { .. } | Transport::Bluetooth => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
         }
     };
     timeout(PATIENCE, open).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)))

@@ -1,6 +1,8 @@
 //! What carries bytes: each link has a task that reads and one that writes, and the loop that drives a session sees
 //! only events and queues.
 
+#[cfg(feature = "ble")]
+mod bluetooth;
 mod connect;
 pub(crate) mod paired;
 mod queue;
@@ -46,6 +48,8 @@ pub(crate) enum Wire {
     Answering(tokio::net::UdpSocket),
     Datagrams(paired::Datagrams),
     Serial(tokio_serial::SerialStream),
+    #[cfg(feature = "ble")]
+    Bluetooth(bluetooth::Device),
     #[cfg(unix)]
     Terminal(terminal::Master),
     WebSocket(Box<websocket::Socket>),
@@ -71,6 +75,8 @@ impl OpenLink {
                 let (reader, writer) = tokio::io::split(port);
                 stream::start(link, reader, writer, events, pending)
             }
+            #[cfg(feature = "ble")]
+            Wire::Bluetooth(device) => bluetooth::start(link, device, events, pending),
             #[cfg(unix)]
             Wire::Terminal(master) => return Self { queue, tasks: terminal::start(link, master, events, pending) },
             Wire::Udp(socket) => udp::start(link, Arc::new(socket), events, pending),

@@ -148,6 +148,9 @@ impl Forms {
             Format::Parquet | Format::Arrow => {
                 return Err(no(format!("a file of {} is not whole until it is closed", format.name())));
             }
+            Format::RefloatCsv | Format::VescCsv => {
+                return Err(no(format!("{} is a table of all channels; `logpose convert` makes it", format.name())));
+            }
             Format::Csv | Format::Ndjson | Format::Mcap => {}
         }
         Ok(Self { format, encode, mcap })
@@ -170,7 +173,7 @@ impl Forms {
                 Ok(Form::Mcap(Box::new(stream), chunks))
             }
             // Nobody gets forms of these.
-            Format::Parquet | Format::Arrow => Err(SinkError::Stopped),
+            Format::Parquet | Format::Arrow | Format::RefloatCsv | Format::VescCsv => Err(SinkError::Stopped),
         }
     }
 

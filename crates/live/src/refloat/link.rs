@@ -61,7 +61,7 @@ pub struct LinkHandle {
 
 impl BoardLink {
     /// A link to a board at an address. Nothing is sent before something is asked.
-    pub fn new(address: &Address, options: LinkOptions) -> Result<Self, LinkError> {
+    pub fn new(address: &Address, mut options: LinkOptions) -> Result<Self, LinkError> {
         let no_board = || LinkError::NoBoard(address.to_string());
         let reach = match address.speech {
             Speech::Dialect(dialect, reach) if dialect.info().name == "refloat" => reach,
@@ -72,6 +72,11 @@ impl BoardLink {
                 Candidate::Network { host: host.clone(), port: *port, transport: reach.transport, name: String::new() }
             }
             Place::Serial(port) => Candidate::Serial(port.clone()),
+            Place::Bluetooth(name) => {
+                // What does not fit into the queues of a radio module is lost, a whole reply at a time.
+                options.client.window = options.client.window.or(Some(1));
+                Candidate::Bluetooth(name.clone())
+            }
         };
         Ok(Self { address: address.clone(), candidate, options })
     }

@@ -10,7 +10,7 @@ mod file;
 mod link;
 mod talk;
 
-pub use logpose_refloat::{board as emulated, rfrec, session, wire};
+pub use logpose_refloat::{board as emulated, items, rfrec, session, wire};
 
 pub use board::{BoardError, BoardHandle, BoardPlace, BoardRunner, BoardSetup};
 pub use error::{FetchError, LinkError};

@@ -55,21 +55,25 @@ struct Talk<'t, 'f, E> {
 
 impl<E: From<LinkError>> Talk<'_, '_, E> {
     async fn run(mut self) -> Result<ClientView, E> {
-        // Since when nothing is heard, and whether something ever was.
-        let (mut silent, mut patience) = (Instant::now(), self.link.options.wait);
+        // Since when nothing was heard.
+        let mut since = Instant::now();
         let end = loop {
-            let connection = match self.connect(silent, patience).await {
+            let connection = match self.connect(since).await {
                 Ok(connection) => connection,
                 Err(error) => break Err(error),
             };
             self.stats.connected_to(connection.peer);
-            let before = self.stats.figures().received;
+            let before = self.stats.figures();
             let link = self.driver.open(connection.wire);
             if let Some(end) = self.converse(link).await {
                 break end;
             }
-            if self.stats.figures().received > before || patience != self.link.options.patience {
-                (silent, patience) = (Instant::now(), self.link.options.patience);
+            let after = self.stats.figures();
+            if before.opened == 0 || after.received > before.received {
+                since = Instant::now();
+            } else if since.elapsed() >= self.patience() {
+                // One that only opens and closes is of no more use than one that is not there.
+                break Err(self.unreachable(since.elapsed(), after.trouble.unwrap_or_default()).into());
             }
         };
         let view = self.driver.session.view();
@@ -80,7 +84,7 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
     }
 
     /// Connects, again and again until that is of no use.
-    async fn connect(&mut self, since: Instant, patience: Duration) -> Result<Connection, E> {
+    async fn connect(&mut self, since: Instant) -> Result<Connection, E> {
         let candidate = self.link.candidate.clone();
         let mut pause = FIRST_PAUSE;
         loop {
@@ -100,11 +104,16 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
                 Err(error) => error.to_string(),
             };
             self.stats.trouble(error.clone());
-            if since.elapsed() >= patience {
+            if since.elapsed() >= self.patience() {
                 return Err(self.unreachable(since.elapsed(), error).into());
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    fn patience(&self) -> Duration {
+        let options = &self.link.options;
+        if self.stats.figures().opened == 0 { options.wait } else { options.patience }
     }
 
     async fn pause(&mut self, pause: Duration) -> Result<(), E> {

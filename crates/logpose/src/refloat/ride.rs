@@ -175,8 +175,8 @@ impl<'a> Ride<'a> {
         self.moments.iter().enumerate().take(stretch.last.saturating_add(1)).skip(stretch.first)
     }
 
-    /// The stretches of the window in which something is true for at least so many seconds. Breaks that are shorter
-    /// than that, or than 50 ms, do not count.
+    /// The stretches of the window in which something is true for at least so many seconds; short breaks do not count.
+    /// Where no time is asked for, every moment counts.
     pub(super) fn stretches(&self, least_s: f64, such: impl Fn(&Moment) -> bool) -> Vec<Stretch> {
         let mut found: Vec<Stretch> = Vec::new();
         let mut breaks = 0;
@@ -187,7 +187,7 @@ impl<'a> Ride<'a> {
             }
             let joined = found.last_mut().filter(|last| {
                 let off = self.moments.get(last.last + 1).map_or(0, |next| moment.time.since(next.time));
-                breaks == 0 || off <= nanos(least_s.min(BREAK_S))
+                breaks == 0 || least_s > 0.0 && off <= nanos(self.thresholds.break_s)
             });
             match joined {
                 Some(last) => last.last = place,
@@ -279,5 +279,3 @@ pub(super) fn seconds(ns: i64) -> f64 {
 pub(super) fn count(n: usize) -> f64 {
     n as f64
 }
-
-const BREAK_S: f64 = 0.05;

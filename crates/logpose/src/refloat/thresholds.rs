@@ -77,6 +77,8 @@ thresholds! {
     riding_kmh: 12.0,
     /// Kilometres an hour of one electrical revolution a minute: 15 pole pairs, a tyre of 28 cm.
     kmh_per_erpm: 0.003_52,
+    /// Breaks up to this do not end what is going on, in seconds.
+    break_s: 0.1,
     /// What happened so long before the stop is no cause of it, in seconds.
     matters_s: 3.0,
     /// What ran out so long before the balance was lost is a cause of it, in seconds.

@@ -3,7 +3,7 @@
 use logpose_refloat::wire::Adjustment;
 
 use super::explanation::{Cause, Certainty, KnownLimits, RanOut, Resource, StopKind, Verdict};
-use super::ride::{Moment, Ride, nanos};
+use super::ride::{Moment, Ride, Stretch, nanos};
 use super::rules::Findings;
 use super::rules::adjustment::Pushback;
 use super::rules::pitch::Lost;
@@ -94,6 +94,12 @@ impl Case<'_> {
         [Resource::Grip, Resource::Voltage, Resource::Duty, Resource::Current].into_iter().find(|what| also(*what))
     }
 
+    /// Whether the current was at its limit before the motor gave less than asked.
+    fn is_limit_first(&self) -> bool {
+        let first = |stretches: &[Stretch]| stretches.first().map_or(usize::MAX, |stretch| stretch.first);
+        first(&self.findings.current_limit) < first(&self.findings.short)
+    }
+
     fn dive_without_reason(&self, lost: &Lost) -> Verdict {
         let felt = self.felt_before(lost.onset);
         match felt {
@@ -154,7 +160,10 @@ impl Case<'_> {
             };
             verdict.pro.push(match out.what {
                 Resource::Duty => format!("duty at its limit of {} {when}", percent(self.limits.max_duty.value)),
-                Resource::Current => format!("the motor gave less than asked {when}"),
+                Resource::Current => match self.limits.max_current.filter(|_| self.is_limit_first()) {
+                    Some(limit) => format!("the current was at its limit of {} {when}", amperes(limit.value)),
+                    None => format!("the motor gave less than asked {when}"),
+                },
                 Resource::Voltage => match self.findings.sag {
                     Some(sag) => format!("the battery was down by up to {}, from {when}", percent(sag.share)),
                     None => format!("the battery was low {when}"),

@@ -25,6 +25,7 @@ mod link;
 mod order;
 mod output;
 mod refloat;
+mod rides;
 mod select;
 mod show;
 mod sidecar;

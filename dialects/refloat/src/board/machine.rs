@@ -61,6 +61,11 @@ pub struct Board {
     pub(super) alerts: VecDeque<Alert>,
     pub(super) answered: u64,
     pub(super) refused: u64,
+    pub(super) headers: u64,
+    pub(super) sent: u64,
+    pub(super) fetched: u64,
+    /// The header was asked for, and the last sample not yet.
+    pub(super) fetching: bool,
     sample: Vec<u8>,
 }
 
@@ -143,6 +148,12 @@ pub struct BoardView {
     pub answered: u64,
     /// Requests that it did not understand, or that have no reply.
     pub refused: u64,
+    /// How often it was asked for the header, which begins a download.
+    pub headers: u64,
+    /// Samples that it sent.
+    pub sent: u64,
+    /// How often the last sample was sent after the header.
+    pub fetched: u64,
 }
 
 impl Board {
@@ -187,6 +198,10 @@ impl Board {
             alerts: VecDeque::new(),
             answered: 0,
             refused: 0,
+            headers: 0,
+            sent: 0,
+            fetched: 0,
+            fetching: false,
             sample: Vec::new(),
         };
         if let Some(recording) = served {
@@ -240,6 +255,9 @@ impl Board {
             voltage: snapshot.batt_voltage,
             answered: self.answered,
             refused: self.refused,
+            headers: self.headers,
+            sent: self.sent,
+            fetched: self.fetched,
         }
     }
 

@@ -2,7 +2,7 @@ use super::version::BoardVersion;
 use crate::wire::MAX_APP;
 
 /// Bytes in front of the samples of a reply.
-const DATA_HEAD: usize = 6;
+pub(super) const DATA_HEAD: usize = 6;
 
 /// The ring of samples and what controls it.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Recorder {
     version: BoardVersion,
     /// The slots, one behind the other. They survive a start: 1.1 lets them be read.
     slots: Vec<u8>,
-    sample_len: usize,
+    pub(super) sample_len: usize,
     capacity: usize,
     /// The slot that is written next, and the oldest one.
     head: usize,

@@ -1,6 +1,7 @@
 use logpose_core::Time;
 
 use super::machine::Board;
+use super::recorder::DATA_HEAD;
 use super::version::BoardVersion;
 use crate::vesc::{FirmwareVersion, HardwareType, app_data, command, forwarded};
 use crate::wire::{Data, Info, InfoV1, PACKAGE, PackageError, id};
@@ -165,8 +166,14 @@ impl Board {
             [2, 1, ..] => {
                 self.recorder.stop();
                 self.put_header(out);
+                self.headers += 1;
+                self.fetching = true;
             }
-            [2, 2, a, b, c, d, ..] => self.put_data(u32::from_be_bytes([*a, *b, *c, *d]), out),
+            [2, 2, a, b, c, d, ..] => {
+                let (offset, before) = (u32::from_be_bytes([*a, *b, *c, *d]), out.len());
+                self.put_data(offset, out);
+                self.note_sent(offset, out.len() - before);
+            }
             [2, 2, ..] => return Err(PackageError::MissingOffset(length)),
             _ => {}
         }
@@ -190,5 +197,15 @@ impl Board {
         }
         Data { offset, bytes: &[] }.emit(out);
         self.recorder.read(offset, out);
+    }
+
+    /// Counts what was sent in a reply of so many bytes, and sees when the last sample was.
+    fn note_sent(&mut self, offset: u32, reply: usize) {
+        let samples = reply.saturating_sub(DATA_HEAD).checked_div(self.recorder.sample_len).unwrap_or(0) as u64;
+        self.sent += samples;
+        if self.fetching && samples > 0 && u64::from(offset) + samples >= self.recorder.size() as u64 {
+            self.fetched += 1;
+            self.fetching = false;
+        }
     }
 }

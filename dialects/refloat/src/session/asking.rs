@@ -67,7 +67,7 @@ impl Client {
 
     fn given_up(&mut self, ask: &Ask) {
         match ask.step {
-            Step::Firmware | Step::Info { .. } | Step::Ping => return self.discovery_silent(ask),
+            Step::Firmware | Step::Info { .. } | Step::Ping | Step::Node { .. } => return self.discovery_silent(ask),
             Step::Live { .. } | Step::Alerts { .. } => return self.live_silent(),
             _ => {}
         }

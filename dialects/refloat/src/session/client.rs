@@ -221,6 +221,7 @@ impl Client {
             phase,
             connected: self.link.is_some(),
             firmware: self.known.firmware.clone(),
+            gateway: self.known.gateway.clone(),
             info: self.known.info.clone(),
             can: self.known.can,
             missing: self.known.missing(),

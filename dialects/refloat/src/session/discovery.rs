@@ -19,7 +19,10 @@ const SHORT_ONLY: u8 = 10;
 /// What is known of whoever answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
+    /// That of the controller that Refloat runs on, as far as it is known.
     pub(super) firmware: Option<FirmwareVersion>,
+    /// That of the module at this end of the link, if it is another one.
+    pub(super) gateway: Option<FirmwareVersion>,
     pub(super) info: Option<Info>,
     pub(super) version: Option<Version>,
     /// The app payload of INFO, as received.
@@ -44,6 +47,8 @@ pub(super) enum Discovery {
     Ping,
     /// Which packages they have.
     Nodes(Nodes),
+    /// Which firmware the node has that was found.
+    Node,
     Done,
 }
 
@@ -82,9 +87,8 @@ impl Known {
             None => Some(Failure::TooOld { package }),
             Some(_) if !info.version().has_recorder() => Some(Failure::TooOld { package }),
             Some(false) => {
-                // Through CAN the firmware that answers is that of another module.
-                let own = self.firmware.as_ref().filter(|_| self.can.is_none());
-                let firmware = own.map_or_else(|| "of the controller".to_owned(), FirmwareVersion::to_string);
+                let firmware = self.firmware.as_ref();
+                let firmware = firmware.map_or_else(|| "of the controller".to_owned(), FirmwareVersion::to_string);
                 Some(Failure::NoBuffer { package, firmware })
             }
             Some(true) => None,
@@ -121,7 +125,25 @@ impl Client {
                     Next::Again
                 }
             },
+            Discovery::Node => match self.known.can {
+                Some(node) => Next::Ask(Step::Node { node }),
+                None => {
+                    self.identified();
+                    Next::Again
+                }
+            },
             Discovery::Done => Next::Wait,
+        }
+    }
+
+    /// The firmware of the node that was found. What the module before it says again is not that.
+    pub(super) fn node_is(&mut self, firmware: FirmwareVersion) {
+        if self.known.gateway.as_ref() == Some(&firmware) {
+            return;
+        }
+        if self.answered(|step| matches!(step, Step::Node { .. })).is_some() {
+            self.known.firmware = Some(firmware);
+            self.identified();
         }
     }
 
@@ -231,6 +253,8 @@ impl Client {
                     nodes.version = 2;
                 }
             },
+            // It is only for people.
+            Discovery::Node => self.identified(),
             Discovery::Done => {}
         }
     }
@@ -239,10 +263,18 @@ impl Client {
         self.known.can = can;
         self.known.version = Some(info.version());
         self.known.info = Some(info);
-        self.known.payload = payload.clone();
+        self.known.payload = payload;
+        self.discovery = Discovery::Node;
+        if can.is_some() {
+            self.known.gateway = self.known.firmware.take();
+        }
+    }
+
+    /// All is known that there is to know.
+    fn identified(&mut self) {
         self.discovery = Discovery::Done;
         self.live_begins();
-        self.event(Event::Identified { info: payload });
+        self.event(Event::Identified { info: self.known.payload.clone() });
         let another = match &mut self.work {
             Some(Work::Fetch(fetch)) => {
                 let another = fetch.board.as_ref().is_some_and(|board| !board.is_same(&self.known));

@@ -44,10 +44,11 @@ impl Client {
         self.frames += 1;
         match payload {
             [command::FW_VERSION, ..] => {
-                if let Some(firmware) = FirmwareVersion::parse(payload)
-                    && self.answered(|step| *step == Step::Firmware).is_some()
-                {
+                let Some(firmware) = FirmwareVersion::parse(payload) else { return Ok(()) };
+                if self.answered(|step| *step == Step::Firmware).is_some() {
                     self.firmware_is(Some(firmware));
+                } else {
+                    self.node_is(firmware);
                 }
                 Ok(())
             }

@@ -1,3 +1,4 @@
+mod board;
 mod story;
 
 use std::io::Write;
@@ -20,8 +21,8 @@ use crate::table::{Align, Table};
 
 /// Show what is in a log, on one screen
 ///
-/// Dialect, writer, size, time range, match, robot modes, battery, map and actors of a recording, largest channels and
-/// damage. `logpose FILE` means the same. Exits with 3 if the log is damaged.
+/// Dialect, writer, size, time range, match, robot modes, battery, map and actors of a recording, why a board stopped,
+/// largest channels and damage. `logpose FILE` means the same. Exits with 3 if the log is damaged.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -125,6 +126,7 @@ fn details(log: &Log) -> Value {
     if let Some(recording) = recording {
         details.insert("recording".into(), recording);
     }
+    details.extend(board::as_json(log).map(|board| ("refloat".into(), board)));
     Value::Object(details)
 }
 
@@ -153,6 +155,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     row(out, "content", &format!("{}{with_schemas}", contents.join(", ")))?;
     print_times(log, out)?;
     story::print(facts, out)?;
+    board::print(log, out)?;
     with_recording(log, |summary| print_recording(summary, out)).unwrap_or(Ok(()))?;
     print_largest(log, out)?;
     print_problems(log, notes.verbose, out)

@@ -94,6 +94,7 @@ fn names(given: &[Option<&str>], addresses: &[Address]) -> Vec<String> {
     let host = |address: &Address| match &address.place {
         Place::Network { host, .. } => host.to_string(),
         Place::Serial(port) => port.path.clone(),
+        Place::Bluetooth(name) => name.clone(),
     };
     let usual = unique(&scheme)
         .or_else(|| unique(&host))

@@ -1,8 +1,13 @@
+use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
+use logpose_live::Address;
 use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
+use logpose_live::refloat::session::{ClientOptions, Failure};
+use logpose_live::refloat::{BoardLink, BoardPlace, FetchError, FetchOptions, LinkError, LinkOptions, LinkView};
 
-use super::{Board, places, tcp, terminal};
+use super::{Board, link, on, places, tcp};
 
 #[test]
 fn a_recording_comes_whole_over_bad_lines() {
@@ -55,7 +60,9 @@ fn a_recording_comes_whole_over_bad_lines() {
 #[test]
 fn a_link_that_breaks_again_and_again_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
-    let places = if cfg!(unix) { vec![tcp(), terminal()] } else { vec![tcp()] };
+    // One that is plugged in again is found by its name, whatever its number is then.
+    let terminal = BoardPlace::Terminal { link: Some(dir.path().join("board")) };
+    let places = if cfg!(unix) { vec![tcp(), terminal] } else { vec![tcp()] };
     for (seed, place) in (40..).zip(places) {
         let line = LineOptions { close_after: Some(15_000), ..LineOptions::default() };
         let board = Board::start(place.clone(), BoardVersion::V1_3, seed, line);
@@ -65,4 +72,78 @@ fn a_link_that_breaks_again_and_again_is_made_again() {
         assert_eq!(fetched.before, 0);
         board.check(&path);
     }
+}
+
+#[test]
+fn a_board_that_is_switched_off_and_on_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ride.rfrec");
+    let slow = LineOptions { baud: Some(921_600), ..LineOptions::default() };
+    let first = Board::start(tcp(), BoardVersion::V1_2, 41, slow);
+    let address = first.address();
+    let place = BoardPlace::Tcp(first.handle.address().trim_start_matches("refloat+tcp://").parse().unwrap());
+    let (mut first, mut second) = (Some(first), None);
+    let mut watch = |view: &LinkView| {
+        let received = view.client.fetch.as_ref().map_or(0, |fetch| fetch.received);
+        if received > 100 && view.client.connected {
+            first = None;
+        }
+        if first.is_none() && !view.client.connected && second.is_none() {
+            second = Some(Board::start(place.clone(), BoardVersion::V1_2, 41, LineOptions::default()));
+        }
+        ControlFlow::Continue(())
+    };
+    let fetched = link(&address).fetch(&path, &FetchOptions::default(), &mut watch).unwrap();
+    assert_eq!(fetched.view.fetch.as_ref().map(|fetch| fetch.interruptions), Some(1));
+    second.unwrap().check(&path);
+}
+
+#[test]
+fn a_board_that_is_gone_leaves_what_came_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ride.rfrec");
+    let slow = LineOptions { baud: Some(921_600), ..LineOptions::default() };
+    let board = Board::start(tcp(), BoardVersion::V1_2, 42, slow);
+    let options = LinkOptions { patience: Duration::from_millis(300), ..LinkOptions::default() };
+    let hurried = BoardLink::new(&board.address(), options).unwrap();
+    let mut board = Some(board);
+    let mut watch = |view: &LinkView| {
+        if view.client.fetch.as_ref().is_some_and(|fetch| fetch.received > 100) {
+            board = None;
+        }
+        ControlFlow::Continue(())
+    };
+    let error = hurried.fetch(&path, &FetchOptions::default(), &mut watch).unwrap_err();
+    let FetchError::Link { error: LinkError::Lost { .. }, held: Some((held, size)), autostart_left_off: true, .. } =
+        &error
+    else {
+        panic!("{error:?}")
+    };
+    assert!(*held > 100 && held < size, "{error}");
+    assert!(error.to_string().contains("autostart was switched off"), "{error}");
+    let again = Board::start(tcp(), BoardVersion::V1_2, 42, LineOptions::default());
+    assert_eq!(again.fetch(&path).unwrap().before, *held);
+    again.check(&path);
+}
+
+#[test]
+fn one_who_has_to_wait_for_another_is_told_that_nobody_answers() {
+    let board = Board::start(tcp(), BoardVersion::V1_2, 43, LineOptions::default());
+    let first = TcpStream::connect(board.handle.address().trim_start_matches("refloat+tcp://")).unwrap();
+    let client = ClientOptions { timeout: Duration::from_millis(100), tries: 2, ..ClientOptions::default() };
+    let hurried = BoardLink::new(&board.address(), LinkOptions { client, ..LinkOptions::default() }).unwrap();
+    let error = hurried.identify(&mut on).unwrap_err();
+    assert!(matches!(error, LinkError::Failed(Failure::Nobody { .. })), "{error}");
+    drop(first);
+    hurried.identify(&mut on).unwrap();
+}
+
+#[test]
+fn one_who_is_turned_away_each_time_gives_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::parse(&format!("refloat+tcp://{}", listener.local_addr().unwrap())).unwrap();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let options = LinkOptions { patience: Duration::from_millis(300), ..LinkOptions::default() };
+    let error = BoardLink::new(&address, options).unwrap().identify(&mut on).unwrap_err();
+    assert!(matches!(error, LinkError::Lost { .. }), "{error}");
 }

@@ -1,7 +1,7 @@
 //! What the board asked of the motor, and what it got.
 
 use super::super::explanation::{KnownLimits, LimitBy, Line, Tone};
-use super::super::ride::{Moment, Ride, Stretch, derived, limit, threshold};
+use super::super::ride::{Moment, Ride, Stretch, derived, limit, nanos, threshold};
 use super::super::words::{amperes, time};
 use super::{Findings, Rule};
 
@@ -28,8 +28,9 @@ pub(in super::super) fn cut_off(ride: &Ride<'_>) -> Option<f64> {
     let least = most * (1.0 - of.plateau_share);
     let resting = |moment: &Moment| moment.request.is_some_and(|request| request.abs() >= least);
     // Two samples are equal by chance now and then.
-    let plateau = ride.stretches(of.plateau_s, resting).into_iter().find(|stretch| stretch.last - stretch.first >= 2);
-    plateau.map(|_| most)
+    let plateaus = ride.stretches(0.0, resting).into_iter().filter(|stretch| stretch.last - stretch.first >= 2);
+    let longest = plateaus.map(|stretch| ride.lasted(stretch)).max()?;
+    (longest >= nanos(of.plateau_s)).then_some(most)
 }
 
 pub(super) fn at_limit(ride: &Ride<'_>, limits: &KnownLimits) -> Vec<Stretch> {

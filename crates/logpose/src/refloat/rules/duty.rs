@@ -21,13 +21,12 @@ fn above(least: f64) -> impl Fn(&Moment) -> bool {
 
 pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
     let mut lines = Vec::new();
-    let pushed = |stretch: &Stretch| {
-        let mut pushbacks = findings.pushbacks.iter().filter(|pushback| pushback.kind == Adjustment::DUTY);
-        pushbacks.any(|pushback| pushback.stretch.first <= stretch.last && stretch.first <= pushback.stretch.last)
-    };
+    // The line of the pushback, or that of the limit, says more.
+    let pushbacks = findings.pushbacks.iter().filter(|pushback| pushback.kind == Adjustment::DUTY);
+    let told: Vec<Stretch> = pushbacks.map(|pushback| pushback.stretch).chain(findings.duty_limit.clone()).collect();
+    let is_told = |of: &Stretch| told.iter().any(|by| by.first <= of.last && of.first <= by.last);
     for stretch in &findings.duty_high {
-        // The line of the pushback says the same.
-        if pushed(stretch) {
+        if is_told(stretch) {
             continue;
         }
         let Some((at, most)) = ends(ride, *stretch) else { continue };

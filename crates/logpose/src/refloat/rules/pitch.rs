@@ -32,7 +32,7 @@ impl Lost {
             [found(1.0), found(-1.0)].into_iter().flatten().min_by_key(|(stretch, _)| stretch.first)?;
         let well = |moment: &Moment| moment.error.is_some_and(|error| error.abs() < of.error_onset_deg);
         let before = ride.moments.get(..stretch.first).unwrap_or_default();
-        let onset = before.iter().rposition(well).unwrap_or(ride.from.min(stretch.first));
+        let onset = before.iter().rposition(well).unwrap_or(0).max(ride.from);
         let error = |moment: &Moment| moment.error.unwrap_or(0.0) * sign;
         let after = ride.moments.iter().enumerate().skip(stretch.first);
         let worst = after.max_by(|a, b| error(a.1).total_cmp(&error(b.1)))?.0;

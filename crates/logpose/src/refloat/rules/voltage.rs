@@ -1,6 +1,6 @@
 //! How the battery held up.
 
-use super::super::explanation::{KnownLimits, Line, Tone};
+use super::super::explanation::{KnownLimits, LimitBy, Line, Tone};
 use super::super::ride::{Moment, Ride, Stretch, derived, limit, threshold};
 use super::super::words::{percent, time, volts};
 use super::{Findings, Rule};
@@ -62,7 +62,8 @@ pub(super) fn low(ride: &Ride<'_>, limits: &KnownLimits) -> Vec<Stretch> {
 pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
     let mut lines = Vec::new();
     lines.extend(findings.sag.as_ref().and_then(|sag| tell_sag(ride, sag)));
-    let Some(least) = limits.low_voltage else { return lines };
+    // Where the board pushed back, that is told already.
+    let Some(least) = limits.low_voltage.filter(|limit| limit.by == LimitBy::Given) else { return lines };
     for stretch in &findings.low {
         let Some(at) = ride.at(stretch.first) else { continue };
         let long = time(ride.lasted(*stretch));

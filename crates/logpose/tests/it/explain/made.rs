@@ -108,3 +108,32 @@ impl Made {
         }
     }
 }
+
+/// Rides that emulated boards do not have.
+pub(super) fn all() -> Vec<Series> {
+    let quiet = || Made::quiet(240.0, 3.0);
+    let open = |point: &mut Point| point.footpad = Some(Footpad::None);
+    let mut gap = quiet();
+    gap.points.retain(|point| !(1.0..1.05).contains(&point.before));
+    let made = [
+        quiet(),
+        gap,
+        Made::quiet(50.0, 3.0),
+        quiet().between(2.0, 1.7, |point| point.duty = 0.85),
+        quiet().between(2.0, 1.94, |point| point.duty = 0.95),
+        quiet().between(2.0, 1.9, open).from(0.25, |point, _| open(point)),
+        quiet().from(9.0, |point, _| point.erpm *= 0.45).from(0.25, |point, _| open(point)),
+        quiet().from(0.5, |point, _| open(point)),
+        quiet().from(1.0, |point, _| open(point)),
+        quiet().from(1.0, |point, gone| (point.erpm, point.pitch) = (100.0, 14.0 * gone)),
+        quiet().from(1.2, |point, _| point.adjustment = Adjustment::ERROR).dive(0.5),
+        quiet().between(0.9, 0.55, |point| point.adjustment = Adjustment::ERROR).dive(0.5),
+        quiet().from(1.0, |point, _| (point.request, point.current) = (34.0, 17.0)).dive(0.5),
+        quiet().from(1.0, |point, _| point.volts = 66.5).dive(0.5),
+        quiet().from(1.0, |point, gone| (point.request, point.current) = (52.0, 52.0 - gone)).dive(0.5),
+        quiet().from(0.9, |point, gone| point.duty = if gone < 0.2 { 0.95 } else { 0.7 }).dive(0.5),
+        quiet().from(2.9, |point, gone| (point.pitch, point.duty) = (if gone < 0.4 { -20.0 } else { 0.0 }, 0.95)),
+        Made::quiet(20.0, 70.0).from(9.0, |point, gone| (point.volts, point.current) = (70.0 - gone, 30.0)),
+    ];
+    made.iter().map(Made::series).collect()
+}

@@ -1,6 +1,7 @@
 //! Why boards stopped.
 
 mod any;
+mod boards;
 mod documented;
 mod made;
 mod rules;

@@ -305,7 +305,7 @@ fn given_limits_move_the_lines() {
     let made = Made::quiet(LOOP, 3.0).between(2.0, 1.0, |point| point.duty = 0.85);
     let with = |limits: Limits| explain_series(&made.series(), &Options { limits, ..Options::default() });
     let lower = with(Limits { max_duty: Some(0.86), ..Limits::default() });
-    assert_eq!(rules(&lower), [Rule::DutyHigh, Rule::DutyLimit, Rule::Stop]);
+    assert_eq!(rules(&lower), [Rule::DutyLimit, Rule::Stop]);
     let higher = with(Limits { pushback_duty: Some(0.9), ..Limits::default() });
     assert_eq!(rules(&higher), [Rule::Stop]);
 }

@@ -1,0 +1,41 @@
+//! Asking before something is erased.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::Result;
+
+use crate::failure::Complaint;
+
+/// Asks on a terminal. Without one, and where programs read the result, nobody can be asked: `None`.
+pub(super) fn ask(question: &str, json: bool) -> Result<Option<bool>> {
+    if json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    let mut screen = io::stderr().lock();
+    write!(screen, "{question} [y/N] ")?;
+    screen.flush()?;
+    drop(screen);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(Some(is_yes(&answer)))
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+}
+
+/// What is said when the answer was no.
+pub(super) fn declined() -> Complaint {
+    Complaint::failed("declined", "nothing was done")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_yes;
+
+    #[test]
+    fn only_yes_is_yes() {
+        assert!(["y\n", "YES\r\n", " y "].iter().all(|answer| is_yes(answer)));
+        assert!(["", "\n", "n\n", "yeah\n", "no\n"].iter().all(|answer| !is_yes(answer)));
+    }
+}

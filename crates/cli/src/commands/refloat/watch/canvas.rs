@@ -1,0 +1,54 @@
+use std::io::{self, Stdout, Write};
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::style::Print;
+use crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, size};
+use crossterm::{execute, queue};
+
+use super::face::Face;
+
+/// A screen of its own, while it lives; what was there before comes back.
+pub(super) struct Canvas {
+    out: Stdout,
+    color: bool,
+    /// What is drawn.
+    drawn: Vec<String>,
+    size: (u16, u16),
+}
+
+impl Canvas {
+    pub(super) fn new(color: bool) -> io::Result<Self> {
+        let mut out = io::stdout();
+        execute!(out, EnterAlternateScreen, Hide)?;
+        Ok(Self { out, color, drawn: Vec::new(), size: (0, 0) })
+    }
+
+    /// Draws the lines that have changed.
+    pub(super) fn draw(&mut self, face: &Face) -> io::Result<()> {
+        let now = size().unwrap_or((80, 24));
+        if now != self.size {
+            self.size = now;
+            self.drawn.clear();
+            queue!(self.out, Clear(ClearType::All))?;
+        }
+        let lines = face.lines(now.0.into(), now.1.into(), self.color);
+        let rows = lines.len().max(self.drawn.len());
+        for row in 0..rows {
+            let (new, old) = (lines.get(row), self.drawn.get(row));
+            if new != old {
+                let text = new.map_or("", String::as_str);
+                let place = MoveTo(0, u16::try_from(row).unwrap_or(u16::MAX));
+                queue!(self.out, place, Print(text), Clear(ClearType::UntilNewLine))?;
+            }
+        }
+        self.drawn = lines;
+        self.out.flush()
+    }
+}
+
+impl Drop for Canvas {
+    fn drop(&mut self) {
+        // If the terminal is gone, so is what was on it.
+        let _ = execute!(self.out, Show, LeaveAlternateScreen);
+    }
+}

@@ -1,0 +1,197 @@
+//! The JSON of `logpose refloat`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use logpose_live::LinkFigures;
+use logpose_live::refloat::emulated::BoardView;
+use logpose_live::refloat::session::{LiveValue, RecorderState};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::Int;
+
+/// The firmware, in `refloat info --json`.
+#[derive(Serialize)]
+pub(crate) struct Firmware {
+    pub version: String,
+    /// What it calls itself, if it does.
+    pub name: Option<String>,
+    pub hardware: String,
+    /// `controller`, `bms`, `module` or a number.
+    pub kind: Option<String>,
+    pub unique_id: Option<String>,
+}
+
+/// The package, in `refloat info --json`.
+#[derive(Serialize)]
+pub(crate) struct Package {
+    pub name: String,
+    pub version: String,
+    pub commit: Option<String>,
+    pub tick_rate_hz: u32,
+    /// `recording`, `leds`, `external leds`, `gnss`; `null` where it cannot be told.
+    pub capabilities: Option<Vec<&'static str>>,
+}
+
+/// A recorder.
+#[derive(Serialize)]
+pub(crate) struct Recorder {
+    pub recording: Option<bool>,
+    pub autostart: Option<bool>,
+    pub autostop: Option<bool>,
+    pub decimation: Option<u8>,
+    /// How long a recording lasts with this decimation.
+    pub duration_s: Option<f64>,
+}
+
+impl From<&RecorderState> for Recorder {
+    fn from(state: &RecorderState) -> Self {
+        Self {
+            recording: state.recording,
+            autostart: state.autostart,
+            autostop: state.autostop,
+            decimation: state.decimation,
+            duration_s: state.duration().map(|duration| duration.as_secs_f64()),
+        }
+    }
+}
+
+/// `refloat info --json`.
+#[derive(Serialize)]
+pub(crate) struct Board {
+    pub address: String,
+    pub can: Option<u8>,
+    pub firmware: Option<Firmware>,
+    pub package: Option<Package>,
+    pub can_record: bool,
+    /// What is missing for recording, in a sentence.
+    pub missing: Option<String>,
+    pub recorder: Option<Recorder>,
+    pub round_trip_ms: Option<f64>,
+}
+
+/// `refloat status --json`, and what the commands that change something print.
+#[derive(Serialize)]
+pub(crate) struct Status {
+    pub address: String,
+    pub recorder: Recorder,
+}
+
+/// `refloat fetch --json`.
+#[derive(Serialize)]
+pub(crate) struct Fetched {
+    pub output: String,
+    pub complete: bool,
+    /// How many samples the recording has.
+    pub size: Int,
+    /// How many are in the file.
+    pub samples: Int,
+    /// How many were there before.
+    pub resumed_from: Int,
+    /// Bytes of samples that came.
+    pub bytes: Int,
+    pub requests: Int,
+    pub retries: Int,
+    pub interruptions: u32,
+    pub elapsed_s: f64,
+    pub bytes_per_s: f64,
+    pub round_trip_ms: Option<f64>,
+    pub error: Option<String>,
+}
+
+/// It runs from now on.
+#[derive(Serialize)]
+pub(crate) struct Started<'a> {
+    pub event: &'static str,
+    pub address: &'a str,
+}
+
+/// Something happened.
+#[derive(Serialize)]
+pub(crate) struct News<'a> {
+    pub event: &'static str,
+    pub what: &'a str,
+    pub text: &'a str,
+}
+
+/// A line of `refloat watch --json`.
+#[derive(Serialize)]
+pub(crate) struct WatchLine {
+    pub event: &'static str,
+    pub elapsed_s: f64,
+    pub connected: bool,
+    pub trouble: Option<String>,
+    pub replies: Int,
+    pub tick: Option<u32>,
+    /// By the names of their channels, without `/refloat/`.
+    pub values: BTreeMap<String, Json>,
+    pub recorder: Recorder,
+}
+
+/// A line of `refloat board --json`.
+#[derive(Serialize)]
+pub(crate) struct BoardLine {
+    pub event: &'static str,
+    pub elapsed_s: f64,
+    pub client: Option<String>,
+    pub connections: Int,
+    pub running: bool,
+    pub speed_kmh: f64,
+    pub voltage_v: f64,
+    pub recorder: Recorder,
+    /// Samples that are stored.
+    pub samples: Int,
+    pub capacity: Int,
+    /// Samples that were sent, again and again if they were asked for again.
+    pub samples_sent: Int,
+    /// How often the last sample was sent after the header.
+    pub fetched: Int,
+    pub answered: Int,
+    pub refused: Int,
+}
+
+impl BoardLine {
+    pub(crate) fn of(event: &'static str, elapsed: Duration, view: &BoardView, link: &LinkFigures) -> Self {
+        let recorder = Recorder {
+            recording: Some(view.recording),
+            autostart: Some(view.autostart),
+            autostop: Some(view.autostop),
+            decimation: Some(view.decimation),
+            duration_s: None,
+        };
+        Self {
+            event,
+            elapsed_s: elapsed.as_secs_f64(),
+            client: link.peer.clone(),
+            connections: link.opened.into(),
+            running: view.running,
+            speed_kmh: about(view.speed),
+            voltage_v: about(view.voltage),
+            recorder,
+            samples: (view.size as u64).into(),
+            capacity: (view.capacity as u64).into(),
+            samples_sent: view.sent.into(),
+            fetched: view.fetched.into(),
+            answered: view.answered.into(),
+            refused: view.refused.into(),
+        }
+    }
+}
+
+/// A number with three decimals, which is more than anybody measures.
+fn about(x: f32) -> f64 {
+    (f64::from(x) * 1e3).round() / 1e3
+}
+
+/// A live value: numbers that are none are strings, as everywhere.
+pub(crate) fn value(value: &LiveValue) -> Json {
+    match value {
+        LiveValue::Boolean(it) => (*it).into(),
+        LiveValue::Text(text) => text.as_str().into(),
+        LiveValue::Number(x, _) if x.is_finite() => (*x).into(),
+        LiveValue::Number(x, _) if x.is_nan() => "NaN".into(),
+        LiveValue::Number(x, _) if *x > 0.0 => "Infinity".into(),
+        LiveValue::Number(..) => "-Infinity".into(),
+    }
+}
