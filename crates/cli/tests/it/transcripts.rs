@@ -318,6 +318,20 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("convert-wide", &["logpose convert match.wpilog -o - --to csv --wide --every 5s -y '*Voltage' -y '*Count'"]),
     (
+        "convert-rides",
+        &[
+            "logpose convert ride.csv -o ride.rfrec",
+            "logpose convert ride.rfrec -o again.csv --verify",
+            "logpose convert again.csv -o -  --to refloat-csv",
+            "logpose convert ride.rfrec -o vesc.csv --to vesc-csv --verify",
+            "logpose cat vesc.csv -N 3",
+            "logpose convert ride.rfrec -o part.csv -y '*erpm'",
+            "logpose convert match.wpilog -o match.csv --to refloat-csv",
+            "logpose convert phone.zip -o phone.csv --to vesc-csv",
+            "logpose cat phone.zip -N 4",
+        ],
+    ),
+    (
         "convert-rlog",
         &[
             "logpose convert match.wpilog -o match.rlog --verify",
