@@ -6,6 +6,7 @@ import hashlib
 import socket
 import struct
 import threading
+import time
 import zlib
 
 import numpy
@@ -180,7 +181,8 @@ class Board(threading.Thread):
             return bytes([36, PACKAGE, 0, 2, 0]) + version + struct.pack(">IIIB", 0x5EB5A3CC, 10000, capabilities, 0)
         if app[1] == 31:
             flags = 4 | (2 if self.autostart else 0)
-            return bytes([36, PACKAGE, 31, 4, flags]) + struct.pack(">II", 7_000_000, 0x02C00000) + bytes(2 * 16) + bytes(9)
+            now = int(time.monotonic() * 10_000) % 2**32
+            return bytes([36, PACKAGE, 31, 4, flags]) + struct.pack(">II", now, 0x02C00000) + bytes(2 * 16) + bytes(9)
         if app[1] == 32:
             always = [f"v{i}" for i in range(16)]
             return bytes([36, PACKAGE, 32, 16]) + b"".join(bytes([len(i)]) + i.encode() for i in always) + b"\0"

@@ -76,10 +76,8 @@ def test_what_another_board_has_is_fetched_bit_by_bit(count, tmp_path):
     peer = Board(samples)
     fetched = logpose("refloat", "fetch", f"refloat+tcp://127.0.0.1:{peer.port}", "-o", file)
     peer.close()
-    if count == 0:
-        assert fetched.returncode != 0 and "nothing" in fetched.stderr
-        return
     assert fetched.returncode == 0, fetched.stderr
+    assert ("nothing" in fetched.stderr) == (count == 0), fetched.stderr
     recording = Recording(file.read_bytes())
     assert recording.complete and recording.samples == samples
     assert peer.autostart, "what was switched off for the download is on again"

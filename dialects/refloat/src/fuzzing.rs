@@ -1,17 +1,16 @@
-//! What the fuzz targets call. The ordinary tests run the same functions over generated inputs.
+//! What the fuzz targets call. The ordinary tests run the same functions over fixtures and generated inputs.
 
 mod board;
 mod file;
 mod session;
 
 pub use board::board;
+pub use file::{decode, recover};
 pub use session::session;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};
 use crate::wire::{Data, Info, Live, PackageError, Print, Reply, Request, Sample, Status};
-
-pub use file::{decode, recover};
 
 /// What the pieces of a stream hold does not depend on where it is cut, is what a plain search finds, and takes bounded
 /// memory.
@@ -38,7 +37,7 @@ pub fn deframe(data: &[u8]) {
                     found.push(payload.to_vec());
                 }
             }
-            let framed: usize = found.iter().map(|payload| least_frame(payload)).sum();
+            let framed: usize = found.iter().map(|payload| frame_sizes(payload)).sum();
             let lost = data.len().saturating_sub(framed) as u64;
             assert!(deframer.skipped() <= data.len() as u64 && deframer.skipped() <= lost, "{lost} bytes lost");
         }
@@ -46,7 +45,7 @@ pub fn deframe(data: &[u8]) {
 }
 
 /// The least that a frame of this payload takes.
-fn least_frame(payload: &[u8]) -> usize {
+fn frame_sizes(payload: &[u8]) -> usize {
     vesc::framed(payload).len()
 }
 

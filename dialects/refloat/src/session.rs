@@ -3,8 +3,11 @@
 //! Times are nanoseconds since 1970, or whatever `epoch_ns` turns into that.
 
 mod ask;
+mod asking;
 mod client;
 mod discovery;
+mod download;
+mod driven;
 mod event;
 mod failure;
 mod fetch;
@@ -14,6 +17,7 @@ mod live;
 mod options;
 mod recorder;
 mod store;
+mod taking;
 mod timing;
 mod view;
 

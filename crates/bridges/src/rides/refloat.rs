@@ -3,6 +3,9 @@
 //! `index,time_ticks,time_s,running,wheelslip,footpad,sat,` and the ids of the values, then a line for each sample. The
 //! flags are numbers, as the board has them; words are read too.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use logpose_core::{
     Channel, ChannelId, Confidence, DecodeError, Problems, Read, Severity, Sink, StreamError, Time, Value,
 };
@@ -121,20 +124,23 @@ fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, S
     let [index, tick, seconds, running, wheelslip, footpad, adjustment] =
         std::array::from_fn(|place| str::from_utf8(row.cell(place)).unwrap_or_default());
     let bad = |name: &str, cell: &str, what: &str| format!("{name}: {} is no {what}", shown(cell.as_bytes()));
-    let code = |name: &str, cell: &str, word: Option<u8>, most: u8| {
+    let code = |name: &str, cell: &str, word: &dyn Fn(&str) -> Option<u8>, most: u8| {
         let number = cell.parse().ok().filter(|code| *code <= most);
-        number.or(word).ok_or_else(|| bad(name, cell, &format!("number up to {most} and no word for one")))
+        number
+            .or_else(|| word(cell))
+            .ok_or_else(|| bad(name, cell, &format!("number up to {most} and no word for one")))
     };
     let truth = |cell: &str| match cell {
         "true" => Some(1),
         "false" => Some(0),
         _ => None,
     };
+    let pad = |word: &str| Footpad::from_name(word).map(Footpad::bits);
     let flags = Flags::new(
-        code("running", running, truth(running), 1)? != 0,
-        code("wheelslip", wheelslip, truth(wheelslip), 1)? != 0,
-        Footpad::from_bits(code("footpad", footpad, Footpad::from_name(footpad).map(Footpad::bits), 3)?),
-        Adjustment(code("sat", adjustment, Adjustment::from_name(adjustment).map(|kind| kind.0), 15)?),
+        code("running", running, &truth, 1)? != 0,
+        code("wheelslip", wheelslip, &truth, 1)? != 0,
+        Footpad::from_bits(code("footpad", footpad, &pad, 3)?),
+        Adjustment(code("sat", adjustment, &|word| adjustment_code(word.as_bytes()), 15)?),
     );
     values.clear();
     for (id, cell) in ids.iter().zip(row.cells().skip(HEAD.len())) {
@@ -181,6 +187,13 @@ impl Reader {
         self.last = Some((first, record.index, record.tick));
         time
     }
+}
+
+/// The number of an adjustment that has this word.
+pub(super) fn adjustment_code(word: &[u8]) -> Option<u8> {
+    static WORDS: LazyLock<Vec<(u8, Cow<'static, str>)>> =
+        LazyLock::new(|| (0..16).map(|code| (code, Adjustment(code).name())).collect());
+    WORDS.iter().find(|(_, known)| known.as_bytes() == word).map(|(code, _)| *code)
 }
 
 fn error(code: &'static str, at: u64, message: String) -> DecodeError {

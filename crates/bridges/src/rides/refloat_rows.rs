@@ -5,9 +5,9 @@ use logpose_core::{
     Channel, ChannelId, EncodeError, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Type, Value,
 };
 use logpose_refloat::rfrec::{Clock, TICK_RATE};
-use logpose_refloat::wire::{Adjustment, Footpad};
+use logpose_refloat::wire::Footpad;
 
-use super::refloat::{DIALECT, FLAGS, HEAD};
+use super::refloat::{DIALECT, FLAGS, HEAD, adjustment_code};
 use crate::decimal;
 
 /// Whether channels, each with its number of samples, are a recording of a board: flags and values, all of them in every
@@ -220,7 +220,7 @@ impl Cell {
         Some(match (place, *value) {
             (0 | 1, Value::Boolean(flag)) => Self::Code(flag.into()),
             (2, Value::String(text)) => Self::Code(Footpad::from_name(str::from_utf8(text).ok()?)?.bits()),
-            (3, Value::String(text)) => Self::Code(Adjustment::from_name(str::from_utf8(text).ok()?)?.0),
+            (3, Value::String(text)) => Self::Code(adjustment_code(text)?),
             (_, Value::Float(number)) if number.is_finite() => Self::Number(number.into()),
             // What reads it back has 32 bits, which hold every number of a board.
             #[expect(clippy::cast_possible_truncation, reason = "that nothing is lost is what is asked")]

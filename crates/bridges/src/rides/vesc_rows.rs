@@ -3,8 +3,9 @@ use std::io::Write;
 use logpose_core::{
     Channel, ChannelId, EncodeError, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Type, Value,
 };
-use logpose_refloat::wire::{Adjustment, Footpad};
+use logpose_refloat::wire::Footpad;
 
+use super::refloat::adjustment_code;
 use super::table::DAY;
 use crate::decimal;
 
@@ -192,7 +193,7 @@ impl Column {
         let word = |text| str::from_utf8(text).ok();
         let number = match (self, *value) {
             (Self::Footpad, Value::String(text)) => Footpad::from_name(word(text)?)?.bits().into(),
-            (Self::Adjustment, Value::String(text)) => Adjustment::from_name(word(text)?)?.0.into(),
+            (Self::Adjustment, Value::String(text)) => adjustment_code(text)?.into(),
             (_, Value::Boolean(flag)) => f64::from(u8::from(flag)),
             (_, Value::Int64(whole)) => return Some(whole.to_string().into_bytes()),
             (Self::Number(factor), Value::Float(number)) => f64::from(number) * factor,

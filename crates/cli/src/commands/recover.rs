@@ -144,9 +144,10 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
     let extension = inner.unwrap_or(extension);
     let infos = DIALECTS.iter().map(|dialect| dialect.info()).chain(BRIDGES.iter().map(|bridge| bridge.info()));
-    let mut read_only = infos.filter(|info| !info.files.write);
-    let extension =
-        if read_only.any(|info| info.extensions.contains(&&*extension)) { "wpilog".into() } else { extension };
+    // Several formats may have one extension, of which one can be written.
+    let mut with_it = infos.filter(|info| info.extensions.contains(&&*extension)).peekable();
+    let read_only = with_it.peek().is_some() && with_it.all(|info| !info.files.write);
+    let extension = if read_only { "wpilog".into() } else { extension };
     let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
     Ok(bare.with_extension(dotted))
 }

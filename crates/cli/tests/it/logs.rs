@@ -217,6 +217,8 @@ pub(crate) fn write_all(dir: &Path) {
     }
     many.double(entry, 20, 1.0);
     write("many.wpilog", &many.bytes());
+    write("ride.csv", include_bytes!("../../../../fixtures/rides/valid/refloat.csv"));
+    write("phone.zip", include_bytes!("../../../../fixtures/rides/valid/float-control.zip"));
 }
 
 /// Recordings of CARLA, from the fixtures.

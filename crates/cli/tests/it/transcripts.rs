@@ -108,6 +108,25 @@ const CASES: &[(&str, &[&str])] = &[
     ("info-several", &["logpose pit.wpilog truncated.wpilog nowhere.wpilog"]),
     ("info-stdin", &["logpose info - < pit.wpilog"]),
     ("info-damaged", &["logpose garbage.wpilog", "logpose many.wpilog", "logpose -v many.wpilog"]),
+    (
+        "refloat-explain",
+        &[
+            "logpose demo -q",
+            "logpose refloat explain demo/demo_nosedive.rfrec",
+            "logpose info demo/demo_nosedive.rfrec",
+            "logpose refloat explain demo/demo_nosedive.rfrec --seconds 0.5 -v --max-duty 96% --low-voltage 70",
+            "logpose refloat explain demo/demo_nosedive.rfrec --seconds 0.3 --color always",
+            "logpose refloat explain match.wpilog demo/demo_nosedive.rfrec --seconds 0.2",
+            "logpose refloat explain match.wpilog",
+            "logpose refloat explain match.wpilog --json",
+            "logpose refloat explain demo/demo_nosedive.rfrec --max-duty 120%",
+            "logpose refloat explain demo/demo_nosedive.rfrec --seconds 0",
+        ],
+    ),
+    (
+        "refloat-explain-json",
+        &["logpose demo -q", "logpose refloat explain demo/demo_nosedive.rfrec --seconds 0.3 --json"],
+    ),
     ("info-color", &["logpose match.wpilog --color always"]),
     ("list", &["logpose list match.wpilog", "logpose list match.wpilog --sort bytes -y '/Drive/*'"]),
     ("list-json", &["logpose list pit.wpilog --json", "logpose list pit.wpilog unsorted.wpilog --json -n '*Tilt'"]),
@@ -298,6 +317,20 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     ("convert-wide", &["logpose convert match.wpilog -o - --to csv --wide --every 5s -y '*Voltage' -y '*Count'"]),
+    (
+        "convert-rides",
+        &[
+            "logpose convert ride.csv -o ride.rfrec",
+            "logpose convert ride.rfrec -o again.csv --verify",
+            "logpose convert again.csv -o -  --to refloat-csv",
+            "logpose convert ride.rfrec -o vesc.csv --to vesc-csv --verify",
+            "logpose cat vesc.csv -N 3",
+            "logpose convert ride.rfrec -o part.csv -y '*erpm'",
+            "logpose convert match.wpilog -o match.csv --to refloat-csv",
+            "logpose convert phone.zip -o phone.csv --to vesc-csv",
+            "logpose cat phone.zip -N 4",
+        ],
+    ),
     (
         "convert-rlog",
         &[

@@ -79,7 +79,10 @@ pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
         #[cfg(feature = "ble")]
         Candidate::Bluetooth(name) => bluetooth::connect(name).await,
         #[cfg(not(feature = "ble"))]
-        Candidate::Bluetooth(_) => Err(io::ErrorKind::Unsupported.into()),
+        Candidate::Bluetooth(name) => {
+            let reason = format!("{name}: this program was built without Bluetooth (the feature ble)");
+            Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+        }
         Candidate::Called(caller) => caller.connect().await,
         Candidate::Calling(callee) => callee.connect(),
         Candidate::Accepting(listener) => {

@@ -36,9 +36,14 @@ fn every_dialect_knows_what_it_writes() {
         let frames = [1, 2].map(|frame| [[frame, 0, 0, 0, 0, 0, 0, 0], 0.5_f64.to_le_bytes(), 0.0_f64.to_le_bytes()]);
         let [first, second] = match name {
             "carla" => [0, 1].map(|i| Value::Bytes(frames[i].as_flattened())),
+            "refloat" => [Value::Float(1.0), Value::Float(2.0)],
             _ => [Value::Double(1.0), Value::Double(2.0)],
         };
-        let channel = if name == "carla" { ("/carla/frame", "struct:CarlaFrame") } else { ("/a", "double") };
+        let channel = match name {
+            "carla" => ("/carla/frame", "struct:CarlaFrame"),
+            "refloat" => ("/refloat/erpm", "float"),
+            _ => ("/a", "double"),
+        };
         let samples = [(0, Time::from_millis(20), first), (0, Time::from_millis(40), second)];
         let log = Log::from_bytes("-", encode(name, &[channel], &samples), &OpenOptions::default()).unwrap();
         assert_eq!(log.dialect().info().name, name);

@@ -24,6 +24,7 @@ mod frc;
 mod link;
 mod order;
 mod output;
+mod refloat;
 mod rides;
 mod select;
 mod show;

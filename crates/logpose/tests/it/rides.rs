@@ -88,10 +88,16 @@ fn every_code_and_every_flag_comes_back_through_a_table() {
     let table = written(&recording, "refloat-csv");
     assert_eq!(table.iter().filter(|byte| **byte == b'\n').count(), 65_537);
     assert!(written(&log("x.csv", table.clone()), "refloat") == file, "other bytes than before");
-    // By way of other formats it is the same table.
-    for format in ["wpilog", "mcap", "parquet", "arrow"] {
+}
+
+#[test]
+fn a_table_is_the_same_by_way_of_other_formats() {
+    let file = std::fs::read(fixtures("rides/valid/refloat.csv")).unwrap();
+    let recording = log("x.csv", file.clone());
+    // Plain rows tell no types, so numbers of 32 bits do not come back from them as what they were.
+    for format in ["wpilog", "rlog", "mcap", "parquet", "arrow", "refloat"] {
         let other = log(&format!("x.{format}"), written(&recording, format));
-        assert!(written(&other, "refloat-csv") == table, "{format}");
+        assert_eq!(written(&other, "refloat-csv"), file, "{format}");
     }
 }
 

@@ -89,8 +89,14 @@ impl StreamDecoder {
             Kind::Info if !self.informed => {
                 if let Ok(info) = Info::parse(payload) {
                     self.informed = true;
-                    if self.first.is_none() && self.early.is_empty() {
+                    if self.first.is_none() {
                         self.clock = Clock::new(info.tick_rate());
+                    } else if info.tick_rate() != TICK_RATE {
+                        let message = format!(
+                            "INFO stands behind samples and says {} ticks a second; times are reckoned with {TICK_RATE}",
+                            info.tick_rate()
+                        );
+                        sink.problem(self.problem("tick-rate", payload.len(), message));
                     }
                 }
             }

@@ -3,8 +3,10 @@
 use logpose_core::{Channel, ChannelId, Encode, EncodeError, Problem, Sample, Severity, Time, Type, Value};
 use serde_json::{Map, Value as Json};
 
-use super::model::{Lane, PREFIX, State, item_channels, named};
+use super::base64;
+use super::model::{Lane, State, item_channels, meant};
 use crate::float16;
+use crate::items::{self, FOLDER};
 use crate::rfrec::{Block, Clock, Kind, TICK_RATE, TimeRef, Writer};
 use crate::wire::{Adjustment, Flags, Footpad, Header, Info, Sample as Recorded};
 
@@ -49,6 +51,13 @@ const DIALECT: &str = "refloat";
 
 fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
     EncodeError { dialect: DIALECT, channel: channel.to_owned(), message: message.into() }
+}
+
+/// The refusal of a channel that boards tell live, and do not record.
+fn live(channel: &str) -> EncodeError {
+    let message = "a recording holds what the board's recorder does, and this is a live value; `logpose refloat fetch` \
+                   gets the recording, and -y chooses the channels to write";
+    refused(channel, message)
 }
 
 impl Encoder {
@@ -171,15 +180,14 @@ impl Encoder {
             if self.targets.iter().flatten().all(|target| matches!(target.what, What::Part(_))) {
                 return Err(refused("/refloat/file/header", "there is neither a header nor a channel with values"));
             }
-            let ids = items.iter().map(|(name, _)| name.strip_prefix(PREFIX).unwrap_or(name));
-            if let Some((name, _)) = items.iter().find(|(name, _)| !name.is_ascii() || name.len() > PREFIX.len() + 255)
-            {
+            let id = |name| items::id_of(name).unwrap_or(name);
+            if let Some((name, _)) = items.iter().find(|(name, _)| !name.is_ascii() || id(name).len() > 255) {
                 return Err(refused(name, "an id has at most 255 bytes of ASCII"));
             }
             if let Some((name, _)) = items.get(255) {
                 return Err(refused(name, "a recording has at most 255 values; leave some channels out"));
             }
-            Header::put(size, ids, &mut made);
+            Header::put(size, items.iter().map(|(name, _)| id(name)), &mut made);
             return Ok((items, made));
         };
         let header = Header::parse(payload).map_err(|error| refused("/refloat/file/header", error.to_string()))?;
@@ -193,6 +201,8 @@ impl Encoder {
             let found = items.iter().find(|(name, _)| *name == channel.name).copied();
             let message = "the HEADER in /refloat/file/header lists it, and there is no such channel; leave \
                            /refloat/file/header out to write the channels that there are";
+            // What has no samples is not told by every format.
+            let found = found.or_else(|| self.times.is_empty().then_some(("", &[])));
             found.ok_or_else(|| refused(&channel.name, message))
         };
         let ordered = names.iter().map(find).collect::<Result<_, _>>()?;
@@ -235,10 +245,20 @@ fn code(value: &Value<'_>) -> Result<u16, String> {
         Value::Double(x) => {
             #[expect(clippy::cast_possible_truncation, reason = "what does not come back is refused")]
             let near = x as f32;
-            if f64::from(near).to_bits() != x.to_bits() {
+            // Formats of text have a binary32 in at most nine digits, and not always the same ones.
+            let digits =
+                || format!("{x:e}").bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+            if f64::from(near).to_bits() != x.to_bits() && digits() > 9 {
                 return Err(inexact(&x, float16::decode(float16::encode(near))));
             }
             near
+        }
+        Value::Int64(n) => {
+            // Beyond these no 16 bits hold a number.
+            let whole = i32::try_from(n).ok().filter(|n| n.abs() < 1 << 17).map(f64::from);
+            #[expect(clippy::cast_possible_truncation, reason = "a number of 17 bits is exact in 24")]
+            let exact = whole.map(|n| n as f32);
+            exact.ok_or_else(|| inexact(&n, if n < 0 { -131_008.0 } else { 131_008.0 }))?
         }
         _ => return Err("its value is no number".to_owned()),
     };
@@ -285,6 +305,8 @@ fn part(kind: Kind, value: &Value<'_>) -> Result<Vec<u8>, String> {
             timeref.emit(&mut payload);
             Ok(payload)
         }
+        // A format without bytes has them as text.
+        _ if matches!(value, Value::String(_)) => base64::decode(bytes).ok_or_else(|| "it is no base64".to_owned()),
         _ => Ok(bytes.to_vec()),
     }
 }
@@ -294,18 +316,12 @@ impl Encode for Encoder {
 
     fn channel(&mut self, id: ChannelId, channel: &Channel, _: &mut Vec<u8>) -> Result<(), EncodeError> {
         let name = &*channel.name;
-        let what = match (named(channel), channel.ty()) {
+        let what = match (meant(channel), channel.ty()) {
             (Some(Lane::State(state)), _) => What::State(state),
             (Some(Lane::Part(kind)), _) => What::Part(kind),
-            (_, Type::Float | Type::Double) if name.starts_with(PREFIX) => What::Item(Vec::new()),
-            _ if name.starts_with(PREFIX) => {
-                let message = format!(
-                    "a recording holds what the board's recorder does, and no {} of this name, which is a live value; \
-                     choose the channels to write with -y",
-                    channel.type_name
-                );
-                return Err(refused(name, message));
-            }
+            // Formats without types tell whole numbers as such.
+            (_, Type::Float | Type::Double | Type::Int64) if items::id_of(name).is_some() => What::Item(Vec::new()),
+            _ if name.starts_with(FOLDER) => return Err(live(name)),
             _ => {
                 let message = "a recording holds the channels of a Refloat board alone (/refloat/…), and this is none of \
                                them; choose the channels to write with -y";

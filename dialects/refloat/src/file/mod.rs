@@ -1,5 +1,6 @@
 //! Recordings as logs: channels and samples out of a file, and a file out of them.
 
+mod base64;
 mod decode;
 mod dump;
 mod encode;

@@ -2,14 +2,12 @@
 
 use std::sync::LazyLock;
 
-use logpose_core::{Channel, ChannelIndex, Value, array_at};
+use logpose_core::{Channel, ChannelIndex, Type, Value, array_at};
 
+use crate::float16;
+use crate::items::{self, FOLDER};
 use crate::rfrec::Kind;
 use crate::wire::{Adjustment, Flags};
-use crate::{float16, items};
-
-/// What stands in front of all names.
-pub(crate) const PREFIX: &str = "/refloat/";
 
 /// One channel's source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,7 +69,7 @@ fn adjustment_name(kind: Adjustment) -> &'static str {
 
 /// The channel of a piece of flags.
 pub(crate) fn state_channel(state: State) -> Channel {
-    Channel::new(format!("{PREFIX}{}", state.name()), state.type_name())
+    Channel::new(format!("{FOLDER}{}", state.name()), state.type_name())
 }
 
 /// The channel of blocks of a kind, if they have one.
@@ -84,7 +82,7 @@ pub(crate) fn part_channel(kind: Kind) -> Option<Channel> {
         Kind::TimeRef => ("timeref", "json"),
         Kind::Samples | Kind::End | Kind::Unknown(_) => return None,
     };
-    Some(Channel::new(format!("{PREFIX}file/{name}"), type_name))
+    Some(Channel::new(format!("{FOLDER}file/{name}"), type_name))
 }
 
 /// The channels of the values of a sample. An id that a header has twice is two channels.
@@ -120,6 +118,15 @@ pub(crate) fn named(channel: &Channel) -> Option<Lane> {
     state.or_else(|| {
         let part = PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| same(&other)));
         part.map(Lane::Part)
+    })
+}
+
+/// What a channel is that is not of values, also where its format has no bytes and no JSON but texts.
+pub(crate) fn meant(channel: &Channel) -> Option<Lane> {
+    named(channel).or_else(|| {
+        let part =
+            PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| other.name == channel.name))?;
+        matches!(channel.ty(), Type::String | Type::Bytes).then_some(Lane::Part(part))
     })
 }
 

@@ -3,7 +3,8 @@ use std::time::Duration;
 use logpose_core::{Batch, Link, Session, Time};
 
 use crate::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Scenario};
-use crate::vesc::MAX_PAYLOAD;
+use crate::vesc::{MAX_PAYLOAD, command, forward, framed};
+use crate::wire::PACKAGE;
 
 /// Any bytes into a board of any version, in pieces and with time passing: it answers within the limits or not at all, and
 /// what waits does not grow.
@@ -42,8 +43,9 @@ pub fn board(data: &[u8]) {
     session.handle_open(Time::ZERO, Link(0));
     let mut now = Time::ZERO;
     let (mut received, mut sent) = (0, 0);
-    for bytes in rest.chunks(usize::from(*piece).max(1)) {
-        let _ = session.handle_input(now, Link(0), bytes, &mut Batch::default());
+    for chunk in rest.chunks(usize::from(*piece).max(1)) {
+        let bytes = if kind & 128 == 0 { chunk.to_vec() } else { message(kind & 4 != 0, chunk) };
+        let _ = session.handle_input(now, Link(0), &bytes, &mut Batch::default());
         received += bytes.len();
         now = now.plus(i64::from(*step) * 1_000_000);
         while session.poll_timeout().is_some_and(|at| at <= now) {
@@ -60,4 +62,12 @@ pub fn board(data: &[u8]) {
     // The shortest request with the longest reply has 14 bytes; foreign packets and duplicates at most quadruple it.
     assert!(sent <= 4 * (received + 6) / 6 * (MAX_PAYLOAD + 24), "{received} bytes gave {sent}");
     assert!(session.board().view().size <= 64);
+}
+
+/// The frame of a message with these bytes: by chance alone no sum would ever be right.
+fn message(can: bool, bytes: &[u8]) -> Vec<u8> {
+    let inner: Vec<u8> = [command::APP_DATA, PACKAGE].into_iter().chain(bytes.iter().copied()).collect();
+    let mut payload = Vec::new();
+    forward(can.then_some(21), &inner, &mut payload);
+    framed(&payload)
 }

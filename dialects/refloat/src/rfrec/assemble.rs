@@ -123,10 +123,7 @@ impl<'a> Assembly<'a> {
         if self.recording.info.is_some() {
             return;
         }
-        let rate = rate_of(&info);
-        if self.found.is_empty() {
-            self.recording.tick_rate = rate;
-        }
+        self.recording.tick_rate = rate_of(&info);
         if info.tick_rate() != self.recording.tick_rate {
             let message = format!(
                 "INFO says {} ticks a second; times are reckoned with {}",

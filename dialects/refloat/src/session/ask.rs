@@ -38,6 +38,10 @@ pub(super) enum Step {
         node: Option<u8>,
     },
     Ping,
+    /// The firmware of a node.
+    Node {
+        node: u8,
+    },
     Status,
     Control(Control),
     Header,
@@ -87,6 +91,7 @@ impl Step {
         match self {
             Self::Firmware => vec![vec![command::FW_VERSION]],
             Self::Ping => vec![vec![command::PING_CAN]],
+            Self::Node { node } => vec![vec![command::FORWARD_CAN, node, command::FW_VERSION]],
             Self::Info { version: 1, node } => vec![app(node, Request::Info { version: None, flags: None })],
             Self::Info { version, node } => vec![app(node, Request::Info { version: Some(version), flags: None })],
             Self::Status if by_reply => vec![app(can, Request::Control(Control::Status))],
@@ -114,7 +119,7 @@ impl Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Firmware => f.write_str("the version of the firmware"),
+            Self::Firmware | Self::Node { .. } => f.write_str("the version of the firmware"),
             Self::Info { .. } => f.write_str("the version of Refloat"),
             Self::Ping => f.write_str("the nodes of the CAN bus"),
             Self::Status => f.write_str("the state of the recorder"),
@@ -139,6 +144,7 @@ impl Ask {
         let (tries, patience) = match self.step {
             Step::Live { .. } | Step::Alerts { .. } => (1, 0),
             Step::Firmware => (tries, patience / 2),
+            Step::Node { .. } => (tries.min(3), patience / 10),
             Step::Info { version, .. } if version == 1 || hopeless => (tries.min(3), patience / 10),
             Step::Info { .. } => (tries, patience / 4),
             Step::Ping => (PINGS, patience),

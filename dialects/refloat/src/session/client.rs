@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use logpose_core::{Batch, Link, Session, Sink, SinkError, Time, Transmit};
+use logpose_core::{Batch, Link, Time, Transmit};
 
-use super::ask::{Ask, PING_TIMEOUT, Step};
+use super::ask::{Ask, Step};
 use super::discovery::{Discovery, Known};
 use super::event::Event;
 use super::failure::Failure;
@@ -12,24 +12,19 @@ use super::fetch::Fetch;
 use super::job::{Job, Refused, Task};
 use super::live::Live;
 use super::options::ClientOptions;
-use super::timing::{Trips, nanos};
+use super::timing::Trips;
 use super::view::{ClientView, Phase, Progress, RecorderState};
-use crate::vesc::{self, Deframer, FirmwareVersion, MAX_PAYLOAD, command};
-use crate::wire::{Control, Reply, Request};
+use crate::vesc::{Deframer, MAX_PAYLOAD};
+use crate::wire::Control;
 
 /// How long to wait for the first reply ever.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(300);
 /// Jobs that may wait.
 const JOBS: usize = 64;
-/// Events that may wait before no more samples are asked for, and how soon it is looked again whether they still do.
+/// Events that may wait before no more samples are asked for.
 const EVENTS: usize = 4096;
-const FULL_FOR: i64 = 20_000_000;
 /// Texts of the board that wait for whoever asks.
 const PRINTS: usize = 64;
-/// While bytes of a frame came this short a time ago, the rest of it may still come, in nanoseconds.
-const STALLED: i64 = 30_000_000;
-/// How often a board is told to restore what was changed when there is no time to wait for its answer.
-const FAREWELLS: usize = 3;
 
 /// The side that talks to a board: who is there, the recorder, the download of a recording, live values.
 ///
@@ -49,17 +44,17 @@ const FAREWELLS: usize = 3;
 pub struct Client {
     pub(super) options: ClientOptions,
     pub(super) now: Time,
-    link: Option<Link>,
-    deframer: Deframer,
+    pub(super) link: Option<Link>,
+    pub(super) deframer: Deframer,
     /// When bytes came last.
-    heard: Time,
+    pub(super) heard: Time,
     /// Frames that came since the search for the board began.
     pub(super) frames: u64,
     /// Bytes that were skipped before this link was opened.
-    skipped: u64,
+    pub(super) skipped: u64,
     pub(super) known: Known,
     pub(super) discovery: Discovery,
-    jobs: VecDeque<Job>,
+    pub(super) jobs: VecDeque<Job>,
     pub(super) work: Option<Work>,
     pub(super) ask: Option<Ask>,
     /// Nothing is asked before.
@@ -75,9 +70,9 @@ pub struct Client {
     pub(super) retries: u64,
     events: VecDeque<Event>,
     prints: usize,
-    transmit: VecDeque<Transmit>,
+    pub(super) transmit: VecDeque<Transmit>,
     /// What was found when a timer expired.
-    found: Batch,
+    pub(super) found: Batch,
 }
 
 /// A job under way.
@@ -226,6 +221,7 @@ impl Client {
             phase,
             connected: self.link.is_some(),
             firmware: self.known.firmware.clone(),
+            gateway: self.known.gateway.clone(),
             info: self.known.info.clone(),
             can: self.known.can,
             missing: self.known.missing(),
@@ -242,7 +238,7 @@ impl Client {
     }
 
     /// Time goes on; it never goes back.
-    fn reach(&mut self, now: Time) {
+    pub(super) fn reach(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
@@ -368,280 +364,6 @@ impl Client {
 
     pub(super) fn is_open(&self) -> bool {
         self.link.is_some()
-    }
-
-    /// Sends what is asked for, again if it was sent before.
-    fn send_ask(&mut self) {
-        let Some(ask) = &mut self.ask else { return };
-        ask.tries += 1;
-        ask.sent = self.now;
-        let wait = if ask.step == Step::Ping { PING_TIMEOUT } else { self.trips.timeout() };
-        ask.deadline = self.now.plus(wait);
-        let (step, again) = (ask.step, ask.tries > 1);
-        for payload in step.payloads(self.known.version.as_ref(), self.known.can) {
-            self.send(&payload, again);
-        }
-    }
-
-    fn send(&mut self, payload: &[u8], again: bool) {
-        let Some(link) = self.link else { return };
-        self.requests += 1;
-        self.retries += u64::from(again);
-        self.transmit.push_back(Transmit::one(link, vesc::framed(payload)));
-    }
-
-    /// Sends a request of the package.
-    pub(super) fn send_request(&mut self, request: Request, again: bool) {
-        let (mut payload, mut out) = (Vec::new(), Vec::new());
-        vesc::put_app(&mut payload, |out| request.emit(out));
-        vesc::forward(self.known.can, &payload, &mut out);
-        self.send(&out, again);
-    }
-
-    /// Takes the request that waits if it is such a one: it is answered.
-    pub(super) fn answered(&mut self, is: impl FnOnce(&Step) -> bool) -> Option<Ask> {
-        let ask = self.ask.take_if(|ask| is(&ask.step))?;
-        // Which of several requests was answered is not to be seen (RFC 6298, section 3).
-        if ask.tries == 1 && ask.step != Step::Ping {
-            self.trips.measured(self.now.since(ask.sent));
-        }
-        Some(ask)
-    }
-
-    /// Nobody has answered in time.
-    fn overdue(&mut self) {
-        let Some(ask) = &mut self.ask else { return };
-        if ask.step != Step::Ping {
-            self.trips.timed_out();
-        }
-        let hopeless = match &self.work {
-            Some(Work::Fetch(fetch)) => fetch.has_failed(),
-            _ => self.discovery.has_substitute(),
-        };
-        if !ask.is_exhausted(self.now, self.options.tries, nanos(self.options.patience), hopeless) {
-            return self.send_ask();
-        }
-        let Some(ask) = self.ask.take() else { return };
-        self.given_up(&ask);
-    }
-
-    fn given_up(&mut self, ask: &Ask) {
-        match ask.step {
-            Step::Firmware | Step::Info { .. } | Step::Ping => self.discovery_silent(ask),
-            Step::Live { .. } | Step::Alerts { .. } => self.live_silent(),
-            _ => {}
-        }
-        if !self.discovery.is_done() || ask.step.is_poll() {
-            return;
-        }
-        let failure = match ask.step {
-            Step::Control(control) if ask.contradicted => Failure::NotTaken { control, tries: ask.tries },
-            step => Failure::Silent { what: step.to_string(), tries: ask.tries, after: ask.after(self.now) },
-        };
-        match &mut self.work {
-            Some(Work::Fetch(fetch)) if fetch.forgives() => self.fetch_without(),
-            Some(_) => self.fail(failure),
-            None => self.live_silent(),
-        }
-    }
-
-    /// Drops the beginning of a frame whose end never came, and takes what lies behind it.
-    fn expire(&mut self) {
-        if self.now.since(self.heard) < STALLED {
-            return;
-        }
-        let mut found = std::mem::take(&mut self.found);
-        found.received = self.now;
-        while self.deframer.is_pending() {
-            self.deframer.expire();
-            // A batch takes everything.
-            let _ = self.take_all(&mut found);
-        }
-        self.found = found;
-    }
-
-    fn take_all(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let mut result = Ok(());
-        let mut payload = Vec::new();
-        while let Some(next) = self.deframer.next_payload() {
-            payload.clear();
-            payload.extend_from_slice(next);
-            let taken = self.take(&payload, sink);
-            result = result.and(taken);
-            self.pump();
-        }
-        result
-    }
-
-    fn take(&mut self, payload: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.frames += 1;
-        match payload {
-            [command::FW_VERSION, ..] => {
-                if let Some(firmware) = FirmwareVersion::parse(payload)
-                    && self.answered(|step| *step == Step::Firmware).is_some()
-                {
-                    self.firmware_is(Some(firmware));
-                }
-                Ok(())
-            }
-            [command::PING_CAN, nodes @ ..] => {
-                if self.answered(|step| *step == Step::Ping).is_some() {
-                    self.nodes_are(nodes);
-                }
-                Ok(())
-            }
-            [command::PRINT, text @ ..] => {
-                self.event(Event::Print(String::from_utf8_lossy(text).trim_end().to_owned()));
-                self.tell_print(text, sink)
-            }
-            [command::APP_DATA, app @ ..] => match Reply::parse(app) {
-                Ok(reply) if self.take_reply(app, &reply) => self.tell(&reply, sink),
-                Ok(_) => Ok(()),
-                // Another package, or none.
-                Err(_) => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Does what follows from a reply. Returns whether it is something new of a board that is known.
-    fn take_reply(&mut self, app: &[u8], reply: &Reply<'_>) -> bool {
-        let known = self.discovery.is_done();
-        match reply {
-            Reply::Info(info) => {
-                self.info_is(app, info);
-                return false;
-            }
-            // What comes before it is known who is there may be of somebody else.
-            _ if !known => {}
-            Reply::Status(status) => self.status_is(app, status),
-            Reply::Live(live) => return self.live_is(live),
-            Reply::LiveMask(live) => return self.live_mask_is(live),
-            Reply::Compact(_) => {
-                self.live_replies += 1;
-                self.answered(|step| matches!(step, Step::Live { .. }));
-            }
-            Reply::LiveIds(ids) => return self.ids_are(ids),
-            Reply::Alerts(_) => {
-                self.answered(|step| matches!(step, Step::Alerts { .. }));
-            }
-            Reply::Header(header) => self.header_is(app, header),
-            Reply::Data(data) => self.data_are(data),
-            Reply::Other(_) => {}
-        }
-        known
-    }
-}
-
-impl Session for Client {
-    fn handle_open(&mut self, now: Time, link: Link) {
-        self.reach(now);
-        if self.link.is_some() {
-            return;
-        }
-        self.link = Some(link);
-        self.deframer.clear();
-        self.skipped = self.deframer.skipped();
-        self.frames = 0;
-        self.heard = self.now;
-        self.pump();
-    }
-
-    fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
-        self.reach(now);
-        if self.link != Some(link) {
-            return Ok(());
-        }
-        self.heard = self.now;
-        let told = self.poll_samples(sink);
-        self.deframer.push(bytes);
-        told.and(self.take_all(sink))
-    }
-
-    fn handle_close(&mut self, now: Time, link: Link) {
-        self.reach(now);
-        if self.link != Some(link) {
-            return;
-        }
-        self.link = None;
-        self.deframer.clear();
-        self.transmit.clear();
-        self.ask = None;
-        self.pause = None;
-        self.search_again();
-        if let Some(Work::Fetch(fetch)) = &mut self.work {
-            fetch.interrupted();
-        }
-        if self.work.is_some() {
-            self.event(Event::Interrupted);
-        }
-        if let Some(live) = &mut self.live {
-            live.interrupted();
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        self.reach(now);
-        let overdue = |client: &Self| client.ask.as_ref().is_some_and(|ask| ask.deadline <= client.now);
-        let late = |client: &Self| match &client.work {
-            Some(Work::Fetch(fetch)) => fetch.deadline().is_some_and(|deadline| deadline <= client.now),
-            _ => false,
-        };
-        if overdue(self) || late(self) {
-            // The reply may lie behind noise that looked like the beginning of a frame.
-            self.expire();
-        }
-        if overdue(self) {
-            self.overdue();
-        }
-        if late(self) {
-            self.flights_overdue();
-        }
-        self.pump();
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        self.link?;
-        let fetch = match &self.work {
-            Some(Work::Fetch(fetch)) => fetch.deadline(),
-            _ => None,
-        };
-        let live = match (&self.live, &self.work, &self.ask, self.pause) {
-            (Some(live), None, None, None) if self.discovery.is_done() => live.due(),
-            _ => None,
-        };
-        // Whoever takes the events need not tell.
-        let full = (self.is_full() && self.work.is_some()).then(|| self.now.plus(FULL_FOR));
-        [self.ask.as_ref().map(|ask| ask.deadline), self.pause, fetch, live, full].into_iter().flatten().min()
-    }
-
-    fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmit.pop_front()
-    }
-
-    fn poll_close(&mut self) -> Option<Link> {
-        None
-    }
-
-    fn handle_end(&mut self, now: Time) {
-        self.reach(now);
-        let owed = matches!(&self.work, Some(Work::Fetch(fetch)) if fetch.is_owed());
-        if owed && self.link.is_some() {
-            for _ in 0..FAREWELLS {
-                self.send_request(Request::Control(Control::Autostart(true)), false);
-            }
-        }
-    }
-
-    fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if let Some(live) = &mut self.live {
-            live.notes.drain(..).for_each(|note| sink.problem(note));
-        }
-        if self.found.is_empty() { Ok(()) } else { std::mem::take(&mut self.found).play(sink) }
-    }
-
-    fn clock_offset(&self) -> Option<i64> {
-        self.live.as_ref()?.clock_offset()
     }
 }
 

@@ -8,18 +8,21 @@ use super::event::{Change, Event};
 use super::failure::Failure;
 use super::timing::nanos;
 use crate::vesc::{FirmwareVersion, HardwareType};
-use crate::wire::{Info, Version};
+use crate::wire::{Info, InfoV1, Version};
 
 /// A board that was not found is looked for again after this time, where live values are wanted.
 const AGAIN_AFTER: i64 = 2_000_000_000;
-/// The highest version of a package that has the short form of INFO alone. Later ones have it too, so that it may be the
-/// reply to somebody else.
+/// The version of Refloat that has the short form of INFO alone. Later ones have it too, so that it may be the reply to
+/// somebody else.
 const SHORT_ONLY: u8 = 10;
 
 /// What is known of whoever answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
+    /// That of the controller that Refloat runs on, as far as it is known.
     pub(super) firmware: Option<FirmwareVersion>,
+    /// That of the module at this end of the link, if it is another one.
+    pub(super) gateway: Option<FirmwareVersion>,
     pub(super) info: Option<Info>,
     pub(super) version: Option<Version>,
     /// The app payload of INFO, as received.
@@ -44,6 +47,8 @@ pub(super) enum Discovery {
     Ping,
     /// Which packages they have.
     Nodes(Nodes),
+    /// Which firmware the node has that was found.
+    Node,
     Done,
 }
 
@@ -71,15 +76,19 @@ impl Known {
     /// What is missing to record.
     pub(super) fn missing(&self) -> Option<Failure> {
         let info = self.info.as_ref()?;
-        let package = info.to_string();
+        let package = match info {
+            // Who has the short form alone is older than the recorder: the package before Refloat has such numbers.
+            Info::V1(InfoV1 { version, .. }) if *version > SHORT_ONLY => {
+                format!("Float {}.{}", version / 10, version % 10)
+            }
+            _ => info.to_string(),
+        };
         match info.can_record() {
-            // A package that has the short form alone is older than the recorder, whatever number it says.
             None => Some(Failure::TooOld { package }),
             Some(_) if !info.version().has_recorder() => Some(Failure::TooOld { package }),
             Some(false) => {
-                // Through CAN the firmware that answers is that of another module.
-                let own = self.firmware.as_ref().filter(|_| self.can.is_none());
-                let firmware = own.map_or_else(|| "of the controller".to_owned(), FirmwareVersion::to_string);
+                let firmware = self.firmware.as_ref();
+                let firmware = firmware.map_or_else(|| "of the controller".to_owned(), FirmwareVersion::to_string);
                 Some(Failure::NoBuffer { package, firmware })
             }
             Some(true) => None,
@@ -116,7 +125,25 @@ impl Client {
                     Next::Again
                 }
             },
+            Discovery::Node => match self.known.can {
+                Some(node) => Next::Ask(Step::Node { node }),
+                None => {
+                    self.identified();
+                    Next::Again
+                }
+            },
             Discovery::Done => Next::Wait,
+        }
+    }
+
+    /// The firmware of the node that was found. What the module before it says again is not that.
+    pub(super) fn node_is(&mut self, firmware: FirmwareVersion) {
+        if self.known.gateway.as_ref() == Some(&firmware) {
+            return;
+        }
+        if self.answered(|step| matches!(step, Step::Node { .. })).is_some() {
+            self.known.firmware = Some(firmware);
+            self.identified();
         }
     }
 
@@ -226,6 +253,8 @@ impl Client {
                     nodes.version = 2;
                 }
             },
+            // It is only for people.
+            Discovery::Node => self.identified(),
             Discovery::Done => {}
         }
     }
@@ -234,10 +263,18 @@ impl Client {
         self.known.can = can;
         self.known.version = Some(info.version());
         self.known.info = Some(info);
-        self.known.payload = payload.clone();
+        self.known.payload = payload;
+        self.discovery = Discovery::Node;
+        if can.is_some() {
+            self.known.gateway = self.known.firmware.take();
+        }
+    }
+
+    /// All is known that there is to know.
+    fn identified(&mut self) {
         self.discovery = Discovery::Done;
         self.live_begins();
-        self.event(Event::Identified { info: payload });
+        self.event(Event::Identified { info: self.known.payload.clone() });
         let another = match &mut self.work {
             Some(Work::Fetch(fetch)) => {
                 let another = fetch.board.as_ref().is_some_and(|board| !board.is_same(&self.known));
@@ -276,11 +313,11 @@ impl Client {
         match &self.known.firmware {
             Some(firmware) => {
                 let kind = match firmware.hardware_type {
-                    Some(HardwareType::Other) => "another module (VESC Express?)",
+                    Some(HardwareType::Other) => "another module, such as VESC Express",
                     Some(HardwareType::Bms) => "a BMS",
-                    _ => "a VESC",
+                    _ => "a controller",
                 };
-                format!("{kind} with firmware {firmware}")
+                format!("{kind} ({firmware})")
             }
             None => "something".to_owned(),
         }

@@ -14,8 +14,10 @@ pub struct ClientView {
     pub phase: Phase,
     /// There is a link.
     pub connected: bool,
-    /// The firmware of whoever answers at this end of the link.
+    /// The firmware of the controller that Refloat runs on; before that is known, of whoever answers.
     pub firmware: Option<FirmwareVersion>,
+    /// The firmware of the module at this end of the link, if the controller is behind it on the CAN bus.
+    pub gateway: Option<FirmwareVersion>,
     /// The package.
     pub info: Option<Info>,
     /// The CAN node that it runs on, if it is not at this end of the link.

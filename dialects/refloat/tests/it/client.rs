@@ -143,7 +143,10 @@ fn a_board_behind_a_can_bus_is_found_and_asked_one_thing_at_a_time() {
         let board = BoardOptions { can: Some(21), ..serving(version, 100) };
         let mut world = World::new(ClientOptions::default(), board.clone(), late(5));
         is_download_of(&world.run(Job::Fetch(fetch())), &recorded(version, 100));
-        assert_eq!(world.client.view().can, Some(21));
+        let view = world.client.view();
+        assert_eq!(view.can, Some(21));
+        assert_eq!(view.firmware.unwrap().hardware, "LITTLE_FOCER_V3_1");
+        assert_eq!(view.gateway.unwrap().hardware, "VESC Express T");
         assert_eq!(world.client.view().fetch.unwrap().window, 1);
         assert!(world.at_ms() > 2500, "the bus was searched");
         // Who knows the node need not search.
@@ -166,7 +169,7 @@ fn what_is_missing_is_said_in_a_sentence() {
         ),
         (
             BoardOptions { recorder: false, can: Some(3), ..BoardOptions::default() },
-            "Refloat 1.3.0-beta2 could record, but the firmware of the controller keeps no memory for it",
+            "Refloat 1.3.0-beta2 could record, but the firmware VESC 6.05 on LITTLE_FOCER_V3_1 keeps no memory for it",
             "rflt-xtras",
         ),
         (

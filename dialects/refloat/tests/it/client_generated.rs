@@ -21,7 +21,7 @@ fn steps() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_comes_the_client_goes_on(data in vec(any::<u8>(), 0..400)) {

@@ -145,10 +145,10 @@ fn somebody_who_is_no_refloat_is_named() {
         payload
     };
     let cases: [(u8, Option<&[u8]>, &str); 4] = [
-        (0, Some(&[]), "a VESC with firmware"),
+        (0, Some(&[]), "a controller (VESC 6.05 on HW) answers, and no Refloat does, and nobody is on its CAN bus"),
         (2, Some(&[]), "nobody is on its CAN bus"),
         (2, Some(&[9, 40]), "also not through CAN nodes 9, 40"),
-        (1, None, "a BMS with firmware"),
+        (1, None, "a BMS (VESC 6.05 on HW) answers, and no Refloat does; is the package installed"),
     ];
     for (kind, nodes, text) in cases {
         let mut talk = Talk::new(ClientOptions::default(), |payload| match payload {
@@ -196,6 +196,46 @@ fn several_boards_are_named_and_one_can_be_chosen() {
     assert_eq!(end, Ok(100 * 25));
     let (end, _) = bus(Some(40)).run(Job::Fetch(fetch()), 60_000);
     assert_eq!(end, Ok(100 * 31));
+}
+
+#[test]
+fn a_package_with_the_short_info_alone_is_an_old_one_whatever_its_number() {
+    for (number, text) in [(10, "Refloat 1.0 cannot record"), (13, "Float 1.3 cannot record")] {
+        let mut talk = liar(BoardOptions::default(), move |payload, replies| {
+            if payload.starts_with(&[36, 101, 0]) {
+                *replies = vec![vec![36, 101, 0, number, 1, 0]];
+            }
+        });
+        assert_eq!(talk.run(Job::Identify, 10_000).0, Ok(0));
+        let (end, _) = talk.run(Job::Status, 10_000);
+        assert!(end.unwrap_err().to_string().starts_with(text));
+    }
+    // Somebody else has asked for the short one: the long one comes all the same.
+    let mut talk = liar(BoardOptions::default(), |payload, replies| {
+        if payload.starts_with(&[36, 101, 0]) {
+            replies.insert(0, vec![36, 101, 0, 13, 1, 0]);
+        }
+    });
+    assert_eq!(talk.run(Job::Status, 10_000).0, Ok(0));
+}
+
+#[test]
+fn samples_from_before_the_header_are_of_another_recording() {
+    for version in crate::client_world::VERSIONS {
+        let whole = recorded(version, 100);
+        let length = whole.sample_len();
+        let mut talk = liar(serving(version, 100), move |payload, replies| {
+            let mut stale = vec![36, 101, 43, 0, 0, 0, 20];
+            stale.extend(std::iter::repeat_n(0xee, length * 10));
+            if !payload.starts_with(&[36, 101, 41, 2, 2]) {
+                replies.insert(0, stale);
+            }
+        });
+        let (end, ms) = talk.run(Job::Fetch(fetch()), 60_000);
+        assert_eq!(end, Ok(100 * length as u32), "{version}");
+        assert!(ms < 1000, "{ms} ms");
+        assert!(talk.client.view().fetch.unwrap().rejected >= 2);
+    }
 }
 
 #[test]

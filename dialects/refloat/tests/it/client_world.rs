@@ -206,7 +206,8 @@ pub(crate) fn permitted(bytes: &[u8]) -> Vec<Vec<u8>> {
     for payload in &payloads {
         let inner = forwarded(payload).map_or(&payload[..], |(_, inner)| inner);
         let good = match inner {
-            [command::FW_VERSION | command::PING_CAN] => inner == &payload[..],
+            [command::FW_VERSION] => true,
+            [command::PING_CAN] => inner == &payload[..],
             [command::APP_DATA, app @ ..] => {
                 app[0] == PACKAGE
                     && matches!(

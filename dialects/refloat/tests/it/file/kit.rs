@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, Read};
+use logpose_refloat::board::{BoardVersion, Scenario, simulate};
 use logpose_refloat::rfrec::{TimeRef, Writer};
 use logpose_refloat::wire::{Flags, Header, Info, InfoV2, Sample, Status, Version};
 use logpose_refloat::{Refloat, float16, items};
@@ -122,6 +123,21 @@ pub(crate) fn ride(minor: u8, count: u32) -> Parts {
         ids,
         samples,
         timeref: Some(TimeRef { tick: 223_456, host_us: 1_783_159_872_000_000, uncertainty_us: 1500 }),
+    }
+}
+
+/// A ride that a board simulated.
+pub(crate) fn ridden(scenario: Scenario, version: BoardVersion) -> Parts {
+    let recorded = simulate(scenario, version, 7);
+    let samples = recorded.samples.chunks_exact(recorded.sample_len()).map(<[u8]>::to_vec);
+    let last = samples.clone().next_back().map(|sample| u32::from_be_bytes(*sample.first_chunk().unwrap()));
+    Parts {
+        info: Some(recorded.info.clone()),
+        status: recorded.status.clone(),
+        ids: recorded.ids().map(str::to_owned).collect(),
+        timeref: last.map(|tick| TimeRef { tick: tick + 50_000, host_us: 1_783_159_872_000_000, uncertainty_us: 1500 }),
+        samples: samples.collect(),
+        ..ride(2, 0)
     }
 }
 
