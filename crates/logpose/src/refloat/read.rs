@@ -33,8 +33,8 @@ impl Series {
         let mut running = Vec::new();
         if let Some(channel) = state(RUNNING) {
             running = read(log, channel, truth)?;
-        } else if let Some(channel) = state(STATE) {
-            running = read(log, channel, |value| text(value).map(is_running))?;
+        } else if let Some(channel) = STATES.iter().find_map(|id| state(id)) {
+            running = read(log, channel, is_running)?;
         }
         let mut wheelslip = Vec::new();
         if let Some(channel) = state("wheelslip") {
@@ -81,7 +81,7 @@ impl Series {
 pub(super) fn missing(log: &Log) -> Option<Vec<String>> {
     let channels = channels(log);
     let mut missing = Vec::new();
-    if !channels.contains_key(RUNNING) && !channels.contains_key(STATE) {
+    if !channels.contains_key(RUNNING) && !STATES.iter().any(|id| channels.contains_key(id)) {
         missing.push(format!("{PREFIX}{RUNNING}"));
     }
     if !NUMBERS.iter().any(|id| channels.contains_key(id)) {
@@ -163,15 +163,23 @@ fn text<'a>(value: &Value<'a>) -> Option<&'a str> {
     }
 }
 
-/// The states of the compact reply, and of apps, tell more than that it runs.
-fn is_running(state: &str) -> bool {
-    let state = state.to_ascii_lowercase();
-    ["running", "tiltback", "wheelslip", "upside down", "flywheel"].iter().any(|word| state.starts_with(word))
+/// Whether a state of the board, or of an app that asked it, is one of those in which it balances.
+fn is_running(value: &Value<'_>) -> Option<bool> {
+    match value {
+        Value::String(_) => {
+            let state = text(value)?.to_ascii_lowercase();
+            Some(WORDS.iter().any(|word| state.starts_with(word)))
+        }
+        // As the compact live reply has it: running, tiltback, wheelslip, upside down, flywheel.
+        _ => number(value).map(|code| (1.0..=5.0).contains(&code)),
+    }
 }
 
 const PREFIX: &str = "/refloat/";
 const RUNNING: &str = "running";
-const STATE: &str = "state";
+/// Where logs without it tell the same: live values, and apps under their own names.
+const STATES: [&str; 4] = ["state", "float-control/State", "float-control/State(num)", "floaty/state"];
+const WORDS: [&str; 6] = ["running", "riding", "tiltback", "wheelslip", "upside down", "flywheel"];
 /// Only recordings of a board have it.
 const HEADER: &str = "/refloat/file/header";
 const NUMBERS: [&str; 10] = [

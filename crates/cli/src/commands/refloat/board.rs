@@ -36,6 +36,7 @@ Examples:
   logpose refloat board
   logpose refloat board --version 1.2 --scenario nosedive
   logpose refloat board --pty /tmp/board --baud 115200
+  logpose refloat board --file demo/demo_nosedive.rfrec
   logpose refloat board --drop 0.05 --corrupt 0.02 --delay 20ms --jitter 10ms --json")]
 pub(super) struct Board {
     /// The address of this machine at which it is found, and the port; 0.0.0.0 for every network

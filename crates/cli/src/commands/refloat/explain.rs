@@ -267,11 +267,10 @@ fn spark(chart: &Chart) -> String {
         _ => (least.min(0.0), most.max(least + 1.0)),
     };
     let block = |x: f64| {
-        let share = ((x - least) / (most - least).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        let steps = BLOCKS.len() - 1;
-        (0..steps).rfind(|step| share * STEPS > f64::from(*step as u8)).map_or(0, |step| step + 1)
+        let share = (x - least) / (most - least).max(f64::MIN_POSITIVE);
+        BLOCKS.iter().rfind(|(from, _)| share >= *from).map_or(' ', |(_, block)| *block)
     };
-    chart.values.iter().map(|x| x.and_then(|x| BLOCKS.get(block(x))).copied().unwrap_or(' ')).collect()
+    chart.values.iter().map(|x| x.map_or(' ', block)).collect()
 }
 
 fn print_limits(explanation: &Explanation, out: &mut Out) -> Result<()> {
@@ -301,8 +300,17 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const STEPS: f64 = 7.5;
+/// Blocks, and the share of the height from which each is drawn.
+const BLOCKS: [(f64, char); 8] = [
+    (f64::NEG_INFINITY, '▁'),
+    (0.125, '▂'),
+    (0.25, '▃'),
+    (0.375, '▄'),
+    (0.5, '▅'),
+    (0.625, '▆'),
+    (0.75, '▇'),
+    (0.875, '█'),
+];
 /// The width of the words on the left.
 const LABEL: usize = 14;
 /// The width of the times on the left.

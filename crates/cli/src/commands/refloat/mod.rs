@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Refloat boards: fetch the recording of the last seconds, explain it, watch them live, be one
+/// Refloat boards: fetch and explain their recordings, watch them live, be one
 ///
 /// A board with Refloat 1.1 or later, and a firmware that reserves memory for it, records its control loop: some seconds,
 /// hundreds of times a second, and usually up to the moment at which it disengaged. `fetch` saves that. A recording is gone

@@ -16,7 +16,7 @@ fn stop(ride: &Ride<'_>) -> Option<Line> {
     let at = ride.moments.last()?;
     let mut text = match ride.stop.kind {
         StopKind::Disengaged => "the board disengages",
-        StopKind::RecordingEnds => "the board disengages, and its recording ends",
+        StopKind::RecordingEnds => "the recording ends, as it does when the board disengages",
         StopKind::StillRunning | StopKind::NeverRunning => "the log ends, the board still engaged",
     }
     .to_owned();

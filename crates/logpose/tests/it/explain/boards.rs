@@ -7,14 +7,14 @@ use logpose::core::Time;
 use logpose::refloat::{
     Adjustment, Cause, Explanation, Footpad, Limits, Options, Rule, Series, Thresholds, Values, explain, explain_series,
 };
-use logpose::{ConvertOptions, Log, OpenOptions};
+use logpose::{ConvertOptions, Format, Log, OpenOptions, Output, Quiet, convert};
 use logpose_refloat::board::{BoardVersion, Cause as Known, Recorded, Scenario, What, simulate};
 use logpose_refloat::rfrec::Writer;
 use tempfile::TempDir;
 
 use super::any::check;
 use super::{cause, explained};
-use crate::support::{convert_to, open};
+use crate::support::open;
 
 struct Board {
     scenario: Scenario,
@@ -203,12 +203,14 @@ fn ten_samples_a_second_are_enough() {
 }
 
 #[test]
-fn a_shorter_window_says_the_same_or_less() {
+fn fewer_seconds_say_less_and_conclude_the_same() {
     for board in boards().iter().filter(|board| !board.recorded.is_empty()) {
         for seconds in [5.0, 2.0, 1.0, 0.5] {
             let explanation = explain_series(&board.series, &Options { seconds, ..Options::default() });
             check(&board.series, &explanation);
-            assert!(explanation.lines.iter().all(|line| line.before_ns <= (seconds * 1e9) as i64));
+            let told = (seconds * 1e9) as i64;
+            assert!(explanation.lines.iter().all(|line| line.before_ns - line.lasted_ns.unwrap_or(0) <= told));
+            assert_eq!(explanation.verdict, explained(&board.series).verdict, "{} {seconds}", named(board));
         }
     }
 }
@@ -266,10 +268,22 @@ fn converted_recordings_say_the_same() {
     for board in boards().iter().filter(|board| !board.recorded.is_empty()) {
         let logs = [log(&board.recorded)];
         let direct = explain(&logs[0], &Options::default()).unwrap();
-        for extension in ["mcap", "parquet", "wpilog", "rlog"] {
+        for extension in ["mcap", "parquet", "wpilog", "rlog", "refloat-csv"] {
+            let mut out = Vec::new();
+            let format = Format::from_name(extension).unwrap();
             let path = dir.path().join(format!("{}-{}.{extension}", board.scenario, board.version));
-            convert_to(&logs, Vec::new(), &path, &ConvertOptions::default()).unwrap();
-            let converted = explain(&open(&path), &Options::default()).unwrap();
+            let output = if format.is_text() {
+                Output::Stream(&mut out)
+            } else {
+                Output::File { path: &path, force: false, wrapper: None }
+            };
+            convert(&logs, Vec::new(), &format, output, &ConvertOptions::default(), &Quiet).unwrap();
+            let log = if format.is_text() {
+                Log::from_bytes("ride.csv", out, &OpenOptions::default()).unwrap()
+            } else {
+                open(&path)
+            };
+            let converted = explain(&log, &Options::default()).unwrap();
             assert_eq!(converted.verdict, direct.verdict, "{} {extension}", named(board));
             assert_eq!(texts(&converted), texts(&direct), "{} {extension}", named(board));
         }

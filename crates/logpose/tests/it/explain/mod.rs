@@ -3,6 +3,7 @@
 mod any;
 mod boards;
 mod documented;
+mod logs;
 mod made;
 mod rules;
 
