@@ -194,9 +194,14 @@ impl Client {
 
     /// Samples came, asked for or not.
     fn data_taken(&mut self, offset: u32, bytes: &[u8]) {
-        let now = self.now;
+        let (now, full) = (self.now, self.is_full());
         let Some(Work::Fetch(fetch)) = &mut self.work else { return };
         let size = fetch.store.size();
+        // While nobody takes what is there, nothing is taken from strangers.
+        if full && !fetch.flights.as_ref().is_some_and(|flights| flights.expects(offset)) {
+            fetch.counts.rejected += 1;
+            return;
+        }
         if bytes.is_empty() {
             fetch.counts.rejected += 1;
             return self.doubt(Failure::Missing { size, at: offset });

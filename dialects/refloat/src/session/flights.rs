@@ -108,6 +108,11 @@ impl Flights {
         }
     }
 
+    /// Whether samples from there on were asked for.
+    pub(super) fn expects(&self, offset: u32) -> bool {
+        self.flying.contains_key(&offset)
+    }
+
     /// Samples came that begin at `offset`. Returns whether they had been asked for.
     pub(super) fn answered(&mut self, now: Time, offset: u32, store: &Store) -> bool {
         self.heard = now;

@@ -239,6 +239,27 @@ fn samples_from_before_the_header_are_of_another_recording() {
 }
 
 #[test]
+fn a_late_reply_of_an_older_recording_is_found_out_by_its_ticks() {
+    for version in crate::client_world::VERSIONS {
+        let length = recorded(version, 1).sample_len();
+        let mut asked = 0;
+        let mut talk = liar(serving(version, 1000), move |payload, replies| {
+            if payload.starts_with(&[36, 101, 41, 2, 2]) {
+                asked += 1;
+                if asked == 3 {
+                    // Ticks from before, at a place that nobody has asked for yet.
+                    let mut old = vec![36, 101, 43, 0, 0, 2, 128];
+                    old.extend((0..10_u8).flat_map(|i| [&[0, 0, 1, i][..], &vec![0; length - 4]].concat()));
+                    replies.push(old);
+                }
+            }
+        });
+        let (end, _) = talk.run(Job::Fetch(fetch()), 60_000);
+        assert!(matches!(end, Err(Failure::Changed(Change::Sample { index: 639..=649 }))), "{version}: {end:?}");
+    }
+}
+
+#[test]
 fn claims_of_a_header_are_bounded() {
     for (size, n) in [(u32::MAX, 10), (u32::MAX, 255), (1 << 20, 255), (u32::MAX, 0)] {
         let mut talk = liar(serving(BoardVersion::V1_2, 10), move |payload, replies| {
