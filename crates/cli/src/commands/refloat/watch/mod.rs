@@ -152,8 +152,12 @@ impl State {
                 self.tell(what, &text, screen)?;
             }
         }
+        let before = self.look.face.trouble.clone();
         if let Some(alert) = self.look.take(&view, figures, self.elapsed) {
             self.tell("alert", &alert, screen)?;
+        }
+        if let Some(trouble) = self.look.face.trouble.clone().filter(|_| self.look.face.trouble != before) {
+            self.tell("waiting", &format!("{trouble}; trying again"), screen)?;
         }
         if let Some(canvas) = &mut self.canvas {
             return canvas.draw(&self.look.face);
