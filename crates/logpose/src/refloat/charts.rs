@@ -5,32 +5,36 @@ use logpose_core::Time;
 use super::explanation::Chart;
 use super::ride::{Moment, Ride};
 
-pub(super) fn of(ride: &Ride<'_>) -> Vec<Chart> {
+pub(super) fn of(ride: &Ride<'_>, from: Time) -> Vec<Chart> {
     let greatest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     let charts = [
-        chart(ride, "duty", "%", |at| at.duty.map(|duty| duty.abs() * 100.0), f64::max),
-        chart(ride, "nose too low", "°", |at| at.error, greatest),
-        chart(ride, "battery", "V", |at| at.volts, f64::min),
-        chart(ride, "speed", "km/h", |at| ride.kmh(at), f64::max),
+        chart(ride, from, "duty", "%", |at| at.duty.map(|duty| duty.abs() * 100.0), f64::max),
+        chart(ride, from, "nose too low", "°", |at| at.error, greatest),
+        chart(ride, from, "battery", "V", |at| at.volts, f64::min),
+        chart(ride, from, "speed", "km/h", |at| ride.kmh(at), f64::max),
     ];
     charts.into_iter().flatten().collect()
 }
 
 fn chart(
     ride: &Ride<'_>,
+    from: Time,
     name: &'static str,
     unit: &'static str,
     value: impl Fn(&Moment) -> Option<f64>,
     worse: impl Fn(f64, f64) -> f64,
 ) -> Option<Chart> {
-    let (_, first) = ride.window().next()?;
+    let shown = || ride.moments.iter().filter(|moment| moment.time >= from);
+    let first = shown().next()?;
+    // Each has a sample, in a log that is even.
+    let cells = shown().count().min(CELLS);
     let span = i128::from(ride.stop.time.since(first.time)).max(1);
     let cell = |time: Time| {
-        let cell = i128::from(time.since(first.time)) * CELLS as i128 / span;
-        usize::try_from(cell).unwrap_or(0).min(CELLS - 1)
+        let cell = i128::from(time.since(first.time)) * cells as i128 / span;
+        usize::try_from(cell).unwrap_or(0).min(cells.saturating_sub(1))
     };
-    let mut values = vec![None; CELLS];
-    for (_, moment) in ride.window() {
+    let mut values = vec![None; cells];
+    for moment in shown() {
         let Some(x) = value(moment) else { continue };
         if let Some(slot) = values.get_mut(cell(moment.time)) {
             *slot = Some(slot.map_or(x, |y| worse(y, x)));

@@ -59,14 +59,18 @@ pub fn explain_series(series: &Series, options: &Options) -> Explanation {
     let ride = Ride::new(series, options);
     let limits = limits::of(&ride, &options.limits);
     let findings = rules::Findings::of(&ride, &limits);
+    let mut lines = rules::lines(&ride, &findings, &limits);
+    // What began earlier is told if it still went on.
+    let told = ride::nanos(options.seconds);
+    lines.retain(|line| line.before_ns.saturating_sub(line.lasted_ns.unwrap_or(0)) <= told);
     Explanation {
         stop: ride.stop,
         seen: ride.seen(),
         limits,
-        lines: rules::lines(&ride, &findings, &limits),
+        lines,
         ran_out: findings.ran_out(&ride),
         verdict: verdict::of(&ride, &findings, &limits),
-        charts: charts::of(&ride),
+        charts: charts::of(&ride, ride.stop.time.plus(-told)),
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Ride<'a> {
     pub(super) thresholds: Thresholds,
     /// From the start of the ride, or as far back as a resting level is looked for.
     pub(super) moments: Vec<Moment>,
-    /// The place of the first moment that is told about.
+    /// The place of the first moment that is looked at.
     pub(super) from: usize,
     pub(super) stop: Stop,
     /// Numbers that are none.
@@ -86,7 +86,7 @@ impl<'a> Ride<'a> {
                 ride.moments.push(moment);
             }
         }
-        let window = stop.plus(-nanos(options.seconds));
+        let window = stop.plus(-nanos(options.seconds.max(LOOKED_AT_S)));
         ride.from = ride.moments.partition_point(|moment| moment.time < window);
         let kind = if end + 1 < order.len() {
             StopKind::Disengaged
@@ -151,7 +151,7 @@ impl<'a> Ride<'a> {
         self.moments.get(place)
     }
 
-    /// The moments that are told about, with their places.
+    /// The moments that are looked at, with their places.
     pub(super) fn window(&self) -> impl DoubleEndedIterator<Item = (usize, &Moment)> {
         self.moments.iter().enumerate().skip(self.from)
     }
@@ -279,3 +279,6 @@ pub(super) fn seconds(ns: i64) -> f64 {
 pub(super) fn count(n: usize) -> f64 {
     n as f64
 }
+
+/// A conclusion is drawn from at least so much, however little is told, in seconds.
+const LOOKED_AT_S: f64 = 10.0;

@@ -107,7 +107,7 @@ fn the_demo_is_the_same_every_time() {
     let options = DemoOptions { teleop_s: 2, force: false };
     let first = demo(a.path(), &options).unwrap();
     let second = demo(b.path(), &options).unwrap();
-    assert_eq!(first.len(), 9);
+    assert_eq!(first.len(), 10);
     for (first, second) in first.iter().zip(&second) {
         assert!(std::fs::read(first).unwrap() == std::fs::read(second).unwrap());
     }

@@ -213,21 +213,14 @@ impl<'a> Assembly<'a> {
         if let Some(problem) = partial(recording, missing, self.end.is_some()) {
             recording.problems.push(problem);
         }
-        let back: Vec<_> = recording.timed().filter(|sample| sample.back).take(1000).collect();
-        for sample in back {
-            let message = format!(
-                "sample {} has tick {}, which is before that of the sample in front",
-                sample.index,
-                tick_of(sample.bytes)
-            );
-            recording.problems.push(Problem::new(
-                Severity::Warning,
-                "tick-steps-back",
-                sample.at,
-                sample.bytes.len() as u64,
-                message,
-            ));
+        let mut problems = std::mem::take(&mut recording.problems);
+        for sample in recording.timed().filter(|sample| sample.back) {
+            let (index, tick) = (sample.index, tick_of(sample.bytes));
+            let message = format!("sample {index} has tick {tick}, which is before that of the sample in front");
+            let length = sample.bytes.len() as u64;
+            problems.push(Problem::new(Severity::Warning, "tick-steps-back", sample.at, length, message));
         }
+        recording.problems = problems;
         Ok(self.recording)
     }
 }
