@@ -37,6 +37,7 @@ fenced tokio logpose-live logpose-query
 fenced tokio-tungstenite logpose-live
 fenced tokio-serial logpose-live
 fenced foxglove logpose-live
+fenced btleplug logpose-live
 for heavy in datafusion axum; do
   if cargo tree --locked -e normal --prefix none --format '{p}' | grep -q "^$heavy "; then
     echo "layers: a default member reaches $heavy, which belongs into a crate of its own"; status=1

@@ -39,6 +39,10 @@ impl Reader {
         }
     }
 
+    pub(crate) fn is_bridge(self) -> bool {
+        matches!(self, Self::Bridge(_))
+    }
+
     pub(crate) fn named(name: &str) -> Option<Self> {
         readers().find(|reader| reader.dialect().info().name.eq_ignore_ascii_case(name))
     }

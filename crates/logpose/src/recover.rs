@@ -4,6 +4,7 @@ use std::path::Path;
 use logpose_core::{EncodeOptions, Problems, SinkError};
 
 use crate::convert::{Encoding, encoder, sink_error};
+use crate::dialects::Reader;
 use crate::{Error, Feed, Finding, Log, OpenOptions, Order, Output, Progress, Report};
 
 /// What could be saved, and what not.
@@ -22,7 +23,7 @@ pub struct Recovered {
 }
 
 /// Writes what is readable of a damaged log as a whole one of the same dialect, in the order of the file. What cannot be
-/// written, such as a network capture, becomes a WPILOG.
+/// written, such as a network capture, and what is of another field, such as a table, becomes a WPILOG.
 pub fn recover(
     path: &Path,
     to: Output<'_>,
@@ -64,8 +65,9 @@ pub fn recover(
             (written, log.index.samples(), Problems::default())
         }
         None => {
-            let dialect = if log.dialect().info().files.write { log.dialect() } else { &logpose_wpilog::Wpilog };
-            let encoder = encoder(dialect, &encode)?;
+            let has_own = Reader::named(log.dialect().info().name).is_some_and(|reader| !reader.is_bridge());
+            let has_own = has_own && log.dialect().info().files.write;
+            let encoder = encoder(if has_own { log.dialect() } else { &logpose_wpilog::Wpilog }, &encode)?;
             let order = if encoder.needs_time_order() { Order::Time } else { Order::File };
             let mut sink = Encoding::new(encoder, &mut out);
             let written = feed.run(order, &mut sink).and_then(|()| sink.finish());

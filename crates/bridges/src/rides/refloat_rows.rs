@@ -119,7 +119,7 @@ impl<W: Write> RefloatRows<W> {
         buffer.push(b'\n');
         let mut problems = Problems::default();
         if !beside.is_empty() {
-            let message = format!("{} have no place in this form and are left out", beside.join(", "));
+            let message = format!("left out, because this form has no place for it: {}", beside.join(", "));
             problems.push(Problem::general(Severity::Warning, "left-out", message));
         }
         Ok(Self { columns, waiting, range: None, index: 0, buffer, out, problems, samples: 0 })

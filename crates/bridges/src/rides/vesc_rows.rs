@@ -83,7 +83,7 @@ impl<W: Write> VescRows<W> {
         buffer.push(b'\n');
         let mut problems = Problems::default();
         if !beside.is_empty() {
-            let message = format!("{} have no place in this form and are left out", beside.join(", "));
+            let message = format!("left out, because this form has no place for it: {}", beside.join(", "));
             problems.push(Problem::general(Severity::Warning, "left-out", message));
         }
         let counts = vec![0; columns.len()];

@@ -129,7 +129,7 @@ impl Recover {
     }
 }
 
-/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so does `match.pcap`, which cannot be written.
+/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so does `match.pcap`.
 fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     if file.as_os_str() == "-" {
@@ -143,11 +143,10 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
     let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
     let extension = inner.unwrap_or(extension);
-    let infos = DIALECTS.iter().map(|dialect| dialect.info()).chain(BRIDGES.iter().map(|bridge| bridge.info()));
-    // Several formats may have one extension, of which one can be written.
-    let mut with_it = infos.filter(|info| info.extensions.contains(&&*extension)).peekable();
-    let read_only = with_it.peek().is_some() && with_it.all(|info| !info.files.write);
-    let extension = if read_only { "wpilog".into() } else { extension };
+    // What is of another field is recovered as a log.
+    let read_only = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| !info.files.write);
+    let mut others = read_only.chain(BRIDGES.iter().map(|bridge| bridge.info()));
+    let extension = if others.any(|info| info.extensions.contains(&&*extension)) { "wpilog".into() } else { extension };
     let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
     Ok(bare.with_extension(dotted))
 }
