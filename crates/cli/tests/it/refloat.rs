@@ -354,6 +354,22 @@ fn on_a_terminal_what_erases_or_stops_is_asked_first() {
     assert_eq!((end, is_recording(), dir.join("yes.rfrec").exists()), (0, false, true), "{said}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_a_board_is_drawn_and_what_was_there_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (_board, address) = board(dir, "--scenario ride");
+    let Some((said, end)) = on_a_terminal(dir, &format!("watch {address} --duration 1500ms"), "") else { return };
+    assert_eq!(end, 0, "{said}");
+    assert!(said.contains("\u{1b}[?1049h") && said.trim_end().ends_with("\u{1b}[?1049l"), "{said:?}");
+    assert!(said.contains("Refloat 1.3.0-beta2 at") && said.contains("READY") && said.contains("q ends"), "{said:?}");
+    // Only y after r starts a recording; q ends it before its time.
+    let (said, end) = on_a_terminal(dir, &format!("watch {address} --duration 60s"), "rnq").unwrap();
+    assert_eq!(end, 0, "{said}");
+    assert_eq!(json(dir, &format!("status {address}"))["recorder"]["recording"], false);
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_came_and_restores_the_board() {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use anyhow::Result;
 use clap::Args;
 use logpose_live::refloat::LinkError;
-use logpose_live::refloat::session::{ClientView, Failure};
+use logpose_live::refloat::session::ClientView;
 use logpose_live::refloat::wire::{self, capability};
 
 use super::reach::{Reach, complain};
@@ -35,16 +35,16 @@ impl Info {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let link = self.reach.link()?;
         let mut patient = |_: &_| ControlFlow::Continue(());
-        let view = match link.status(&mut patient) {
-            Ok(view) => view,
-            // A board that cannot record is worth telling of all the same.
-            Err(LinkError::Failed(failure)) if !is_nobody(&failure) => {
-                let view = link.identify(&mut patient).map_err(complain)?;
-                let missing = view.missing.clone().or(Some(failure));
-                ClientView { missing, ..view }
+        let mut view = link.identify(&mut patient).map_err(complain)?;
+        if view.missing.is_none() {
+            // Where it is on the CAN bus need not be found out twice.
+            match self.reach.link_by(view.can)?.status(&mut patient) {
+                Ok(known) => view = known,
+                // What was heard before is worth telling all the same.
+                Err(LinkError::Failed(failure)) => view.missing = Some(failure),
+                Err(error) => return Err(complain(error).into()),
             }
-            Err(error) => return Err(complain(error).into()),
-        };
+        }
         let address = link.address().to_string();
         if self.form.json() {
             screen.out.json(&as_json(address, &view))?;
@@ -53,11 +53,6 @@ impl Info {
         }
         Ok(Outcome::Done)
     }
-}
-
-/// Whether no board is there, or none that can be told from others.
-fn is_nobody(failure: &Failure) -> bool {
-    matches!(failure, Failure::Nobody { .. } | Failure::NoRefloat { .. } | Failure::Several { .. })
 }
 
 fn print(address: &str, view: &ClientView, screen: &mut Screen) -> Result<()> {

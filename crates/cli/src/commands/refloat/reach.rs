@@ -37,13 +37,18 @@ pub(super) struct Reach {
 impl Reach {
     /// The link to the board. Nothing is sent yet.
     pub(super) fn link(&self) -> Result<BoardLink> {
+        self.link_by(None)
+    }
+
+    /// The same to a board of which it is known where it is on the CAN bus.
+    pub(super) fn link_by(&self, can: Option<u8>) -> Result<BoardLink> {
         let address = match &self.address {
             Some(text) => parse(text)?,
             None => parse(&only(&serial_ports())?)?,
         };
         let patience = span(&self.patience)?;
         let client = ClientOptions {
-            can: self.can,
+            can: self.can.or(can),
             window: self.window.map(usize::from),
             timeout: span(&self.timeout)?,
             tries: self.tries,

@@ -25,7 +25,8 @@ impl Canvas {
 
     /// Draws the lines that have changed.
     pub(super) fn draw(&mut self, face: &Face) -> io::Result<()> {
-        let now = size().unwrap_or((80, 24));
+        // A terminal that does not tell its size, or none at all, is as large as they used to be.
+        let now = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
         if now != self.size {
             self.size = now;
             self.drawn.clear();

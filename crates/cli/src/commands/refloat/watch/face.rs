@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use anstyle::Style;
-
 use super::bars;
+use super::line::{LABEL, Line};
 use crate::human::{clean, clip};
 use crate::screen::{BAD, GOOD, HEAD, NAME, STRONG, WARNING};
 
@@ -278,53 +277,12 @@ fn fixed(value: f64, decimals: usize) -> String {
 
 /// What the keys do.
 const KEYS: &str = "q ends · r records · s stops the recording · space freezes";
-/// The width of what stands before a number.
-const LABEL: usize = 10;
 /// The width of a number with its unit.
 const FIGURE: usize = 12;
 /// What may stand behind a bar.
 const MARGIN: usize = 12;
 /// A bar that is shorter tells nothing.
 const SHORTEST: usize = 8;
-
-/// Pieces of text with their styles.
-struct Line(Vec<(Option<Style>, String)>);
-
-impl Line {
-    fn of(style: Option<Style>, text: String) -> Self {
-        Self(vec![(style, text)])
-    }
-
-    fn label(text: &str) -> Self {
-        Self::of(Some(HEAD), format!("{text:<LABEL$}"))
-    }
-
-    fn add(&mut self, style: Option<Style>, text: &str) {
-        if !text.is_empty() {
-            self.0.push((style, text.to_owned()));
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.0.iter().map(|(_, text)| text.chars().count()).sum()
-    }
-
-    /// Cut to a width, with colour or without.
-    fn painted(&self, columns: usize, color: bool) -> String {
-        let mut line = String::new();
-        let mut left = columns;
-        for (style, text) in &self.0 {
-            let part: String = text.chars().take(left).collect();
-            left -= part.chars().count();
-            match style.filter(|_| color && !part.is_empty()) {
-                Some(style) => line.push_str(&format!("{style}{part}{style:#}")),
-                None => line.push_str(&part),
-            }
-        }
-        line.truncate(line.trim_end().len());
-        line
-    }
-}
 
 #[cfg(test)]
 mod tests {

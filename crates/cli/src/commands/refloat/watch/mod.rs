@@ -3,6 +3,7 @@
 mod bars;
 mod canvas;
 mod face;
+mod line;
 mod look;
 
 use std::io::{self, IsTerminal, Write};
@@ -152,8 +153,12 @@ impl State {
                 self.tell(what, &text, screen)?;
             }
         }
+        let before = self.look.face.trouble.clone();
         if let Some(alert) = self.look.take(&view, figures, self.elapsed) {
             self.tell("alert", &alert, screen)?;
+        }
+        if let Some(trouble) = self.look.face.trouble.clone().filter(|_| self.look.face.trouble != before) {
+            self.tell("waiting", &format!("{trouble}; trying again"), screen)?;
         }
         if let Some(canvas) = &mut self.canvas {
             return canvas.draw(&self.look.face);
@@ -187,13 +192,13 @@ impl State {
         screen.out.flush()
     }
 
-    /// Says the last of it. One that never answered was not watched.
+    /// Says the last of it. One that never answered was not watched, unless somebody saw that and had enough.
     fn conclude(&self, address: &str, screen: &mut Screen) -> Result<Outcome> {
         let view = self.handle.view();
         if self.json {
             self.line("done", &view, screen)?;
         }
-        if view.live_replies > 0 {
+        if view.live_replies > 0 || self.quit {
             return Ok(Outcome::Done);
         }
         let why = match (&self.look.face.trouble, &self.look.failure) {
