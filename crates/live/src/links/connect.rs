@@ -74,7 +74,7 @@ pub(crate) struct Connection {
 pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
     match candidate {
         Candidate::Serial(port) => {
-            Ok(Connection { wire: Wire::Serial(port.open()?), beside: None, peer: port.to_string() })
+            Ok(Connection { wire: Wire::Serial(port.open_soon().await?), beside: None, peer: port.to_string() })
         }
         #[cfg(feature = "ble")]
         Candidate::Bluetooth(name) => bluetooth::connect(name).await,

@@ -1,6 +1,8 @@
 use std::path::Path;
+use std::time::Duration;
 use std::{fmt, io};
 
+use tokio::time::sleep;
 use tokio_serial::{ClearBuffer, Error, ErrorKind, SerialPort as _, SerialPortType, SerialStream};
 
 /// A serial port, such as `/dev/ttyACM0` or `COM3`.
@@ -28,6 +30,20 @@ impl SerialPort {
             return Err("a serial port is named behind the colon, as in refloat+serial:/dev/ttyACM0".to_owned());
         }
         Ok(Self { path: path.to_owned(), baud })
+    }
+
+    /// Opens it. One that is busy is waited for a moment: a link that was just closed holds it a little longer.
+    pub(super) async fn open_soon(&self) -> io::Result<SerialStream> {
+        let mut left = BUSY_TRIES;
+        loop {
+            match self.open() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && left > 0 && Path::new(&self.path).exists() => {
+                    left -= 1;
+                    sleep(BUSY_PAUSE).await;
+                }
+                done => return done,
+            }
+        }
     }
 
     pub(super) fn open(&self) -> io::Result<SerialStream> {
@@ -122,6 +138,9 @@ fn why(path: &str, error: &Error, is_there: bool, ports: &[FoundPort]) -> String
     }
 }
 
+/// How often and how long a busy port is waited for.
+const BUSY_TRIES: u32 = 10;
+const BUSY_PAUSE: Duration = Duration::from_millis(30);
 /// What boards have, by vendor and product.
 const KNOWN: [((u16, u16), &str); 2] =
     [((0x0483, 0x5740), "VESC controller"), ((0x303A, 0x1001), "VESC Express or another ESP32")];
