@@ -10,6 +10,7 @@ mod cursor;
 mod dialect;
 mod index;
 mod memory;
+mod parcel;
 mod problem;
 mod read;
 mod session;
@@ -29,6 +30,7 @@ pub use dialect::{
 };
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use memory::give_back;
+pub use parcel::Parcel;
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, Read, serially};
 pub use session::{Link, Serve, Session, To, Transmit};

@@ -1,14 +1,14 @@
 //! Bytes in pieces, for files that still grow.
 
 use logpose_core::{
-    ChannelId, Cursor, Decode, DecodeError, Limits, Problem, Severity, Sink, SinkError, StreamError, Time,
+    ChannelId, Cursor, Decode, DecodeError, Limits, Parcel, Problem, Severity, Sink, SinkError, StreamError, Time,
 };
 
 use crate::dialect::name_of;
 use crate::error::{Error, ErrorKind};
 use crate::model::{LANES, Lane, Values};
 use crate::pair::{Front, Half, MAGIC};
-use crate::rows::Batch;
+use crate::rows::push_said;
 use crate::walk::{Found, Records, Told, Visit, met_text, place};
 use crate::wire::{Event, HEADER, Header, Record, Status, Version, is_events};
 
@@ -131,7 +131,7 @@ impl StreamDecoder {
 
     fn run(&mut self, input: &[u8], last: bool, sink: &mut dyn Sink) -> Result<usize, StreamError> {
         let mut channels = std::mem::take(&mut self.channels);
-        let mut emit = Emit { channels: &mut channels, sink, batch: Batch::default(), result: Ok(()) };
+        let mut emit = Emit { channels: &mut channels, sink, batch: Parcel::default(), result: Ok(()) };
         let mut used = 0;
         let end = loop {
             let rest = input.get(used..).unwrap_or_default();
@@ -235,7 +235,7 @@ impl Decode for StreamDecoder {
             // Nothing came at all.
             Header::of(rest).map_err(DecodeError::from)?;
         }
-        let mut emit = Emit { channels: &mut Channels::default(), sink, batch: Batch::default(), result: Ok(()) };
+        let mut emit = Emit { channels: &mut Channels::default(), sink, batch: Parcel::default(), result: Ok(()) };
         std::mem::swap(emit.channels, &mut self.channels);
         self.end(rest, &mut emit);
         emit.settle();
@@ -247,7 +247,7 @@ impl Decode for StreamDecoder {
 struct Emit<'a, 's> {
     channels: &'s mut Channels,
     sink: &'s mut dyn Sink,
-    batch: Batch<'a>,
+    batch: Parcel<'a>,
     result: Result<(), SinkError>,
 }
 
@@ -293,7 +293,7 @@ impl<'a> Visit<'a> for Emit<'a, '_> {
 
     fn said(&mut self, told: Told<'a>) {
         if let Some(id) = self.channel(told.lane) {
-            self.batch.push_said(id, Time::from_nanos(told.time), &told.said, self.channels.event.as_deref());
+            push_said(&mut self.batch, id, Time::from_nanos(told.time), &told.said, self.channels.event.as_deref());
         }
         if self.batch.is_full() {
             self.settle();

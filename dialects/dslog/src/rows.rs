@@ -1,9 +1,7 @@
 //! Samples out of a log whose index is known: all in their order, some by their places, or as columns.
 
-use std::ops::Range;
-
 use logpose_core::{
-    Channel, ChannelId, ColumnBuilder, Columns, Cursor, DecodeError, Fate, Index, Layout, Lookup, Row, Sample, Sink,
+    Channel, ChannelId, ColumnBuilder, Columns, Cursor, DecodeError, Fate, Index, Layout, Lookup, Parcel, Row, Sink,
     SinkError, Span, TakeSamples, Time, Value,
 };
 
@@ -11,7 +9,7 @@ use crate::model::{LANES, Lane, Lanes, Said, Values, told_at};
 use crate::walk::{Clock, Found, Plan, Records, Told, Visit, place, seek, span_of, walk_texts};
 use crate::wire::Record;
 
-/// Samples in a batch.
+/// Places in a batch.
 const BATCH: usize = 1024;
 
 /// The event that the texts tell of.
@@ -84,59 +82,17 @@ fn walk<'a, V: Visit<'a>>(
     }
 }
 
-/// Values on their way to a sink: pieces of the log, numbers, and texts that were made.
-#[derive(Default)]
-pub(crate) struct Batch<'a> {
-    rows: Vec<(ChannelId, Time, Held<'a>)>,
-    made: Vec<u8>,
-}
-
-enum Held<'a> {
-    Value(Value<'a>),
-    Made(Range<usize>),
-}
-
-impl<'a> Batch<'a> {
-    #[inline]
-    pub(crate) fn push(&mut self, channel: ChannelId, time: Time, value: Value<'a>) {
-        self.rows.push((channel, time, Held::Value(value)));
-    }
-
-    pub(crate) fn push_said(&mut self, channel: ChannelId, time: Time, said: &Said<'a>, event: Option<&str>) {
-        let held = match said.value() {
-            Some(value) => Held::Value(value),
-            None => {
-                let start = self.made.len();
-                said.emit(event, &mut self.made);
-                Held::Made(start..self.made.len())
-            }
-        };
-        self.rows.push((channel, time, held));
-    }
-
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH
-    }
-
-    /// Gives everything away in one call.
-    fn take(&mut self, take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-        let made = &self.made;
-        let samples = self.rows.drain(..).map(|(channel, time, held)| {
-            let value = match held {
-                Held::Value(value) => value,
-                Held::Made(range) => Value::String(made.get(range).unwrap_or_default()),
-            };
-            Sample { channel, time, value }
-        });
-        let end = take(&samples.collect::<Vec<_>>());
-        self.made.clear();
-        end
-    }
-
-    /// Gives everything to a sink, if there is anything.
-    pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.rows.is_empty() { Ok(()) } else { self.take(&mut |samples| sink.samples(samples)) }
+/// Adds what a text tells.
+pub(crate) fn push_said<'a>(
+    batch: &mut Parcel<'a>,
+    channel: ChannelId,
+    time: Time,
+    said: &Said<'a>,
+    event: Option<&str>,
+) {
+    match said.value() {
+        Some(value) => batch.push(channel, time, value),
+        None => batch.make(channel, time, |out| said.emit(event, out)),
     }
 }
 
@@ -146,7 +102,7 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     let wanted = Wanted::new(index, lookup);
     let kinds = (wanted.lanes, wanted.texts);
     let known = vec![false; index.channels.len()];
-    let mut replay = Replay { index, sink, wanted, known, batch: Batch::default(), result: Ok(()) };
+    let mut replay = Replay { index, sink, wanted, known, batch: Parcel::default(), result: Ok(()) };
     walk(&plan, index, kinds, lookup, &mut replay);
     replay.result?;
     replay.batch.flush(replay.sink)
@@ -158,7 +114,7 @@ struct Replay<'a, 'i, 's> {
     wanted: Wanted<'i>,
     /// For each channel whether the sink knows it.
     known: Vec<bool>,
-    batch: Batch<'a>,
+    batch: Parcel<'a>,
     result: Result<(), SinkError>,
 }
 
@@ -206,7 +162,7 @@ impl<'a> Visit<'a> for Replay<'a, '_, '_> {
 
     fn said(&mut self, told: Told<'a>) {
         if let Some((id, time)) = self.declared(told.lane, told.time) {
-            self.batch.push_said(id, time, &told.said, event_of(self.index));
+            push_said(&mut self.batch, id, time, &told.said, event_of(self.index));
         }
         self.settle();
     }
@@ -361,7 +317,7 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
     let Ok(plan) = Plan::new(log) else { return take(&[]) };
     let clock = Clock::new(&plan, index);
     let mut lanes: Vec<Option<Lane>> = vec![None; index.channels.len()];
-    let mut batch = Batch::default();
+    let mut batch = Parcel::default();
     let mut last: Option<(u64, Values<'_>)> = None;
     for row in rows {
         let Some(known) = lanes.get_mut(row.channel as usize) else { continue };
@@ -383,7 +339,7 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
         } else if let Some(file) = plan.events.filter(|file| file.contains(row.at)) {
             let said = clock.rest_of_text(&file, row.at).and_then(|rest| told_at(lane, rest));
             if let Some(said) = said {
-                batch.push_said(row.channel, row.time, &said, event_of(index));
+                push_said(&mut batch, row.channel, row.time, &said, event_of(index));
             }
         }
     }

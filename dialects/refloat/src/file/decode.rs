@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use logpose_core::{
-    Channel, ChannelId, Decode, DecodeError, Limits, Problem, Severity, Sink, SinkError, StreamError, Time,
+    Channel, ChannelId, Decode, DecodeError, Limits, Parcel, Problem, Severity, Sink, SinkError, StreamError, Time,
 };
 
 use super::model::{Lane, STATES, item_channels, part_channel, state_channel, value};
-use super::rows::Batch;
+use super::rows::push_part;
 use crate::rfrec::{Block, Clock, Error, ErrorKind, FRAME, HEAD, Head, Kind, TICK_RATE, TimeRef};
 use crate::wire::{Header, Info};
 
@@ -188,7 +188,7 @@ impl StreamDecoder {
             return Ok(());
         }
         self.next = self.next.max(index);
-        let mut batch = Batch::default();
+        let mut batch = Parcel::default();
         let mut waiting = std::mem::take(&mut self.parts);
         let mut clock = self.clock;
         let mut times = Vec::with_capacity(samples.len() / layout.sample_len);
@@ -229,8 +229,8 @@ impl StreamDecoder {
                 id
             }
         };
-        let mut batch = Batch::default();
-        batch.push_part(id, self.first.unwrap_or_default(), kind, payload);
+        let mut batch = Parcel::default();
+        push_part(&mut batch, id, self.first.unwrap_or_default(), kind, payload);
         batch.flush(sink)
     }
 }

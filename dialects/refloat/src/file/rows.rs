@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use logpose_core::{ChannelId, Index, Lookup, Row, Sample, Sink, SinkError, TakeSamples, Time, Value};
+use logpose_core::{ChannelId, Index, Lookup, Parcel, Row, Sink, SinkError, TakeSamples, Time, Value};
 
 use super::model::{Lane, lanes, value};
 use crate::rfrec::{Kind, TimeRef};
-
-/// Samples in a batch.
-const BATCH: usize = 1024;
 
 /// How the places of an index are to be read: first those of blocks, then those of samples in the order of their numbers.
 ///
@@ -50,68 +47,24 @@ impl<'a, 'i> Places<'a, 'i> {
         Some(self.bytes(start, start + self.sample_len as u64))
     }
 
-    fn value(&self, channel: ChannelId, bytes: &'a [u8], batch: &mut Batch<'a>, time: Time) {
+    fn value(&self, channel: ChannelId, bytes: &'a [u8], batch: &mut Parcel<'a>, time: Time) {
         match self.lanes.get(channel as usize).copied().flatten() {
-            Some(Lane::Part(kind)) => batch.push_part(channel, time, kind, bytes),
-            Some(lane) => batch.rows.extend(value(lane, bytes).map(|value| (channel, time, Held::Value(value)))),
+            Some(Lane::Part(kind)) => push_part(batch, channel, time, kind, bytes),
+            Some(lane) => value(lane, bytes).into_iter().for_each(|value| batch.push(channel, time, value)),
             None => {}
         }
     }
 }
 
-/// Values on their way to a sink.
-#[derive(Default)]
-pub(crate) struct Batch<'a> {
-    rows: Vec<(ChannelId, Time, Held<'a>)>,
-    made: Vec<u8>,
-}
-
-enum Held<'a> {
-    Value(Value<'a>),
-    Made(Range<usize>),
-}
-
-impl<'a> Batch<'a> {
-    pub(crate) fn push(&mut self, channel: ChannelId, time: Time, value: Value<'a>) {
-        self.rows.push((channel, time, Held::Value(value)));
-    }
-
-    pub(crate) fn push_part(&mut self, channel: ChannelId, time: Time, kind: Kind, payload: &'a [u8]) {
-        let held = match kind {
-            Kind::Meta => Held::Value(Value::String(payload)),
-            Kind::TimeRef => {
-                let start = self.made.len();
-                let text = TimeRef::parse(payload).map(|timeref| timeref.to_json()).unwrap_or_default();
-                self.made.extend_from_slice(text.as_bytes());
-                Held::Made(start..self.made.len())
-            }
-            _ => Held::Value(Value::Bytes(payload)),
-        };
-        self.rows.push((channel, time, held));
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH
-    }
-
-    /// Gives everything away in one call.
-    pub(crate) fn take(&mut self, take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-        let made = &self.made;
-        let samples = self.rows.drain(..).map(|(channel, time, held)| {
-            let value = match held {
-                Held::Value(value) => value,
-                Held::Made(range) => Value::String(made.get(range).unwrap_or_default()),
-            };
-            Sample { channel, time, value }
-        });
-        let end = take(&samples.collect::<Vec<_>>());
-        self.made.clear();
-        end
-    }
-
-    /// Gives everything to a sink, if there is anything.
-    pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.rows.is_empty() { Ok(()) } else { self.take(&mut |samples| sink.samples(samples)) }
+/// Adds what a block holds.
+pub(crate) fn push_part<'a>(batch: &mut Parcel<'a>, channel: ChannelId, time: Time, kind: Kind, payload: &'a [u8]) {
+    match kind {
+        Kind::Meta => batch.push(channel, time, Value::String(payload)),
+        Kind::TimeRef => batch.make(channel, time, |out| {
+            let text = TimeRef::parse(payload).map(|timeref| timeref.to_json()).unwrap_or_default();
+            out.extend_from_slice(text.as_bytes());
+        }),
+        _ => batch.push(channel, time, Value::Bytes(payload)),
     }
 }
 
@@ -129,7 +82,7 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     let lane = |id: &ChannelId| places.lanes.get(*id as usize).copied().flatten();
     let (parts, values): (Vec<_>, Vec<_>) =
         wanted.iter().filter_map(|id| Some((*id, lane(id)?))).partition(|(_, lane)| matches!(lane, Lane::Part(_)));
-    let mut batch = Batch::default();
+    let mut batch = Parcel::default();
     let first = index.marked_time(0);
     for life in index.lives.iter().take(places.parts).filter(|life| within.contains(&u64::from(life.id))) {
         let Some(kind) = life.start.checked_sub(8).and_then(|at| places.bytes(at, at + 1).first()) else { continue };
@@ -170,7 +123,7 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
 /// Gives the samples of some places to `take`. See [`logpose_core::Dialect::samples`].
 pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
     let places = Places::new(log, index);
-    let mut batch = Batch::default();
+    let mut batch = Parcel::default();
     let mut last: Option<(u64, &[u8])> = None;
     for row in rows {
         // The samples of one record are mostly asked for together.
