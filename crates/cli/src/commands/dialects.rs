@@ -136,7 +136,10 @@ fn live(row: &render::Dialect<'_>) -> String {
         (false, true) => "server",
         (false, false) => return String::new(),
     };
-    row.addresses.iter().map(String::as_str).chain([can]).collect::<Vec<_>>().join(" ")
+    // Several ways to one dialect are told apart by what follows the plus.
+    let stem = row.addresses.first().and_then(|first| first.split_once('+')).map_or("", |(stem, _)| stem);
+    let others = row.addresses.iter().skip(1).map(|other| other.strip_prefix(stem).unwrap_or(other));
+    row.addresses.iter().take(1).map(String::as_str).chain(others).chain([can]).collect::<Vec<_>>().join(" ")
 }
 
 fn can(support: &render::Support) -> &'static str {

@@ -44,6 +44,20 @@ pub enum LinkError {
     Io(io::Error),
 }
 
+impl LinkError {
+    /// What helps.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Unreachable { address, .. } if address.contains("://") => Some(
+                "is the board on, and this machine in its network? It takes one program at a time; `logpose refloat board` \
+                 is one to try things on",
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// Why a recording is not in its file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

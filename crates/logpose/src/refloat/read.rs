@@ -72,6 +72,7 @@ impl Series {
                 .map(|held| held.unwrap_or(Adjustment(0)))
                 .collect(),
             is_recording: log.index.channels.iter().any(|c| c.channel.name == HEADER),
+            is_cut: log.index.fact("complete") == Some("false"),
             times: all,
         })
     }

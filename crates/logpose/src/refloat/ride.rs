@@ -90,6 +90,8 @@ impl<'a> Ride<'a> {
         ride.from = ride.moments.partition_point(|moment| moment.time < window);
         let kind = if end + 1 < order.len() {
             StopKind::Disengaged
+        } else if series.is_cut {
+            StopKind::StillRunning
         } else if series.is_recording || ride.seen().rate_hz.is_some_and(|rate| rate >= thresholds.loop_hz) {
             StopKind::RecordingEnds
         } else {

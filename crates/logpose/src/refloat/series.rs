@@ -24,6 +24,8 @@ pub struct Series {
     pub values: BTreeMap<String, Values>,
     /// Whether the recorder of a board made it.
     pub is_recording: bool,
+    /// Whether a part of the recording is not in the log.
+    pub is_cut: bool,
 }
 
 /// A number over time, and where it comes from.

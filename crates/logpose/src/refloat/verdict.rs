@@ -327,6 +327,10 @@ impl Case<'_> {
         if !ended || self.findings.lost.is_some() {
             return None;
         }
+        if self.ride.series.is_cut {
+            let summary = "The file does not show why: a part of the recording was not fetched.";
+            return Some(verdict(Cause::Unknown, Certainty::Sure, summary));
+        }
         let mut verdict = match self.ride.stop.kind {
             StopKind::StillRunning => {
                 verdict(Cause::Nothing, Certainty::Likely, "Nothing went wrong: the log ends while you ride.")

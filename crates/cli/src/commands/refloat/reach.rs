@@ -95,7 +95,11 @@ pub(super) fn complain(error: LinkError) -> Complaint {
         LinkError::Failed(_) => "board",
         _ => "link",
     };
-    Complaint::failed(code, error.to_string())
+    let complaint = Complaint::failed(code, error.to_string());
+    match error.help() {
+        Some(help) => complaint.help(help),
+        None => complaint,
+    }
 }
 
 /// Reads an address of a board, also in the short spellings.

@@ -63,6 +63,7 @@ prop_compose! {
             0..IDS.len(),
         ),
         is_recording in any::<bool>(),
+        is_cut in any::<bool>(),
     ) -> Series {
         let mut time = Time::from_nanos(start);
         let mut times: Vec<Time> = times.into_iter().map(|step| {
@@ -75,7 +76,7 @@ prop_compose! {
         let values = values.into_iter().map(|(id, values)| {
             (id.to_owned(), Values { channel: format!("/refloat/{id}"), values })
         });
-        Series { times, running, wheelslip, footpad, adjustment, values: values.collect(), is_recording }
+        Series { times, running, wheelslip, footpad, adjustment, values: values.collect(), is_recording, is_cut }
     }
 }
 

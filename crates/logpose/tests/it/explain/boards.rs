@@ -182,6 +182,7 @@ fn picked(series: &Series, such: impl Fn(usize) -> bool) -> Series {
         adjustment: some(&series.adjustment, &such),
         values: values.collect(),
         is_recording: series.is_recording,
+        is_cut: series.is_cut,
     }
 }
 
@@ -260,6 +261,19 @@ fn a_recording_that_ends_before_the_trouble_has_none() {
         let explanation = explained(&part);
         assert!(!explanation.verdict.cause.is_bad(), "{}: {:#?}", named(board), explanation.verdict);
     }
+}
+
+#[test]
+fn a_recording_that_was_not_fetched_to_its_end_gives_no_verdict() {
+    let recorded = simulate(Scenario::Nosedive, BoardVersion::V1_3, 1);
+    let mut bytes = Vec::new();
+    let mut writer = Writer::begin(&mut bytes);
+    writer.header(&recorded.header, &mut bytes).unwrap();
+    writer.samples(0, &recorded.samples[..recorded.sample_len() * 500], &mut bytes).unwrap();
+    let log = Log::from_bytes("cut.rfrec", bytes, &OpenOptions::default()).unwrap();
+    let explanation = explain(&log, &Options::default()).unwrap();
+    assert_eq!(explanation.verdict.cause, Cause::Unknown);
+    assert!(explanation.verdict.summary.contains("was not fetched"), "{}", explanation.verdict.summary);
 }
 
 #[test]

@@ -105,6 +105,7 @@ impl Made {
             .into_iter()
             .collect(),
             is_recording: false,
+            is_cut: false,
         }
     }
 }
