@@ -161,7 +161,12 @@ impl fmt::Display for Info {
 /// A text up to its first zero.
 fn text(field: &[u8; TEXT]) -> String {
     let text = field.split(|byte| *byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    // What stands for a byte that is no text takes more than one: the end goes, so that the rest fits its field.
+    while text.len() > TEXT {
+        text.pop();
+    }
+    text
 }
 
 /// A text in its field. What is too long is cut.

@@ -1,10 +1,10 @@
 //! Messages that are cut or damaged: an error with its place, or another message, never a panic.
 
 use logpose_core::Time;
-use logpose_refloat::wire::{Reply, Request};
+use logpose_refloat::wire::{Info, Reply, Request};
 use logpose_refloat::{LiveMapper, fuzzing};
 
-use crate::kit::{Lines, bytes, messages};
+use crate::kit::{Lines, bytes, info_v2, messages};
 
 #[test]
 fn every_prefix_of_every_message_is_an_error_inside_of_it_or_a_shorter_message() {
@@ -57,4 +57,17 @@ fn errors_name_what_is_wrong_and_where() {
     let error = logpose_refloat::wire::Header::parse(&bytes("65 2B 00")).unwrap_err();
     assert_eq!(error.to_string(), "byte 1: command id is 43, not 42");
     assert!(Request::parse(&bytes("65 2A")).is_err(), "a reply is no request");
+}
+
+/// Found by fuzzing: what stood for such bytes did not fit the field any more.
+#[test]
+fn a_name_that_is_no_text_is_the_same_when_it_is_written_and_read_again() {
+    let mut reply = Vec::new();
+    info_v2().emit(&mut reply);
+    reply[4..24].fill(0xA8);
+    reply[27..47].copy_from_slice(b"\xA8{\"captured_at\":\"202");
+    let read = Info::parse(&reply).unwrap();
+    let mut again = Vec::new();
+    read.emit(&mut again);
+    assert_eq!(Info::parse(&again), Ok(read));
 }
