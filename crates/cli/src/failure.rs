@@ -64,6 +64,14 @@ impl Complaint {
         self.help = Some(help.into());
         self
     }
+
+    /// The same with what helps, where anything does.
+    pub(crate) fn help_if(self, help: Option<&str>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
 }
 
 impl fmt::Display for Complaint {

@@ -8,6 +8,9 @@ mod column_builder;
 mod columns;
 mod cursor;
 mod dialect;
+#[doc(hidden)]
+pub mod fuzzing;
+mod hex;
 mod index;
 mod memory;
 mod parcel;
@@ -28,6 +31,7 @@ pub use cursor::{Cursor, Truncated};
 pub use dialect::{
     Confidence, Dialect, Fact, Info, Lookup, Mend, Reach, RecordLine, Sum, Support, TakeSamples, Transport,
 };
+pub use hex::Hex;
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use memory::give_back;
 pub use parcel::Parcel;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use logpose_core::{Layout, Number, Problem, Severity, Sink, SinkError, Time, Value};
+use logpose_core::{Hex, Layout, Number, Problem, Severity, Sink, SinkError, Time, Value};
 
 use crate::channels::{Name, Origin};
 use crate::json::{ErrorRecord, put_descriptor, put_match, put_version};
@@ -11,7 +11,7 @@ use crate::pd::PowerDistribution;
 use crate::samples::Samples;
 use crate::trips::Trips;
 use crate::wire::{
-    CanMetrics, Control, ControlTag, Cores, Hex, Joystick, JoystickOutput, Mode, RawTag, Status, StatusTag, TagProblem,
+    CanMetrics, Control, ControlTag, Cores, Joystick, JoystickOutput, Mode, RawTag, Status, StatusTag, TagProblem,
     Tags, ToRobot, ToStation, WireError, axis_value, rumble_value,
 };
 

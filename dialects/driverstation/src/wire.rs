@@ -15,7 +15,6 @@ pub use bits::{ControlBits, ErrorFlags, Mode, RequestBits, StatusBits, TraceBits
 pub use control::{AllianceStation, Control, ControlTag, Date, UnknownStation};
 pub use framing::{Messages, plausible};
 pub use joystick::{Joystick, JoystickOutput, axis_to_raw, axis_value, rumble_to_raw, rumble_value};
-pub(crate) use show::Hex;
 pub use status::{CanMetrics, Cores, Status, StatusTag, volts_to_raw};
 pub use tags::{RawTag, TagProblem, Tags};
 pub use to_robot::{Descriptor, MatchInfo, MatchType, ToRobot};

@@ -27,7 +27,6 @@ pub use print::{PackageError, Print};
 pub use recording::{Data, Header, Sample, Samples};
 pub use reply::Reply;
 pub use request::{Control, Request};
-pub(crate) use show::Hex;
 pub use status::Status;
 pub use strings::{Ids, put_ids};
 pub use version::{BadVersion, Version};

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use logpose_core::fuzzing::feed;
 use logpose_core::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problems,
-    Read, Sample, Session, Sink, SinkError, Time,
+    Channel, ChannelId, Columns, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problems, Read,
+    Sample, Session, Sink, SinkError, Time,
 };
 
 use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
@@ -118,18 +119,9 @@ fn read_all(data: &[u8], read: &Read<'_>) {
 
 fn decode_in_pieces(data: &[u8]) {
     let run = |step: usize| {
-        let mut decoder = Decoder::new(&small());
         let mut sink = Record::default();
-        let (mut used, mut given) = (0, 0);
-        while given < data.len() {
-            given = (given + step).min(data.len());
-            match decoder.decode(data.get(used..given).unwrap_or_default(), &mut sink) {
-                Ok(n) => used += n,
-                Err(error) => return (sink, Some(error.to_string())),
-            }
-        }
-        let end = decoder.finish(data.get(used..).unwrap_or_default(), &mut sink).err();
-        (sink, end.map(|error| error.to_string()))
+        let end = feed(&mut Decoder::new(&small()), data, step, &mut sink);
+        (sink, end)
     };
     let (whole, whole_error) = run(data.len().max(1));
     let (pieces, pieces_error) = run(7);

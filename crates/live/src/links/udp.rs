@@ -18,25 +18,7 @@ pub(super) fn start(
     mut pending: Pending,
 ) -> [JoinHandle<()>; 2] {
     let (reader, closed) = (Arc::clone(&socket), events.clone());
-    let reading = tokio::spawn(async move {
-        let mut buffer = vec![0; LARGEST];
-        loop {
-            match reader.recv(&mut buffer).await {
-                Ok(n) => {
-                    let bytes = buffer.get(..n).unwrap_or_default().to_vec();
-                    if events.send(Event::Input(link, bytes)).await.is_err() {
-                        return;
-                    }
-                }
-                // Nobody listens there yet: a datagram that was not wanted says nothing about the next.
-                Err(error) if is_passing(&error) => {}
-                Err(error) => {
-                    let _ = events.send(Event::Closed(link, error.to_string())).await;
-                    return;
-                }
-            }
-        }
-    });
+    let reading = tokio::spawn(read(link, reader, events, |_| ()));
     let writing = tokio::spawn(async move {
         let mut pieces = Vec::new();
         while pending.next(&mut pieces).await {
@@ -65,25 +47,8 @@ pub(super) fn answer(
 ) -> [JoinHandle<()>; 2] {
     let last: Arc<Mutex<Option<SocketAddr>>> = Arc::default();
     let (reader, asked) = (Arc::clone(&socket), Arc::clone(&last));
-    let reading = tokio::spawn(async move {
-        let mut buffer = vec![0; LARGEST];
-        loop {
-            match reader.recv_from(&mut buffer).await {
-                Ok((n, from)) => {
-                    *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
-                    let bytes = buffer.get(..n).unwrap_or_default().to_vec();
-                    if events.send(Event::Input(link, bytes)).await.is_err() {
-                        return;
-                    }
-                }
-                Err(error) if is_passing(&error) => {}
-                Err(error) => {
-                    let _ = events.send(Event::Closed(link, error.to_string())).await;
-                    return;
-                }
-            }
-        }
-    });
+    let heard = move |from| *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
+    let reading = tokio::spawn(read(link, reader, events, heard));
     let writing = tokio::spawn(async move {
         let mut pieces = Vec::new();
         while pending.next(&mut pieces).await {
@@ -98,6 +63,28 @@ pub(super) fn answer(
         }
     });
     [reading, writing]
+}
+
+/// Reads datagrams until the socket or whoever listens is gone. `heard` is told who sent one, before it is passed on.
+async fn read(link: Link, socket: Arc<UdpSocket>, events: mpsc::Sender<Event>, heard: impl Fn(SocketAddr)) {
+    let mut buffer = vec![0; LARGEST];
+    loop {
+        match socket.recv_from(&mut buffer).await {
+            Ok((n, from)) => {
+                heard(from);
+                let bytes = buffer.get(..n).unwrap_or_default().to_vec();
+                if events.send(Event::Input(link, bytes)).await.is_err() {
+                    return;
+                }
+            }
+            // Nobody listens there yet: a datagram that was not wanted says nothing about the next.
+            Err(error) if is_passing(&error) => {}
+            Err(error) => {
+                let _ = events.send(Event::Closed(link, error.to_string())).await;
+                return;
+            }
+        }
+    }
 }
 
 /// No datagram is larger.

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Write};
 
+use logpose_core::Hex;
+
 /// Words with commas between them.
 pub(crate) struct Words<'f, 'b> {
     out: &'f mut fmt::Formatter<'b>,
@@ -36,18 +38,5 @@ impl Display for Quoted<'_> {
             chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))?;
         }
         f.write_char('"')
-    }
-}
-
-/// Bytes as the specification writes them: the whole of a few, the beginning of many.
-pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
-
-impl Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 32;
-        for (i, byte) in self.0.iter().take(SHOWN).enumerate() {
-            write!(f, "{}{byte:02x}", if i > 0 { " " } else { "" })?;
-        }
-        f.write_str(if self.0.len() > SHOWN { " …" } else { "" })
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use logpose_core::{Cursor, Truncated};
+use logpose_core::{Cursor, Hex, Truncated};
 
 use super::WireError;
 use super::bits::{StatusBits, TraceBits};
 use super::joystick::JoystickOutput;
-use super::show::{Hex, Words, extra};
+use super::show::{Words, extra};
 use super::tags::{RawTag, TagProblem, Tags, put_tag};
 use crate::pd::{self, PowerDistribution};
 

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use logpose_core::Cursor;
+use logpose_core::{Cursor, Hex};
 
 use super::WireError;
 use super::joystick::{self, Joystick};
-use super::show::Hex;
 
 /// The most data that a tag can hold: its size is one byte and counts the id.
 const LONGEST: usize = 254;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use logpose_core::Cursor;
+use logpose_core::{Cursor, Hex};
 
 use super::WireError;
 use super::framing::{put_message, put_short};
-use super::show::{Hex, Quoted, extra};
+use super::show::{Quoted, extra};
 
 const DESCRIPTOR: u8 = 0x02;
 const MATCH: u8 = 0x07;

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use logpose_core::Cursor;
+use logpose_core::{Cursor, Hex};
 
 use super::WireError;
 use super::bits::ErrorFlags;
 use super::framing::{put_long, put_message, put_short};
-use super::show::{Hex, Quoted, extra};
+use super::show::{Quoted, extra};
 
 const TEXT: u8 = 0x00;
 const USAGE: u8 = 0x01;

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use logpose_core::{
-    Channel, ChannelId, Columns, Decode as _, Dialect, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, Read,
-    Sample, Sink, SinkError, Span, StreamError, Time, Value,
-};
+use logpose_core::fuzzing::{self, Told, check_times, in_pieces, lines};
+use logpose_core::{ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, Read, Span};
 
 use crate::Refloat;
 use crate::file::StreamDecoder;
@@ -24,7 +22,7 @@ pub fn decode(data: &[u8]) {
         ControlFlow::Continue(())
     });
     assert_eq!(index.is_ok(), columns.is_ok());
-    let found = index.as_ref().ok().map(|index| rows(data, index, &Lookup::default()));
+    let found = index.as_ref().ok().map(|index| fuzzing::rows(&Refloat, data, index, &Lookup::default()));
     decode_in_pieces(data, found.as_ref());
     let (Ok(index), Ok(columns)) = (index, columns) else { return };
     agree(data, &index, &columns);
@@ -70,7 +68,7 @@ fn resume(data: &[u8], recording: &Recording<'_>, held: &Recording<'_>, whole: u
 
 /// Rows, columns, what is gathered and what is found by places must be the same.
 fn agree(data: &[u8], index: &Index, columns: &Columns) {
-    let rows = rows(data, index, &Lookup::default());
+    let rows = fuzzing::rows(&Refloat, data, index, &Lookup::default());
     assert_eq!(rows.values().map(Vec::len).sum::<usize>() as u64, index.samples(), "rows and index");
     assert_eq!(rows, lines(columns), "rows and columns");
     let ids: Vec<ChannelId> = (0..ChannelId::try_from(index.channels.len()).unwrap_or(0)).collect();
@@ -86,16 +84,10 @@ fn agree(data: &[u8], index: &Index, columns: &Columns) {
     let last = index.channels.iter().flat_map(|c| c.positions.iter()).max().unwrap_or(0);
     let cut = |start, end| Lookup { within: Some(Span { start, end }), ..Lookup::default() };
     let halves = [cut(0, last / 2), cut(last / 2, u64::MAX)];
-    let within = halves.map(|lookup| self::rows(data, index, &lookup).values().map(Vec::len).sum::<usize>());
+    let within =
+        halves.map(|lookup| fuzzing::rows(&Refloat, data, index, &lookup).values().map(Vec::len).sum::<usize>());
     assert_eq!(within.iter().sum::<usize>() as u64, index.samples(), "windows");
-    if let Some((first, last)) = index.range() {
-        let middle = Time::from_nanos(first.nanos() / 2 + last.nanos() / 2);
-        let before = Lookup { end: Some(middle), ..Lookup::default() };
-        let behind = Lookup { start: Some(middle.plus(1)), ..Lookup::default() };
-        let both =
-            [before, behind].map(|lookup| self::rows(data, index, &lookup).values().map(Vec::len).sum::<usize>());
-        assert_eq!(both.iter().sum::<usize>() as u64, index.samples(), "before and behind the middle");
-    }
+    check_times(&Refloat, data, index);
 }
 
 /// What is written from the samples of a file has the same samples.
@@ -116,85 +108,12 @@ fn write_again(data: &[u8], index: &Index) {
     assert!(one.samples().map(|(_, bytes)| bytes).eq(two.samples().map(|(_, bytes)| bytes)), "samples written again");
 }
 
-fn rows(data: &[u8], index: &Index, lookup: &Lookup) -> BTreeMap<String, Vec<String>> {
-    let mut found = Lines::default();
-    let _ = Refloat.replay(data, index, lookup, &mut found);
-    found.lines
-}
-
-fn lines(columns: &Columns) -> BTreeMap<String, Vec<String>> {
-    let line = |(time, value): (Time, Value<'_>)| format!("{time} {}", shown(&value));
-    let all = columns.columns.iter().filter(|column| column.samples() > 0);
-    all.map(|column| (key(&column.channel), columns.samples(column).map(line).collect())).collect()
-}
-
-/// One channel for each name and type.
-fn key(channel: &Channel) -> String {
-    format!("{} {}", channel.name, channel.type_name)
-}
-
-fn shown(value: &Value<'_>) -> String {
-    match value {
-        Value::String(bytes) | Value::Bytes(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
-        Value::Float(x) => format!("{:08x}", x.to_bits()),
-        value => format!("{value:?}"),
-    }
-}
-
-fn decode_in_pieces(data: &[u8], file: Option<&BTreeMap<String, Vec<String>>>) {
-    let run = |step: usize| {
-        let mut decoder = StreamDecoder::new(Read::default().limits);
-        let mut sink = Lines::default();
-        let (mut used, mut given) = (0, 0);
-        while given < data.len() {
-            given = (given + step).min(data.len());
-            match decoder.decode(data.get(used..given).unwrap_or_default(), &mut sink) {
-                Ok(n) => used += n,
-                Err(error) => return (sink, Some(error)),
-            }
-        }
-        let end = decoder.finish(data.get(used..).unwrap_or_default(), &mut sink).err();
-        (sink, end)
-    };
-    let (whole, whole_error) = run(data.len().max(1));
-    let (pieces, pieces_error) = run(7);
-    let told = |error: Option<StreamError>| error.map(|error| error.to_string());
-    let (whole_error, pieces_error) = (told(whole_error), told(pieces_error));
-    assert_eq!(whole.lines, pieces.lines, "at once and in pieces");
-    assert_eq!(whole.problems, pieces.problems, "at once and in pieces");
-    assert_eq!(whole_error, pieces_error, "at once and in pieces");
+fn decode_in_pieces(data: &[u8], file: Option<&Told>) {
+    let (whole, whole_error) = in_pieces(|| StreamDecoder::new(Read::default().limits), data);
     if let (Some(file), None) = (file, whole_error) {
         // Only in a whole file is there a way past what is not whole, and is known what comes later.
         if whole.problems.iter().all(|(code, ..)| !["truncated", "tick-rate"].contains(code)) {
             assert_eq!(&whole.lines, file, "the stream and the file");
         }
-    }
-}
-
-/// Writes down what it is given, by channel.
-#[derive(Debug, Default)]
-struct Lines {
-    names: BTreeMap<ChannelId, String>,
-    lines: BTreeMap<String, Vec<String>>,
-    problems: Vec<(&'static str, Option<u64>, u64)>,
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.names.insert(id, key(channel));
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        for sample in samples {
-            let name = self.names.get(&sample.channel).map_or("not declared", |name| name);
-            let line = format!("{} {}", sample.time, shown(&sample.value));
-            self.lines.entry(name.to_owned()).or_default().push(line);
-        }
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push((problem.code, problem.at, problem.length));
     }
 }

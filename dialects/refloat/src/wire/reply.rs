@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Alerts, Compact, Data, Header, Hex, Info, Live, LiveIds, LiveMask, Status, WireError, id, show};
+use logpose_core::Hex;
+
+use super::{Alerts, Compact, Data, Header, Info, Live, LiveIds, LiveMask, Status, WireError, id, show};
 
 /// A message of a board.
 #[derive(Clone, Debug, PartialEq)]

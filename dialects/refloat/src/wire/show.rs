@@ -1,23 +1,8 @@
 //! What the one-line texts of messages are made of, and how they begin.
 
-use std::fmt::{self, Display};
-
 use logpose_core::Cursor;
 
 use super::{PACKAGE, WireError, WireErrorKind};
-
-/// Bytes as the specification writes them: the whole of a few, the beginning of many.
-pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
-
-impl Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 32;
-        for (i, byte) in self.0.iter().take(SHOWN).enumerate() {
-            write!(f, "{}{byte:02x}", if i > 0 { " " } else { "" })?;
-        }
-        f.write_str(if self.0.len() > SHOWN { " …" } else { "" })
-    }
-}
 
 /// `on` or `off`.
 pub(super) fn switch(on: bool) -> &'static str {

@@ -163,11 +163,11 @@ impl Stop {
 impl Autostart {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let on = self.switch == Switch::On;
-        let done = tell(&self.reach.link()?, Control::Autostart(on), &self.form, screen)?;
+        let link = self.reach.link()?;
         if on {
             screen.notes.note("warning", "stepping on the board erases the recording that is on it");
         }
-        Ok(done)
+        tell(&link, Control::Autostart(on), &self.form, screen)
     }
 }
 

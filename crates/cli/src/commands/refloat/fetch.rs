@@ -88,14 +88,7 @@ impl Fetch {
                 }
                 Err(complain(error).into())
             }
-            Err(error) => {
-                let complaint = Complaint::failed("fetch", error.to_string());
-                Err(match error.help() {
-                    Some(help) => complaint.help(help),
-                    None => complaint,
-                }
-                .into())
-            }
+            Err(error) => Err(Complaint::failed("fetch", error.to_string()).help_if(error.help()).into()),
         }
     }
 

@@ -95,11 +95,7 @@ pub(super) fn complain(error: LinkError) -> Complaint {
         LinkError::Failed(_) => "board",
         _ => "link",
     };
-    let complaint = Complaint::failed(code, error.to_string());
-    match error.help() {
-        Some(help) => complaint.help(help),
-        None => complaint,
-    }
+    Complaint::failed(code, error.to_string()).help_if(error.help())
 }
 
 /// Reads an address of a board, also in the short spellings.
