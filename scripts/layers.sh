@@ -27,13 +27,14 @@ fenced() { # dependency, then the packages that may name it
 }
 fenced datafusion logpose-query
 fenced parquet logpose-bridges
-fenced arrow-ipc logpose-bridges
+fenced arrow-ipc logpose-bridges logpose-server
 fenced mcap logpose-bridges
 fenced pcap-parser logpose-bridges
 fenced etherparse logpose-bridges
 fenced prost-reflect logpose-schema logpose-bridges
 fenced plotters logpose-plot
-fenced tokio logpose-live logpose-query
+fenced tokio logpose-live logpose-query logpose-server
+fenced axum logpose-server
 fenced tokio-tungstenite logpose-live
 fenced tokio-serial logpose-live
 fenced foxglove logpose-live

@@ -1,0 +1,429 @@
+/** What crosses the wire: the types of docs/http-api.md, and one function for each request. */
+
+import { tableFromIPC, type Table } from "apache-arrow";
+
+export type Sort = "boolean" | "number" | "enum" | "text" | "bytes" | "list" | "struct" | "any";
+export type Preset = "frc" | "ds" | "carla" | "refloat" | "general";
+export type LogState = "whole" | "live" | "waiting" | "ended";
+export type Level = "info" | "warning" | "error";
+
+export interface Problem {
+  severity: string;
+  at: number;
+  message: string;
+}
+
+export interface LogInfo {
+  id: number;
+  name: string;
+  path: string;
+  dialect: string;
+  format: string;
+  start: number | null;
+  end: number | null;
+  shift_ns: string;
+  wall: number | null;
+  channels: number;
+  samples: number;
+  bytes: number;
+  revision: number;
+  state: LogState;
+  preset: Preset;
+  facts: [string, string][];
+  problems: Problem[];
+  problem_count: number;
+}
+
+export interface Limits {
+  series: number;
+  width: number;
+  points: number;
+  rows: number;
+  runs: number;
+}
+
+export interface Session {
+  logpose: string;
+  title: string;
+  origin_ns: string;
+  start: number | null;
+  end: number | null;
+  sql: boolean;
+  limits: Limits;
+  logs: LogInfo[];
+}
+
+export interface Field {
+  path: string;
+  name: string;
+  sort: Sort;
+  unit: string | null;
+  fields: Field[];
+}
+
+export interface Channel {
+  id: number;
+  name: string;
+  type: string;
+  metadata: string;
+  unit: string | null;
+  samples: number;
+  first: number | null;
+  last: number | null;
+  sort: Sort;
+  fields: Field[];
+}
+
+export interface Channels {
+  revision: number;
+  channels: Channel[];
+}
+
+/** A series, by numbers: only good as long as the server runs. See `SeriesRef` for what is kept. */
+export interface Reference {
+  log: number;
+  channel: number;
+  path?: string;
+}
+
+/** Buckets of one series, in the order of time. Of a bucket with one sample all four values are the same. */
+export interface Trace {
+  t: Float64Array;
+  u: Float64Array;
+  first: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+  last: Float64Array;
+  samples: number;
+  raw: boolean;
+  low: number | null;
+  high: number | null;
+}
+
+export interface States {
+  labels: string[];
+  /** Start, end, place in `labels` or -1 for a mixture. */
+  runs: [number, number, number][];
+}
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Held {
+  t: number;
+  value: Json;
+  text: string;
+}
+
+export interface TableRow {
+  t: number;
+  cells: (string | null)[];
+  fresh: boolean[];
+}
+
+export interface ConsoleRow {
+  t: number;
+  log: number;
+  level: Level;
+  text: string;
+  source: string;
+}
+
+export interface Stats {
+  samples: number;
+  count: number;
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  deviation: number | null;
+  median: number | null;
+  p05: number | null;
+  p95: number | null;
+  first: number | null;
+  last: number | null;
+  rate_hz: number | null;
+  longest_gap: [number, number] | null;
+  histogram: { low: number; high: number; counts: number[] } | null;
+}
+
+export interface Band {
+  start: number;
+  end: number;
+  kind: string;
+  text: string;
+}
+
+export interface LogEvent {
+  t: number;
+  end: number | null;
+  kind: string;
+  level: Level;
+  text: string;
+  path: string | null;
+}
+
+export interface Events {
+  bands: Band[];
+  events: LogEvent[];
+  cut: boolean;
+}
+
+export interface CarlaActor {
+  id: number;
+  type: string;
+  kind: "vehicle" | "bicycle" | "motorcycle" | "walker" | "light" | "sign" | "sensor" | "spectator" | "other";
+  box: [number, number, number, number, number, number] | null;
+  color: string | null;
+  hero: boolean;
+  born: number;
+  gone: number | null;
+  parent: number | null;
+}
+
+export interface CarlaActors {
+  map: string;
+  actors: CarlaActor[];
+  collisions: { t: number; a: number; b: number }[];
+}
+
+export interface Tick {
+  start: number | null;
+  end: number | null;
+  logs: {
+    id: number;
+    start: number | null;
+    end: number | null;
+    revision: number;
+    samples: number;
+    state: LogState;
+    trouble: string | null;
+    rate: number;
+  }[];
+}
+
+export type ExportFormat = "csv" | "ndjson" | "mcap" | "parquet" | "arrow" | "wpilog" | "rlog";
+
+/** What the server refused, in its own words. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly help: string | null,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+async function ask(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const init: RequestInit = { credentials: "same-origin" };
+  if (signal) init.signal = signal;
+  if (body !== undefined) {
+    init.method = "POST";
+    init.headers = { "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, init);
+  if (response.ok) return response;
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string; help?: string } };
+    throw new ApiError(response.status, error.code, error.message, error.help ?? null);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(response.status, "http", text || response.statusText, null);
+  }
+}
+
+async function json<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  return (await (await ask(path, body, signal)).json()) as T;
+}
+
+async function arrow(path: string, body?: unknown, signal?: AbortSignal): Promise<Table> {
+  return tableFromIPC(new Uint8Array(await (await ask(path, body, signal)).arrayBuffer()));
+}
+
+export const getSession = (signal?: AbortSignal) => json<Session>("/api/session", undefined, signal);
+
+export const getChannels = (log: number, signal?: AbortSignal) =>
+  json<Channels>(`/api/logs/${log}/channels`, undefined, signal);
+
+export const getEvents = (log: number, signal?: AbortSignal) =>
+  json<Events>(`/api/logs/${log}/events`, undefined, signal);
+
+export interface Window {
+  start: number;
+  end: number;
+}
+
+export const postPixels = async (
+  query: Window & { width: number; series: Reference[] },
+  signal?: AbortSignal,
+): Promise<Trace[]> => traces(await arrow("/api/pixels", query, signal), query.series.length);
+
+export const postStates = async (query: Window & { width: number; series: Reference[] }, signal?: AbortSignal) =>
+  (await json<{ series: States[] }>("/api/states", query, signal)).series;
+
+export const postValues = async (query: { t: number; values: Reference[] }, signal?: AbortSignal) =>
+  (await json<{ values: (Held | null)[] }>("/api/values", query, signal)).values;
+
+export interface Rows {
+  t: Float64Array;
+  columns: Float64Array[];
+  samples: number;
+  thinned: boolean;
+}
+
+/** Rows at the samples of the first series; NaN where a series has no value yet. */
+export const postRows = async (
+  query: Window & { points: number; series: Reference[] },
+  signal?: AbortSignal,
+): Promise<Rows> => {
+  const table = await arrow("/api/rows", query, signal);
+  const about = JSON.parse(table.schema.metadata.get("rows") ?? "{}") as { samples?: number; thinned?: boolean };
+  return {
+    t: numbers(table, "t"),
+    columns: query.series.map((_, place) => numbers(table, `c${place}`)),
+    samples: about.samples ?? 0,
+    thinned: about.thinned ?? false,
+  };
+};
+
+export const postTable = (
+  query: { series: Reference[]; from: number; back?: boolean; limit: number },
+  signal?: AbortSignal,
+) => json<{ rows: TableRow[]; more: boolean }>("/api/table", query, signal);
+
+export interface ConsoleQuery {
+  from?: number;
+  back?: boolean;
+  end?: number;
+  limit: number;
+  levels?: Level[];
+  include?: string;
+  exclude?: string;
+  series?: Reference[];
+}
+
+export const postConsole = (query: ConsoleQuery, signal?: AbortSignal) =>
+  json<{ rows: ConsoleRow[]; more: boolean }>("/api/console", query, signal);
+
+export const postStats = async (query: Window & { bins: number; series: Reference[] }, signal?: AbortSignal) =>
+  (await json<{ series: Stats[] }>("/api/stats", query, signal)).series;
+
+export const getActors = (log: number, signal?: AbortSignal) =>
+  json<CarlaActors>(`/api/logs/${log}/carla/actors`, undefined, signal);
+
+export const getMotion = (log: number, start: number, end: number, step: number, signal?: AbortSignal) =>
+  arrow(`/api/logs/${log}/carla/motion?start=${start}&end=${end}&step=${step}`, undefined, signal);
+
+export const postSql = async (query: { sql: string; limit: number }, signal?: AbortSignal) => {
+  const response = await ask("/api/sql", query, signal);
+  const more = response.headers.get("logpose-more") === "true";
+  return { table: tableFromIPC(new Uint8Array(await response.arrayBuffer())), more };
+};
+
+export const postExport = async (
+  query: Partial<Window> & { format: ExportFormat; series: Reference[]; wide?: boolean },
+): Promise<Blob> => (await ask("/api/export", query)).blob();
+
+/** The traces of an answer of `/api/pixels`, or of a message of the live socket. */
+export function traces(table: Table, count: number): Trace[] {
+  const about = JSON.parse(table.schema.metadata.get("series") ?? "[]") as Partial<Trace>[];
+  const series = (table.getChild("series")?.toArray() ?? new Uint16Array()) as Uint16Array;
+  const column = (name: string) => numbers(table, name);
+  const [t, u, first, min, max, last] = [
+    column("t"),
+    column("u"),
+    column("first"),
+    column("min"),
+    column("max"),
+    column("last"),
+  ];
+  const found: Trace[] = [];
+  let start = 0;
+  for (let place = 0; place < count; place++) {
+    let end = start;
+    while (end < series.length && series[end] === place) end++;
+    const part = (values: Float64Array) => values.subarray(start, end);
+    const told = about[place] ?? {};
+    found.push({
+      t: part(t),
+      u: part(u),
+      first: part(first),
+      min: part(min),
+      max: part(max),
+      last: part(last),
+      samples: told.samples ?? end - start,
+      raw: told.raw ?? false,
+      low: told.low ?? null,
+      high: told.high ?? null,
+    });
+    start = end;
+  }
+  return found;
+}
+
+/** A column as binary64; NaN for null. */
+function numbers(table: Table, name: string): Float64Array {
+  const vector = table.getChild(name);
+  if (!vector) return new Float64Array();
+  if (vector.nullCount === 0) {
+    const values: unknown = vector.toArray();
+    if (values instanceof Float64Array) return values;
+  }
+  return Float64Array.from(vector, (value: unknown) => (value === null ? NaN : Number(value)));
+}
+
+/** The socket of live logs. It connects again whenever the connection ends, until it is closed. */
+export class LiveSocket {
+  #socket: WebSocket | null = null;
+  #closed = false;
+  #pause = 250;
+  #wanted: { subscribe: Reference[]; rate: number } = { subscribe: [], rate: 30 };
+
+  constructor(
+    private readonly onTick: (tick: Tick) => void,
+    private readonly onTraces: (traces: Trace[], subscribed: Reference[]) => void,
+    private readonly onState: (open: boolean) => void,
+  ) {
+    this.#connect();
+  }
+
+  subscribe(series: Reference[], rate = 30): void {
+    this.#wanted = { subscribe: series, rate };
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(this.#wanted));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#socket?.close();
+  }
+
+  #connect(): void {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}/api/live`);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.#pause = 250;
+      socket.send(JSON.stringify(this.#wanted));
+      this.onState(true);
+    };
+    socket.onmessage = (message: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof message.data === "string") {
+        const { tick } = JSON.parse(message.data) as { tick?: Tick };
+        if (tick) this.onTick(tick);
+      } else {
+        const { subscribe } = this.#wanted;
+        this.onTraces(traces(tableFromIPC(new Uint8Array(message.data)), subscribe.length), subscribe);
+      }
+    };
+    socket.onclose = () => {
+      this.onState(false);
+      if (this.#closed) return;
+      setTimeout(() => this.#connect(), this.#pause);
+      this.#pause = Math.min(this.#pause * 2, 5000);
+    };
+    this.#socket = socket;
+  }
+}

@@ -1,0 +1,109 @@
+/** The open logs and their channels. */
+
+import { getChannels, getEvents, getSession } from "../api";
+import type { Channel, Events, Field, LogInfo, Reference, Session, Sort } from "../api";
+import type { SeriesRef } from "../model";
+import { clock } from "./clock.svelte";
+
+/** What a reference by name leads to. */
+export interface Found {
+  reference: Reference;
+  channel: Channel;
+  /** The part of the channel's values; nothing for the value itself, or for a path that no schema tells. */
+  field: Field | null;
+  sort: Sort;
+  unit: string | null;
+}
+
+const NOTHING: Session = {
+  logpose: "",
+  title: "logpose",
+  origin_ns: "0",
+  start: null,
+  end: null,
+  sql: false,
+  limits: { series: 64, width: 8192, points: 20000, rows: 1000, runs: 8192 },
+  logs: [],
+};
+
+class Logs {
+  session = $state.raw<Session>(NOTHING);
+  /** By log. */
+  channels = $state.raw<Channel[][]>([]);
+  events = $state.raw<Events[]>([]);
+  ready = $state(false);
+  #byName = $derived(this.channels.map(byName));
+
+  get logs(): LogInfo[] {
+    return this.session.logs;
+  }
+
+  async open(): Promise<void> {
+    this.session = await getSession();
+    clock.live = this.session.logs.some((log) => log.state === "live" || log.state === "waiting");
+    if (this.session.start !== null && this.session.end !== null) {
+      clock.setBounds(this.session.start, this.session.end);
+      clock.showAll();
+      clock.cursor = clock.first;
+    }
+    const [channels, events] = await Promise.all([
+      Promise.all(this.session.logs.map((log) => getChannels(log.id))),
+      Promise.all(this.session.logs.map((log) => getEvents(log.id))),
+    ]);
+    this.channels = channels.map((answer) => answer.channels);
+    this.events = events;
+    this.ready = true;
+  }
+
+  /** The channels of one log are others. */
+  async refresh(log: number): Promise<void> {
+    const [{ channels }, events] = await Promise.all([getChannels(log), getEvents(log)]);
+    this.channels = this.channels.map((known, place) => (place === log ? channels : known));
+    this.events = this.events.map((known, place) => (place === log ? events : known));
+  }
+
+  /** The channel and part that a name means; nothing if there is no such channel. */
+  find(ref: SeriesRef): Found | null {
+    const named = this.#byName[ref.log]?.get(ref.name);
+    const channel = ref.type === undefined ? named?.[0] : named?.find((one) => one.type === ref.type);
+    if (!channel) return null;
+    const field = ref.path ? fieldAt(channel.fields, ref.path) : null;
+    const reference: Reference = { log: ref.log, channel: channel.id };
+    if (ref.path) reference.path = ref.path;
+    return {
+      reference,
+      channel,
+      field,
+      sort: ref.path ? (field?.sort ?? "any") : channel.sort,
+      unit: ref.path ? (field?.unit ?? null) : channel.unit,
+    };
+  }
+
+  /** The name of a channel, as a reference to it. */
+  refOf(log: number, channel: Channel, path = ""): SeriesRef {
+    const ref: SeriesRef = { log, name: channel.name, path };
+    if ((this.#byName[log]?.get(channel.name)?.length ?? 0) > 1) ref.type = channel.type;
+    return ref;
+  }
+}
+
+function byName(channels: Channel[]): Map<string, Channel[]> {
+  const names = new Map<string, Channel[]>();
+  for (const channel of channels) {
+    const same = names.get(channel.name);
+    if (same) same.push(channel);
+    else names.set(channel.name, [channel]);
+  }
+  return names;
+}
+
+function fieldAt(fields: Field[], path: string): Field | null {
+  for (const field of fields) {
+    if (field.path === path) return field;
+    const inside = path.startsWith(field.path) ? fieldAt(field.fields, path) : null;
+    if (inside) return inside;
+  }
+  return null;
+}
+
+export const logs = new Logs();

@@ -1,0 +1,51 @@
+/** What a view is: the one seam between the window and what is in its panes. */
+
+import type { Component } from "svelte";
+import type { SeriesRef } from "../model";
+
+/** A line that reproduces what is shown, for the terminal or for SQL. */
+export interface CommandLine {
+  label: string;
+  text: string;
+}
+
+/** Something that a pane can give away; `run` returns the file. */
+export interface Export {
+  label: string;
+  /** The file's name with its extension. */
+  file: string;
+  run: () => Promise<Blob>;
+}
+
+/** What a view tells its pane while it is shown. Both are asked when a menu opens. */
+export interface Offer {
+  commands?: () => CommandLine[];
+  exports?: () => Export[];
+}
+
+export interface ViewProps<C> {
+  /** Its configuration: plain JSON inside a `$state` proxy. A view changes it in place; history, URL and files see it. */
+  config: C;
+  /** A view calls this once, to offer commands and exports. */
+  offer: (offer: Offer) => void;
+  /** Whether it is the pane that keys go to. */
+  active: boolean;
+}
+
+export interface ViewDefinition<C = unknown> {
+  /** In layouts and addresses. */
+  kind: string;
+  /** For people. */
+  title: string;
+  /** One sentence for the chooser. */
+  about: string;
+  /** Path data of an icon on a 16 by 16 grid, drawn with a stroke. */
+  icon: string;
+  component: Component<ViewProps<C>>;
+  /** The configuration of a new view. */
+  empty(): C;
+  /** Reads a configuration that somebody wrote. Never throws: what makes no sense becomes the default. */
+  restore(data: unknown): C;
+  /** Takes series that were dropped on it, or for which Enter was pressed; `false` if it has no use for them. */
+  add(config: C, refs: SeriesRef[]): boolean;
+}

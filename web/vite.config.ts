@@ -1,0 +1,18 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+// `LOGPOSE_SERVER=http://127.0.0.1:PORT npm run dev` shows changes at once, with the data of a `logpose open --no-browser --port PORT`.
+const server = process.env["LOGPOSE_SERVER"];
+
+export default defineConfig({
+  plugins: [svelte()],
+  build: {
+    target: "es2022",
+    // The content policy allows no inline data but pictures.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1500,
+  },
+  server: server ? { proxy: { "/api": { target: server, ws: true, changeOrigin: true } } } : {},
+  test: { include: ["tests/unit/**/*.test.ts"], environment: "node" },
+});
