@@ -18,8 +18,7 @@ pub use battery::Battery;
 pub use console::{ConsoleLine, ErrorLine, console, errors};
 pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use matches::{Match, MatchKind, MatchWatch};
-pub use modes::{Mode, ModeSpan};
-pub(crate) use modes::{ModeWatch, Role};
+pub use modes::{Mode, ModeSpan, ModeWatch, Role};
 
 /// What a log tells about a match.
 #[derive(Clone, Debug, Default)]
