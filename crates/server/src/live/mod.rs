@@ -1,0 +1,5 @@
+//! Sources that still speak.
+
+mod chunk;
+mod spill;
+mod tape;
