@@ -20,6 +20,8 @@ pub(crate) async fn events(State(app): State<App>, Path(log): Path<String>) -> R
         if let Some(log) = member.store.log() {
             found.bands = bands(log, &clock);
             found.events = happenings(log, &clock);
+        } else if let Some(live) = member.store.live() {
+            found = live.events(&clock);
         }
         Ok(found)
     });

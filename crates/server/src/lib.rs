@@ -22,6 +22,7 @@ mod values;
 mod whole;
 
 pub use error::Error;
+pub use live::{LiveClock, LiveLog, LiveOptions};
 pub use server::{Options, Server};
 pub use session::Session;
 pub use sql::{Sql, SqlAnswer, SqlError};

@@ -5,6 +5,7 @@ use logpose::{Log, Schemas};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
 use crate::facts::Preset;
+use crate::live::LiveLog;
 
 /// Takes samples until it has enough.
 pub(crate) type Take<'t> = dyn FnMut(Time, &Value<'_>) -> ControlFlow<()> + 't;
@@ -27,6 +28,10 @@ pub(crate) trait Store: Send + Sync {
     fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), logpose::Error>;
     /// Gives the last sample of each channel at or before a moment.
     fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), logpose::Error>;
+    /// The live source behind it.
+    fn live(&self) -> Option<&LiveLog> {
+        None
+    }
     /// The finished log behind it, for what only finished logs can be asked.
     fn log(&self) -> Option<&Arc<Log>> {
         None
@@ -68,13 +73,10 @@ pub(crate) enum State {
     /// It is finished.
     Whole,
     /// It grows.
-    #[expect(dead_code, reason = "said by live logs")]
     Live,
     /// Nothing has come yet, or nothing comes at the moment.
-    #[expect(dead_code, reason = "said by live logs")]
     Waiting,
     /// Nothing comes any more.
-    #[expect(dead_code, reason = "said by live logs")]
     Ended,
 }
 

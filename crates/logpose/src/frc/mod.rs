@@ -14,7 +14,7 @@ use logpose_core::{Time, Value};
 use crate::Log;
 use series::{Known, median};
 
-pub use battery::Battery;
+pub use battery::{Battery, LOW_VOLTS, battery_rank, is_brownout};
 pub use console::{ConsoleLine, ErrorLine, console, errors};
 pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use matches::{Match, MatchKind, MatchWatch};

@@ -30,12 +30,20 @@ pub(super) struct Extent {
     pub(super) range: Option<(Time, Time)>,
 }
 
+impl Extent {
+    fn add(&mut self, time: Time) {
+        let (first, last) = self.range.unwrap_or((time, time));
+        *self = Self { samples: self.samples + 1, range: Some((first.min(time), last.max(time))) };
+    }
+}
+
 /// Who is told samples, one by one, until he has enough.
 pub(super) type Take<'t> = &'t mut dyn FnMut(Time, &Value<'_>) -> ControlFlow<()>;
 
 #[derive(Default)]
 struct State {
     tracks: Vec<Track>,
+    total: Extent,
     /// Bytes of all open chunks.
     open: usize,
     looked: Looked,
@@ -98,8 +106,9 @@ impl Tape {
         }
     }
 
-    pub(super) fn extent(&self, id: ChannelId) -> Extent {
-        self.lock().tracks.get(id as usize).map_or_else(Extent::default, |track| track.extent)
+    /// All channels together.
+    pub(super) fn total(&self) -> Extent {
+        self.lock().total
     }
 
     /// The extents of all channels, in their order.
@@ -353,9 +362,8 @@ impl State {
         }
         (lane.last, lane.told) = (Some(stands), lane.told + 1);
         self.open += lane.open.size() - before;
-        track.extent.samples += 1;
-        let (first, last) = track.extent.range.unwrap_or((stands, stands));
-        track.extent.range = Some((first.min(stands), last.max(stands)));
+        track.extent.add(stands);
+        self.total.add(stands);
         if lane.open.size() >= CHUNK_BYTES {
             self.seal(spill, id as usize, number);
         }
@@ -467,7 +475,7 @@ mod tests {
             let found = tape.count(id, Time::from_nanos(start), Time::from_nanos(end)).unwrap();
             assert_eq!(found, expected, "{start} {end}");
         }
-        assert_eq!(tape.extent(id).samples, 200_000);
+        assert_eq!((tape.total().samples, tape.extents()[0].samples), (200_000, 200_000));
         assert_eq!(tape.count(99, Time::MIN, Time::MAX).unwrap(), 0, "a channel that is not there has nothing");
     }
 
