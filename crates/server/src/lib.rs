@@ -3,6 +3,11 @@
 mod api;
 mod channels;
 mod clock;
+mod table;
+mod states;
+mod rows;
+mod console;
+mod changes;
 mod error;
 mod events;
 mod facts;

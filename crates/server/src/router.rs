@@ -12,18 +12,20 @@ use serde::de::DeserializeOwned;
 use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
-use crate::{Session, channels, events, pages, pixels, sql, values};
+use crate::states::Kept;
+use crate::{Session, channels, console, events, pages, pixels, rows, sql, states, table, values};
 
 /// What every request can reach.
 #[derive(Clone)]
 pub(crate) struct App {
     pub session: Arc<Session>,
     pub jobs: Jobs,
+    pub changes: Arc<Kept>,
 }
 
 impl App {
     pub(crate) fn new(session: Session, processors: usize) -> Self {
-        Self { session: Arc::new(session), jobs: Jobs::new(processors) }
+        Self { session: Arc::new(session), jobs: Jobs::new(processors), changes: Arc::default() }
     }
 }
 
@@ -34,7 +36,11 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/logs/{log}/channels", get(channels::channels))
         .route("/logs/{log}/events", get(events::events))
         .route("/pixels", post(pixels::pixels))
+        .route("/states", post(states::states))
         .route("/values", post(values::values))
+        .route("/rows", post(rows::rows))
+        .route("/table", post(table::table))
+        .route("/console", post(console::console))
         .route("/sql", post(sql::sql))
         .fallback(nothing)
         .method_not_allowed_fallback(not_so)

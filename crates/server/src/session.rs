@@ -122,8 +122,8 @@ pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
 pub(crate) const POINTS: usize = 100_000;
 /// The most rows of tables and consoles.
-pub(crate) const ROWS: usize = 5000;
+pub(crate) const ROWS: usize = 2000;
 /// The most runs of one series of `/api/states`.
-pub(crate) const RUNS: usize = 10_000;
+pub(crate) const RUNS: usize = 20_000;
 /// The most rows of an answer to SQL.
 pub(crate) const SQL_ROWS: usize = 1_000_000;
