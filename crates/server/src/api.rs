@@ -151,8 +151,8 @@ pub(crate) struct Events {
 pub(crate) struct Band {
     pub start: f64,
     pub end: f64,
-    pub kind: String,
-    pub text: String,
+    pub kind: &'static str,
+    pub text: &'static str,
 }
 
 #[derive(Serialize)]

@@ -91,12 +91,14 @@ fn pattern(text: &str) -> Result<Regex, Refusal> {
             &escaped
         }
     };
-    RegexBuilder::new(source).case_insensitive(true).size_limit(1 << 20).dfa_size_limit(1 << 20).build().map_err(|error| {
-        let why = error.to_string();
-        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Refusal::bad("bad-pattern", format!("{text:?} is no regular expression: {why}"))
-            .with_help("leave the slashes away to look for a text as it is")
-    })
+    RegexBuilder::new(source).case_insensitive(true).size_limit(1 << 20).dfa_size_limit(1 << 20).build().map_err(
+        |error| {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Refusal::bad("bad-pattern", format!("{text:?} is no regular expression: {why}"))
+                .with_help("leave the slashes away to look for a text as it is")
+        },
+    )
 }
 
 /// The wanted messages of one series, at most one more than the limit: by their times on the clock of the session.

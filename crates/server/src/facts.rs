@@ -33,6 +33,11 @@ pub(crate) fn dialect(log: &Log) -> &str {
     log.index.fact("origin").unwrap_or(log.dialect().info().name)
 }
 
+/// The format for people.
+pub(crate) fn format(log: &Log) -> String {
+    log.dialect().info().title.to_owned()
+}
+
 /// Which views suit a log, by its channels.
 pub(crate) fn preset(log: &Log) -> Preset {
     let any = |prefix: &str| log.index.channels.iter().any(|found| found.channel.name.starts_with(prefix));

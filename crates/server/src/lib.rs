@@ -1,16 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod changes;
 mod channels;
 mod clock;
-mod table;
-mod states;
-mod rows;
 mod console;
-mod changes;
 mod error;
 mod events;
+mod export;
 mod facts;
+mod findings;
 mod guard;
 mod ipc;
 mod jobs;
@@ -18,10 +17,14 @@ mod pages;
 mod pixels;
 mod reference;
 mod router;
+mod rows;
 mod server;
 mod session;
 mod sql;
+mod states;
+mod stats;
 mod store;
+mod table;
 mod values;
 mod whole;
 

@@ -13,7 +13,7 @@ use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
 use crate::states::Kept;
-use crate::{Session, channels, console, events, pages, pixels, rows, sql, states, table, values};
+use crate::{Session, channels, console, events, export, pages, pixels, rows, sql, states, stats, table, values};
 
 /// What every request can reach.
 #[derive(Clone)]
@@ -41,7 +41,9 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/rows", post(rows::rows))
         .route("/table", post(table::table))
         .route("/console", post(console::console))
+        .route("/stats", post(stats::stats))
         .route("/sql", post(sql::sql))
+        .route("/export", post(export::export))
         .fallback(nothing)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(BODY));

@@ -1,6 +1,6 @@
 use std::sync::{Arc, OnceLock};
 
-use logpose::{ClockMap, Log};
+use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
 use crate::clock::{Clock, origin};
@@ -35,7 +35,7 @@ impl Session {
     }
 
     /// Adds a finished log, whose times are put on the clock of the session by `clock`; the answer is its number.
-    pub fn add(&mut self, log: Arc<Log>, clock: ClockMap) -> usize {
+    pub fn add(&mut self, log: Browse, clock: ClockMap) -> usize {
         self.add_store(Arc::new(Whole::new(log)), clock)
     }
 

@@ -88,7 +88,7 @@ fn of(one: &Series, query: &api::PixelsQuery, width: usize, kept: &Kept, stop: &
 
 /// Reads what is not in the list yet: all of it the first time, of a live log what came since.
 fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal> {
-    let whole = one.store.about().state == store::State::Whole;
+    let whole = one.store.state() == store::State::Whole;
     if changes.until().is_some() && whole {
         return Ok(());
     }

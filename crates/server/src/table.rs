@@ -23,7 +23,11 @@ pub(crate) async fn table(
         let series = Series::find_all(&session, &query.series)?;
         let limit = checked(query.limit)?;
         let lanes = lanes(&series);
-        if query.back { back(&series, &lanes, query.from, limit, stop) } else { ahead(&series, &lanes, query.from, limit, stop) }
+        if query.back {
+            back(&series, &lanes, query.from, limit, stop)
+        } else {
+            ahead(&series, &lanes, query.from, limit, stop)
+        }
     });
     Ok(Json(table.await?))
 }
@@ -109,7 +113,12 @@ fn back(series: &[Series], lanes: &[Vec<usize>], from: f64, limit: usize, stop: 
 }
 
 /// Fills in what holds from before.
-fn finish(series: &[Series], lanes: &[Vec<usize>], rows: Vec<(Time, Fresh)>, more: bool) -> Result<api::Table, Refusal> {
+fn finish(
+    series: &[Series],
+    lanes: &[Vec<usize>],
+    rows: Vec<(Time, Fresh)>,
+    more: bool,
+) -> Result<api::Table, Refusal> {
     let mut held: Vec<Option<String>> = vec![None; series.len()];
     if let Some((first, _)) = rows.first() {
         for lane in lanes {
