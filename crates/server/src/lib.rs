@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod changes;
 mod channels;
 mod clock;
+mod console;
 mod error;
 mod events;
+mod export;
 mod facts;
+mod findings;
 mod guard;
 mod ipc;
 mod jobs;
@@ -14,10 +18,14 @@ mod pages;
 mod pixels;
 mod reference;
 mod router;
+mod rows;
 mod server;
 mod session;
 mod sql;
+mod states;
+mod stats;
 mod store;
+mod table;
 mod values;
 mod whole;
 

@@ -1,6 +1,6 @@
 use std::sync::{Arc, OnceLock};
 
-use logpose::{ClockMap, Log};
+use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
 use crate::clock::{Clock, origin};
@@ -36,7 +36,7 @@ impl Session {
     }
 
     /// Adds a finished log, whose times are put on the clock of the session by `clock`; the answer is its number.
-    pub fn add(&mut self, log: Arc<Log>, clock: ClockMap) -> usize {
+    pub fn add(&mut self, log: Browse, clock: ClockMap) -> usize {
         self.add_store(Arc::new(Whole::new(log)), clock)
     }
 
@@ -122,14 +122,14 @@ impl std::fmt::Debug for Session {
 }
 
 /// The most series that one request may ask for.
-pub(crate) const SERIES: usize = 256;
+pub(crate) const SERIES: usize = 1024;
 /// The most pixels.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
 pub(crate) const POINTS: usize = 100_000;
 /// The most rows of tables and consoles.
-pub(crate) const ROWS: usize = 5000;
+pub(crate) const ROWS: usize = 2000;
 /// The most runs of one series of `/api/states`.
-pub(crate) const RUNS: usize = 10_000;
+pub(crate) const RUNS: usize = 20_000;
 /// The most rows of an answer to SQL.
 pub(crate) const SQL_ROWS: usize = 1_000_000;
