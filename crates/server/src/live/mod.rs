@@ -1,5 +1,6 @@
 //! Sources that still speak: what they told is kept from their first word on, and asked like a log.
 
+mod afar;
 mod chunk;
 mod feed;
 mod spill;
@@ -14,16 +15,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use logpose::{Error, ErrorKind, Schemas};
+use logpose::frc::Level;
+use logpose::{Bucket, Drawn, Error, ErrorKind, Schemas, Step};
 use logpose_core::{Channel, ChannelId, Problem, Problems, Severity, Time, Value};
 use logpose_live::{Address, Output, SourceProgress, Speech};
 
+use self::afar::{Afar, Picture};
 use self::feed::Feed;
-use self::story::{Happening, Story};
+use self::story::Story;
 use self::tape::Tape;
-use crate::api;
-use crate::clock::Clock;
 use crate::facts::Preset;
+use crate::findings::{Finding, Findings};
 use crate::store::{About, Catalog, Entry, State, Store, Take, TakeHeld};
 
 pub(crate) use self::tape::Mark;
@@ -81,6 +83,7 @@ struct Inner {
     status: Mutex<Status>,
     /// The last one that was made, and when.
     catalog: Mutex<Option<(Instant, Arc<Catalog>)>>,
+    afar: Afar,
 }
 
 /// What is known besides the samples.
@@ -132,6 +135,7 @@ impl LiveLog {
             book: Mutex::new(Book { revision: 1, ..Book::default() }),
             status: Mutex::default(),
             catalog: Mutex::default(),
+            afar: Afar::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -151,12 +155,12 @@ impl LiveLog {
             let mut book = lock(&self.inner.book);
             let at = book.now(now);
             let (level, text) = match (&source.link.peer, &source.link.trouble) {
-                (Some(peer), _) if connected => ("info", format!("Connected to {peer}")),
-                (_, Some(trouble)) => ("warning", format!("Connection lost: {trouble}")),
-                _ => ("warning", "Connection lost".to_owned()),
+                (Some(peer), _) if connected => (Level::Info, format!("Connected to {peer}")),
+                (_, Some(trouble)) => (Level::Warning, format!("Connection lost: {trouble}")),
+                _ => (Level::Warning, "Connection lost".to_owned()),
             };
             if let Some(time) = at {
-                book.story.happen(Happening { time, end: None, kind: "link", level, text, path: None });
+                book.story.happen(Finding::new(time, "link", level, text));
             }
         }
         let since = *status.since.get_or_insert(now);
@@ -197,12 +201,6 @@ impl LiveLog {
             (true, ..) => None,
         };
         Pulse { state, trouble, rate: status.rate, samples, revision }
-    }
-
-    /// The modes that were told, and what happened.
-    pub(crate) fn events(&self, clock: &Clock) -> api::Events {
-        let end = self.range().map_or(Time::ZERO, |range| range.1);
-        lock(&self.inner.book).story.told(clock, end)
     }
 
     /// Tells what came on a channel since a mark, and sets it. Late samples come last.
@@ -256,12 +254,15 @@ impl Store for LiveLog {
             epoch_ns: book.epoch_ns,
             samples: pulse.samples,
             bytes,
-            state: pulse.state,
             preset,
             facts,
             problem_count: problems.kinds().iter().map(|(.., count)| count).sum(),
             problems: problems.list().iter().take(20).cloned().collect(),
         }
+    }
+
+    fn state(&self) -> State {
+        self.pulse().state
     }
 
     fn catalog(&self) -> Arc<Catalog> {
@@ -313,6 +314,26 @@ impl Store for LiveLog {
             self.read_back(*channel, at.plus(1), &mut last)?;
         }
         Ok(())
+    }
+
+    fn drawn(
+        &self,
+        channel: ChannelId,
+        path: &[Step],
+        (start, end): (Time, Time),
+        most: usize,
+        out: &mut Vec<Bucket>,
+    ) -> Result<Option<Drawn>, Error> {
+        let catalog = self.catalog();
+        let Some(entry) = catalog.channels.get(channel as usize) else { return Ok(None) };
+        let (id, schemas) = (channel, &catalog.schemas);
+        let picture = Picture { id, channel: &entry.channel, schemas, path, start, end, most };
+        self.inner.afar.drawn(&self.inner.tape, &picture, out).map_err(failed)
+    }
+
+    fn findings(&self) -> Result<Arc<Findings>, Error> {
+        let end = self.range().map_or(Time::ZERO, |range| range.1);
+        Ok(Arc::new(lock(&self.inner.book).story.told(end)))
     }
 
     fn live(&self) -> Option<&LiveLog> {

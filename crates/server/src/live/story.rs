@@ -1,12 +1,11 @@
 use std::collections::HashMap;
 
-use logpose::frc::{LOW_VOLTS, MatchWatch, Mode, ModeWatch, Role, battery_rank, is_brownout};
+use logpose::frc::{LOW_VOLTS, Level, MatchWatch, Mode, ModeSpan, ModeWatch, Role, battery_rank, is_brownout};
 use logpose::schema::Registry;
 use logpose_core::{Channel, ChannelId, Sample, Time, Type, Value};
 use serde_json::Value as Json;
 
-use crate::api;
-use crate::clock::Clock;
+use crate::findings::{Band, Finding, Findings, shortened};
 
 /// What happened, told as it happens: modes, brownouts, errors, and how it went with the link.
 #[derive(Default)]
@@ -15,24 +14,13 @@ pub(super) struct Story {
     /// When each mode began.
     modes: Vec<(Time, Mode)>,
     matches: MatchWatch,
-    events: Vec<Happening>,
+    events: Vec<Finding>,
     /// Whether there were more than are kept.
     cut: bool,
     /// The events of stretches that have not ended, by channel.
     open: HashMap<ChannelId, usize>,
     /// The channel that most likely has the voltage of the battery, and how likely; lower is likelier.
     battery: Option<(usize, ChannelId)>,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug)]
-pub(super) struct Happening {
-    pub(super) time: Time,
-    pub(super) end: Option<Time>,
-    pub(super) kind: &'static str,
-    pub(super) level: &'static str,
-    pub(super) text: String,
-    pub(super) path: Option<String>,
 }
 
 /// What a channel tells besides its values.
@@ -80,7 +68,9 @@ impl Story {
     /// Takes in a sample of a channel that tells something else.
     pub(super) fn heed(&mut self, watched: Watched, id: ChannelId, time: Time, value: &Value<'_>) {
         match (watched, value) {
-            (Watched::Brownout, Value::Boolean(on)) => self.stretch(id, *on, time, "brownout", "error", "Brownout"),
+            (Watched::Brownout, Value::Boolean(on)) => {
+                self.stretch(id, *on, time, "brownout", Level::Error, "Brownout")
+            }
             (Watched::Battery, Value::Double(_) | Value::Float(_)) => {
                 let volts = match *value {
                     Value::Double(volts) => volts,
@@ -90,21 +80,16 @@ impl Story {
                 // What has not measured yet says 0.
                 if self.battery.is_some_and(|(_, battery)| battery == id) && (1.0..20.0).contains(&volts) {
                     let text = "Battery below 6.8 V";
-                    self.stretch(id, volts < LOW_VOLTS, time, "low-battery", "warning", text);
+                    self.stretch(id, volts < LOW_VOLTS, time, "low-battery", Level::Warning, text);
                 }
             }
             (Watched::Errors, Value::String(text)) => {
                 let Ok(error) = serde_json::from_slice::<Json>(text) else { return };
                 let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
-                let is_error = text("severity") == "error";
-                self.happen(Happening {
-                    time,
-                    end: None,
-                    kind: if is_error { "error" } else { "warning" },
-                    level: if is_error { "error" } else { "warning" },
-                    text: text("details").chars().take(LONGEST).collect(),
-                    path: Some("/ds/errors".to_owned()),
-                });
+                let (kind, level) =
+                    if text("severity") == "warning" { ("warning", Level::Warning) } else { ("error", Level::Error) };
+                let details = shortened(text("details").lines().next().unwrap_or_default());
+                self.happen(Finding::new(time, kind, level, details).told_by("/ds/errors"));
             }
             (Watched::Match, _) => self.matches.sample(&Sample { channel: id, time, value: *value }),
             _ => {}
@@ -125,12 +110,12 @@ impl Story {
 
     /// The clock of the source started anew.
     pub(super) fn restart(&mut self, time: Time) {
-        let text = "The clock of the robot started anew: it was switched off and on".to_owned();
-        self.happen(Happening { time, end: None, kind: "link", level: "warning", text, path: None });
+        let text = "The clock of the robot started anew: it was switched off and on";
+        self.happen(Finding::new(time, "link", Level::Warning, text));
     }
 
     /// Something happened.
-    pub(super) fn happen(&mut self, event: Happening) {
+    pub(super) fn happen(&mut self, event: Finding) {
         if self.events.len() < MOST {
             self.events.push(event);
         } else {
@@ -146,52 +131,24 @@ impl Story {
         Some(format!("{event}{}{number}", found.kind.name()))
     }
 
-    /// All of it, in the words of the API; `end` is where it has come to.
-    pub(super) fn told(&self, clock: &Clock, end: Time) -> api::Events {
+    /// All of it; `end` is where it has come to.
+    pub(super) fn told(&self, end: Time) -> Findings {
         let ends = self.modes.iter().skip(1).map(|(time, _)| *time).chain([end]);
         let spans = self.modes.iter().zip(ends).filter(|((start, _), end)| start < end);
-        let bands = spans.map(|((start, mode), end)| api::Band {
-            start: clock.seconds(*start),
-            end: clock.seconds(end),
-            kind: mode.name().to_owned(),
-            text: words(*mode).to_owned(),
-        });
-        let bands: Vec<api::Band> = bands.collect();
-        let modes = bands.iter().map(|band| api::Event {
-            t: band.start,
-            end: Some(band.end),
-            kind: "mode",
-            level: "info",
-            text: band.text.clone(),
-            path: None,
-        });
-        let others = self.events.iter().map(|event| api::Event {
-            t: clock.seconds(event.time),
-            end: event.end.map(|end| clock.seconds(end)),
-            kind: event.kind,
-            level: event.level,
-            text: event.text.clone(),
-            path: event.path.clone(),
-        });
-        let mut events: Vec<api::Event> = modes.chain(others).collect();
-        events.sort_by(|a, b| a.t.total_cmp(&b.t));
-        api::Events { bands, events, cut: self.cut }
+        let spans: Vec<ModeSpan> =
+            spans.map(|((start, mode), end)| ModeSpan { mode: *mode, start: *start, end }).collect();
+        let modes = spans.iter().map(Finding::of_mode);
+        let mut events: Vec<Finding> = modes.chain(self.events.iter().cloned()).collect();
+        events.sort_by_key(|event| event.time);
+        Findings { bands: spans.iter().map(Band::of).collect(), events, cut: self.cut }
     }
 
     /// A stretch begins or ends.
-    fn stretch(
-        &mut self,
-        id: ChannelId,
-        on: bool,
-        time: Time,
-        kind: &'static str,
-        level: &'static str,
-        text: &'static str,
-    ) {
+    fn stretch(&mut self, id: ChannelId, on: bool, time: Time, kind: &'static str, level: Level, text: &'static str) {
         match self.open.get(&id) {
             None if on => {
                 self.open.insert(id, self.events.len());
-                self.happen(Happening { time, end: None, kind, level, text: text.to_owned(), path: None });
+                self.happen(Finding::new(time, kind, level, text));
             }
             Some(place) if !on => {
                 if let Some(event) = self.events.get_mut(*place) {
@@ -219,17 +176,5 @@ impl Story {
     }
 }
 
-fn words(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Disabled => "Disabled",
-        Mode::Auto => "Autonomous",
-        Mode::Teleop => "Teleoperated",
-        Mode::Test => "Test",
-        Mode::EStop => "Emergency stop",
-    }
-}
-
 /// Events, and modes, that are kept.
-const MOST: usize = 10_000;
-/// Characters of one.
-const LONGEST: usize = 500;
+const MOST: usize = 5000;

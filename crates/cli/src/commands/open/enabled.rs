@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use logpose::{Align, Alignment, ClockMap, Log, parse_duration};
+use logpose::{Align, Alignment, Browse, ClockMap, Log, parse_duration};
 use logpose_live::Address;
 use logpose_server::{Error, Options, Server, Session};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     worst = worst.max(tell_problems(&logs, screen));
     let clocks = clocks(open, &logs, screen)?;
     let live_clock = listening.as_ref().map_or(Ok(ClockMap::default()), |live| live.clock(open.align, &logs))?;
-    let mut session = Session::new();
+    let (mut session, bar) = (Session::new(), Bar::new(screen.notes.quiet));
     let mut sources = listening.as_ref().map(Listening::logs).unwrap_or_default().into_iter();
     let logs: Vec<Arc<Log>> = logs.into_iter().map(Arc::new).collect();
     let mut whole = logs.iter().zip(clocks).peekable();
@@ -64,7 +64,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
             Input::File(path) => {
                 // One that could not be read is not there, nor one that was opened together with another.
                 if let Some((log, clock)) = whole.next_if(|(log, _)| log.path == *path) {
-                    session.add(Arc::clone(log), clock);
+                    session.add(Browse::new(Arc::clone(log), &bar)?, clock);
                 }
             }
         }
