@@ -45,14 +45,7 @@ export function heatOf(
 }
 
 /** The running mean along lines of `length` cells that are `step` apart; there are `count` lines, `apart` apart. */
-function spread(
-  cells: Float32Array,
-  length: number,
-  count: number,
-  reach: number,
-  step: number,
-  apart: number,
-): void {
+function spread(cells: Float32Array, length: number, count: number, reach: number, step: number, apart: number): void {
   const line = new Float32Array(length);
   const width = 2 * reach + 1;
   for (let which = 0; which < count; which++) {
