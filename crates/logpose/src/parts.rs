@@ -454,6 +454,19 @@ fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
     }
 }
 
+/// What is at the end of some steps into a decoded value, of any shape.
+#[must_use]
+pub fn tree_at<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Cow<'t, Tree>> {
+    match (steps.split_first(), tree) {
+        (None, tree) => Some(Cow::Borrowed(tree)),
+        (Some((Step::Field(_), _)), Tree::List(items)) => {
+            is_length(steps).then(|| Cow::Owned(Tree::Int(i64::try_from(items.len()).unwrap_or(i64::MAX))))
+        }
+        (Some((Step::Field(name), rest)), _) => tree_at(tree.field(name)?, rest),
+        (Some((Step::Element(place), rest)), _) => tree_at(tree.items()?.get(*place)?, rest),
+    }
+}
+
 fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, (usize, Vec<String>)> {
     let names = || layout.fields.iter().map(|field| format!(".{}", field.name)).collect();
     let (name, rest) = match steps.split_first() {
