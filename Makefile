@@ -2,24 +2,28 @@
 
 CARGO ?= cargo
 PYTHON ?= python3
+NPM ?= npm
 DIALECTS := $(patsubst dialects/%/Cargo.toml,%,$(wildcard dialects/*/Cargo.toml))
 # nextest runs the tests of all crates side by side; plain `cargo test` does the same more slowly.
 RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run --no-fail-fast" || echo "test --no-fail-fast")
 VENV := .venv/bin
+WEB := web/dist/index.html
+# What is built here carries the viewer, or is not built.
+export LOGPOSE_WEB := require
 
-.PHONY: help demo install test quick format-check clippy layers rust-tests doc-tests peers bless fuzz fuzz-all bench bench-live ci clean
+.PHONY: help demo install test quick format-check clippy layers rust-tests doc-tests peers web web-tests viewer bless fuzz fuzz-all bench bench-live bench-view bench-web ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: ## builds logpose and does the main job on logs that it makes itself
+demo: $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
 	$(CARGO) build --release -p logpose-cli
 	@sh scripts/demo.sh target/release/logpose target/demo
 
-install: ## installs the binary `logpose`
+install: $(WEB) ## installs the binary `logpose`
 	$(CARGO) install --path crates/cli --locked
 
-test: format-check clippy layers rust-tests doc-tests peers ## passes all tests; installs what they need
+test: format-check clippy layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
 
 quick: ## core and dialects only; seconds
 	$(CARGO) $(RUN_TESTS) -p logpose-core $(DIALECTS:%=-p logpose-%)
@@ -27,20 +31,20 @@ quick: ## core and dialects only; seconds
 format-check:
 	$(CARGO) fmt --all --check
 
-clippy:
+clippy: $(WEB)
 	$(CARGO) clippy --workspace --all-targets --locked -- $(if $(CI),-D warnings)
 
 layers: ## checks who depends on whom
 	@sh scripts/layers.sh $(DIALECTS)
 
-rust-tests:
+rust-tests: $(WEB)
 	$(CARGO) $(RUN_TESTS) --workspace --locked
 
-doc-tests:
+doc-tests: $(WEB)
 	$(CARGO) test --workspace --locked --doc --quiet
 
 # The whole workspace, because one package alone has other features and would build DataFusion again.
-peers: $(VENV)/ready ## compares with WPILib, pyarrow, polars, DuckDB, the MCAP package and Foxglove's client (Node)
+peers: $(VENV)/ready $(WEB) ## compares with WPILib, pyarrow, polars, DuckDB, the MCAP package and Foxglove's client (Node)
 	$(CARGO) build --locked --workspace --bins --examples
 	LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(VENV)/python -m pytest -q tests/peers
 
@@ -48,6 +52,23 @@ $(VENV)/ready: tests/peers/requirements.txt
 	@$(PYTHON) -m venv .venv || { echo "make: the peer tests need python3 with the venv module (on Debian: apt-get install python3-venv)"; exit 1; }
 	$(VENV)/pip install --quiet --disable-pip-version-check -r tests/peers/requirements.txt
 	@touch $@
+
+web: $(WEB) ## builds the page that the binary carries
+
+web/node_modules/ready: web/package.json web/package-lock.json
+	@command -v $(NPM) >/dev/null || { echo "make: the viewer needs Node.js 20.19 or newer with npm"; exit 1; }
+	cd web && $(NPM) ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/node_modules/ready web/index.html web/vite.config.ts web/svelte.config.js web/tsconfig.json $(shell find web/src web/public -type f 2>/dev/null)
+	cd web && $(NPM) run --silent build
+
+web-tests: web/node_modules/ready ## checks the front end: format, types, units against golden answers of the API
+	cd web && $(NPM) run --silent lint && $(NPM) run --silent check && $(NPM) run --silent unit
+
+viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then in web/artefacts
+	$(CARGO) build --locked --workspace --bins --examples
+	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(NPM) run --silent e2e
 
 bless: ## accepts new transcripts and golden dumps; review the diff like code
 	LOGPOSE_BLESS=1 $(CARGO) test --workspace --no-fail-fast
@@ -65,6 +86,10 @@ bench-live: ## one server and 500 clients on loopback: cycles, latency, processo
 	$(CARGO) build --release -p logpose-bench --bin live
 	target/release/live
 
+bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples in Chromium; memory of the page
+	$(CARGO) build --release -p logpose-cli -p logpose-bench
+	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
+
 ci: ## what .ci/run calls: tests with warnings as errors, ten seconds of each fuzz target, the demo
 	$(MAKE) test CI=1
 	FUZZ_SEED=1 $(MAKE) fuzz-all
@@ -72,4 +97,4 @@ ci: ## what .ci/run calls: tests with warnings as errors, ten seconds of each fu
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv fuzz/target
+	rm -rf .venv fuzz/target web/dist web/node_modules web/artefacts

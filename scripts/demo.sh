@@ -32,3 +32,34 @@ run carla state "$junction" --time 10 --actor class:vehicle
 run refloat explain "$dir/demo_nosedive.rfrec"
 run convert "$dir/demo_nosedive.rfrec" --output "$dir/nosedive.csv"
 printf '\nThe logs are in %s. Next: %s --help\n' "$dir" "$logpose"
+set -- "$match" "$dir/demo_q12.rlog" "$dir/demo_q12.dslog" "$junction" "$dir/demo_nosedive.rfrec" "$dir/demo_q12.pcap"
+if [ -t 1 ] && [ -z "${CI:-}" ]; then
+  printf '\n$ logpose open'
+  printf ' %s' "$@"
+  printf '\n'
+  exec "$logpose" open "$@"
+fi
+# Nobody is there to look: the viewer starts, answers and ends.
+printf '\n$ logpose open … --no-browser\n'
+rm -f "$dir/url"
+"$logpose" open "$@" --no-browser --json >"$dir/url" &
+viewer=$!
+trap 'kill -INT $viewer 2>/dev/null || true' EXIT
+tries=0
+until [ -s "$dir/url" ]; do
+  tries=$((tries + 1))
+  [ $tries -lt 100 ] && kill -0 $viewer || { echo "demo: the viewer did not start"; exit 1; }
+  sleep 0.1
+done
+node -e '
+  const { url } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+  const get = async (path) => { const r = await fetch(new URL(path, url)); if (!r.ok) throw new Error(`${path}: ${r.status}`); return r; };
+  (async () => {
+    const page = await (await get("/")).text();
+    if (!page.includes("id=\"app\"")) throw new Error("the page is not the viewer");
+    const { logs } = await (await get("/api/session")).json();
+    console.log(`${url} showed ${logs.length} logs: ${logs.map((log) => log.format).join(", ")}`);
+  })().catch((error) => { console.error(`demo: ${error.message}`); process.exit(1); });
+' "$dir/url"
+kill -INT $viewer
+wait $viewer

@@ -19,6 +19,7 @@ usage: generate KIND OUT [BYTES]
   wpilog-match  400 entries at 50 Hz, every common type      (50 MB)
   wpilog-big    320 entries, 94 % doubles                    (1 GB)
   wpilog-tiny   1,000,000 boolean records; BYTES is not used (8 MB)
+  wpilog-ten    10 entries of doubles; BYTES is how many samples each has (100,000)
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
   rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
   carla-big     100 vehicles and 50 lights at 20 Hz                (1 GB)
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         "wpilog-match" => wpilog(out, match_entries(), limit(50_000_000), u64::MAX, 1),
         "wpilog-big" => wpilog(out, big_entries(), limit(1_000_000_000), u64::MAX, 2),
         "wpilog-tiny" => wpilog(out, tiny_entries(), u64::MAX, 1_000_000, 3),
+        "wpilog-ten" => wpilog(out, ten_entries(), u64::MAX, limit(100_000).saturating_mul(10), 7),
         "rlog-match" => rlog(out, match_entries(), limit(50_000_000), 4),
         "rlog-big" => rlog(out, big_entries(), limit(500_000_000), 5),
         "carla-big" => carla(out, limit(1_000_000_000)).map_err(io::Error::other),
@@ -316,6 +318,10 @@ fn big_entries() -> Vec<Entry> {
 
 fn tiny_entries() -> Vec<Entry> {
     (0..100).map(|i| Entry::new(format!("/Tiny/Flag{i}"), Ty::Bool, 1.0, false)).collect()
+}
+
+fn ten_entries() -> Vec<Entry> {
+    (0..10).map(|i| Entry::new(format!("/Ten/Signal{i}"), Ty::Double, 1.0, i % 3 == 0)).collect()
 }
 
 /// A payload under construction: little endian, or big endian for RLOG.

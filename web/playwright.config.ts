@@ -1,0 +1,29 @@
+import { defineConfig } from "@playwright/test";
+import { execFileSync } from "node:child_process";
+
+// The browser of the system: Playwright's own would have to be downloaded.
+const executablePath =
+  process.env["CHROMIUM"] ?? execFileSync("sh", ["../scripts/browser.sh"], { encoding: "utf8" }).trim();
+
+export default defineConfig({
+  testDir: "tests/e2e",
+  outputDir: "artefacts/failures",
+  globalSetup: "./tests/e2e/setup.ts",
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  workers: 2,
+  fullyParallel: false,
+  forbidOnly: Boolean(process.env["CI"]),
+  reporter: [["list"]],
+  use: {
+    browserName: "chromium",
+    viewport: { width: 1440, height: 900 },
+    colorScheme: "dark",
+    acceptDownloads: true,
+    screenshot: "only-on-failure",
+    launchOptions: {
+      executablePath,
+      args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"],
+    },
+  },
+});

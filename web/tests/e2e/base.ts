@@ -1,0 +1,129 @@
+/** What all tests in a browser share: the logs, a server for each set of them, and no tolerance for console errors. */
+
+import { expect, test as plain, type Page } from "@playwright/test";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+export { expect };
+
+export const BINARY = resolve(process.env["LOGPOSE_BIN"] ?? "../target/debug/logpose");
+export const LOGS = join(tmpdir(), `logpose-e2e-${process.env["LOGPOSE_E2E"] ?? "logs"}`);
+const PICTURES = resolve("artefacts");
+
+/** The log of each dialect, out of `logpose demo`. */
+export type LogName = "frc" | "akit" | "rlog" | "rlog1" | "ds" | "pcap" | "carla" | "refloat" | "damaged";
+
+const FILES: Record<LogName, RegExp> = {
+  frc: /^FRC_.*\.wpilog$/,
+  akit: /^akit_.*\.wpilog$/,
+  rlog: /^demo_q12\.rlog$/,
+  rlog1: /^demo_q12_r1\.rlog$/,
+  ds: /^demo_q12\.dslog$/,
+  pcap: /\.pcap$/,
+  carla: /^demo_junction\.log$/,
+  refloat: /\.rfrec$/,
+  damaged: /^damaged\.wpilog$/,
+};
+
+export function fileOf(name: LogName): string {
+  const found = readdirSync(LOGS).find((file) => FILES[name].test(file));
+  if (!found) throw new Error(`no log ${name} in ${LOGS}`);
+  return join(LOGS, found);
+}
+
+/** What `logpose` prints. */
+export const logpose = (...args: string[]): string =>
+  execFileSync(BINARY, args, { encoding: "utf8", maxBuffer: 64 << 20 });
+
+/** What `logpose … --json` prints, as one value. */
+export const logposeJson = (...args: string[]): unknown => JSON.parse(logpose(...args, "--json"));
+
+export class Servers {
+  #running = new Map<string, { url: string; process: ChildProcess }>();
+
+  /** The address of a viewer with these arguments behind `open`; one is started if there is none. */
+  async url(args: string[]): Promise<string> {
+    const key = args.join("\n");
+    const known = this.#running.get(key);
+    if (known) return known.url;
+    const process_ = spawn(BINARY, ["open", "--no-browser", "--json", ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: process_.stdout });
+    const first = await Promise.race([
+      once(lines, "line").then(([line]) => String(line)),
+      once(process_, "exit").then(([code]) => Promise.reject(new Error(`logpose open ended with ${String(code)}`))),
+    ]);
+    const { url } = JSON.parse(first) as { url: string };
+    this.#running.set(key, { url, process: process_ });
+    return url;
+  }
+
+  async stop(): Promise<void> {
+    for (const { process: process_ } of this.#running.values()) {
+      if (process_.exitCode !== null) continue;
+      process_.kill("SIGINT");
+      await once(process_, "exit");
+    }
+    this.#running.clear();
+  }
+}
+
+interface Fixtures {
+  /** Opens logs in the page; `hash` is the state behind the address. */
+  open: (logs: (LogName | { args: string[] })[], hash?: string) => Promise<void>;
+  /** Keeps a picture of the page, or of a part of it, to be looked at. */
+  picture: (name: string, selector?: string) => Promise<void>;
+  /** Fails the test if the page complained. */
+  quiet: void;
+}
+
+export const test = plain.extend<Fixtures, { servers: Servers }>({
+  servers: [
+    // Playwright wants to see the fixtures that are needed, also where there is none.
+    async ({}, use) => {
+      const servers = new Servers();
+      await use(servers);
+      await servers.stop();
+    },
+    { scope: "worker" },
+  ],
+  quiet: [
+    async ({ page }, use) => {
+      const complaints: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      await use();
+      expect(
+        complaints.filter((text) => !/GPU stall|swiftshader|WebGL/i.test(text)),
+        "the console of the page",
+      ).toEqual([]);
+    },
+    { auto: true },
+  ],
+  open: async ({ page, servers }, use) => {
+    await use(async (logs, hash = "") => {
+      const args = logs.flatMap((log) => (typeof log === "string" ? [fileOf(log)] : log.args));
+      await page.goto((await servers.url(args)) + hash);
+      await ready(page);
+    });
+  },
+  picture: async ({ page }, use) => {
+    await use(async (name, selector) => {
+      mkdirSync(PICTURES, { recursive: true });
+      const target = selector ? page.locator(selector) : page;
+      await target.screenshot({ path: join(PICTURES, `${name}.png`) });
+    });
+  },
+});
+
+/** Waits until the channels are there and nothing is being asked for. */
+export async function ready(page: Page): Promise<void> {
+  await page.locator("[data-ready=true]").waitFor();
+}
