@@ -51,7 +51,7 @@ pub use feed::{Feed, Order};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
 pub use output::Output;
-pub use parts::{Part, Parts, Step, Visit, in_time_order};
+pub use parts::{Part, Parts, Step, Visit, in_time_order, tree_at};
 pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;
@@ -60,7 +60,7 @@ pub use sidecar::{Cache, default_cache_folder};
 pub use size::parse_bytes;
 pub use table::RowEncoder;
 pub use timeline::{Align, Names, Timeline};
-pub use unit::unit;
+pub use unit::{unit, unit_of};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 

@@ -214,9 +214,43 @@ impl Parts {
         }
     }
 
-    /// The part at the end of some steps; nothing if the value has none there.
+    /// The part at the end of some steps; nothing if the value has none there. A last step `.length` leads to the length
+    /// of a list.
     #[must_use]
     pub fn at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
+        self.scalar_at(value, steps).or_else(|| match steps.split_last() {
+            Some((Step::Field(name), list)) if name == LENGTH => {
+                self.length_at(value, list).map(|length| Part::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
+            }
+            _ => None,
+        })
+    }
+
+    /// The length of the list at the end of some steps.
+    fn length_at(&self, value: &Value<'_>, steps: &[Step]) -> Option<usize> {
+        match (&self.how, value) {
+            (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
+                length_in_struct(layout, steps)
+            }
+            (How::Structs(layout), Value::Bytes(payload)) => match steps.split_first() {
+                None => Some(payload.len() / layout.size),
+                Some((Step::Element(_), rest)) => length_in_struct(layout, rest),
+                Some((Step::Field(_), _)) => None,
+            },
+            (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => {
+                Some(within_tree(&decoder.decode(payload).ok()?.tree, steps)?.items()?.len())
+            }
+            _ if !steps.is_empty() => None,
+            (_, Value::BooleanArray(bytes)) => Some(bytes.len()),
+            (_, Value::Int64Array(numbers)) => Some(numbers.len()),
+            (_, Value::FloatArray(numbers)) => Some(numbers.len()),
+            (_, Value::DoubleArray(numbers)) => Some(numbers.len()),
+            (_, Value::StringArray(texts)) => Some(texts.len()),
+            _ => None,
+        }
+    }
+
+    fn scalar_at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
         match (&self.how, value) {
             (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
                 in_struct(layout, payload, steps)
@@ -382,13 +416,52 @@ fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'stat
 }
 
 fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
-    match (steps.split_first(), tree) {
-        (None, Tree::List(_) | Tree::Map(_)) => None,
-        (None, scalar) => Some(Part::of(scalar)),
-        (Some((Step::Field(name), rest)), _) => in_tree(tree.field(name)?, rest),
-        (Some((Step::Element(place), rest)), _) => in_tree(tree.items()?.get(*place)?, rest),
+    match within_tree(tree, steps)? {
+        Tree::List(_) | Tree::Map(_) => None,
+        scalar => Some(Part::of(scalar)),
     }
 }
+
+fn within_tree<'t>(mut tree: &'t Tree, steps: &[Step]) -> Option<&'t Tree> {
+    for step in steps {
+        tree = match step {
+            Step::Field(name) => tree.field(name)?,
+            Step::Element(place) => tree.items()?.get(*place)?,
+        };
+    }
+    Some(tree)
+}
+
+/// What is at the end of some steps into a decoded value, of any shape. A last step `.length` leads to the length of a
+/// list.
+#[must_use]
+pub fn tree_at<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Cow<'t, Tree>> {
+    within_tree(tree, steps).map(Cow::Borrowed).or_else(|| match steps.split_last() {
+        Some((Step::Field(name), list)) if name == LENGTH => {
+            let length = within_tree(tree, list)?.items()?.len();
+            Some(Cow::Owned(Tree::Int(i64::try_from(length).unwrap_or(i64::MAX))))
+        }
+        _ => None,
+    })
+}
+
+/// The length of a list inside a struct: always the same.
+fn length_in_struct(layout: &Layout, steps: &[Step]) -> Option<usize> {
+    let (Step::Field(name), rest) = steps.split_first()? else { return None };
+    let field = layout.fields.iter().find(|field| field.name == *name)?;
+    match (&field.kind, field.count, rest) {
+        (Kind::Scalar(Scalar::Char), ..) => None,
+        (_, Some(count), []) => Some(count),
+        (Kind::Struct(inner), Some(count), [Step::Element(place), rest @ ..]) if *place < count => {
+            length_in_struct(inner, rest)
+        }
+        (Kind::Struct(inner), None, rest) => length_in_struct(inner, rest),
+        _ => None,
+    }
+}
+
+/// The step from a list to its length.
+const LENGTH: &str = "length";
 
 fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, (usize, Vec<String>)> {
     let names = || layout.fields.iter().map(|field| format!(".{}", field.name)).collect();
