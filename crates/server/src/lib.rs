@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod carla;
 mod channels;
 mod clock;
 mod error;

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
-use crate::{Session, channels, events, pages, pixels, sql, values};
+use crate::{Session, carla, channels, events, pages, pixels, sql, values};
 
 /// What every request can reach.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/session", get(channels::session))
         .route("/logs/{log}/channels", get(channels::channels))
         .route("/logs/{log}/events", get(events::events))
+        .route("/logs/{log}/carla/actors", get(carla::actors))
+        .route("/logs/{log}/carla/motion", get(carla::motion))
         .route("/pixels", post(pixels::pixels))
         .route("/values", post(values::values))
         .route("/sql", post(sql::sql))
