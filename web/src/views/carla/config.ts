@@ -5,9 +5,9 @@ import type { Kind } from "./cast";
 /** What can be shown and hidden together. */
 export const GROUPS = {
   vehicles: { title: "Vehicles", kinds: ["vehicle"] },
-  bikes: { title: "Two-wheelers", kinds: ["bicycle", "motorcycle"] },
+  bikes: { title: "Bikes", kinds: ["bicycle", "motorcycle"] },
   walkers: { title: "Walkers", kinds: ["walker"] },
-  lights: { title: "Traffic lights", kinds: ["light"] },
+  lights: { title: "Lights", kinds: ["light"] },
   signs: { title: "Signs", kinds: ["sign"] },
   sensors: { title: "Sensors", kinds: ["sensor"] },
   others: { title: "Others", kinds: ["spectator", "other"] },
@@ -15,7 +15,7 @@ export const GROUPS = {
 
 export type Group = keyof typeof GROUPS;
 
-export const COLORINGS = { own: "own colours", kind: "by kind", speed: "by speed" } as const;
+export const COLORINGS = { own: "Own colours", kind: "By kind", speed: "By speed" } as const;
 export type Coloring = keyof typeof COLORINGS;
 
 export const TRAILS = [0, 2, 5, 10, 30];

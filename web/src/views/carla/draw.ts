@@ -105,7 +105,8 @@ function actors(context: Context, width: number, height: number, scene: Scene, s
     if (!life) continue;
     const colour = bodyColor(life, now.speed[place] ?? NaN, coloring, palette);
     const marked = life.hero || now.life[place] === scene.followed || now.life[place] === scene.hovered;
-    const box = life.kind === "vehicle" || life.kind === "bicycle" || life.kind === "motorcycle" || life.kind === "other";
+    const box =
+      life.kind === "vehicle" || life.kind === "bicycle" || life.kind === "motorcycle" || life.kind === "other";
     if (box && !marked && life.size.ex * 2 * camera.scale < DETAIL) {
       const same = small.get(colour);
       if (same) same.push(place);
