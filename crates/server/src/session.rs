@@ -5,6 +5,7 @@ use logpose_core::Time;
 
 use crate::clock::{Clock, origin};
 use crate::error::Refusal;
+use crate::live::LiveLog;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::whole::Whole;
@@ -37,6 +38,11 @@ impl Session {
     /// Adds a finished log, whose times are put on the clock of the session by `clock`; the answer is its number.
     pub fn add(&mut self, log: Browse, clock: ClockMap) -> usize {
         self.add_store(Arc::new(Whole::new(log)), clock)
+    }
+
+    /// Adds a live source; the answer is its number.
+    pub fn add_live(&mut self, log: &LiveLog, clock: ClockMap) -> usize {
+        self.add_store(Arc::new(log.clone()), clock)
     }
 
     /// Adds anything that can be asked like a log.
@@ -116,7 +122,7 @@ impl std::fmt::Debug for Session {
 }
 
 /// The most series that one request may ask for.
-pub(crate) const SERIES: usize = 256;
+pub(crate) const SERIES: usize = 1024;
 /// The most pixels.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
