@@ -13,6 +13,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1500,
   },
-  server: server ? { proxy: { "/api": { target: server, ws: true, changeOrigin: true } } } : {},
+  // The server only answers its own page, so the page of Vite says that it is that one.
+  server: server
+    ? {
+        proxy: {
+          "/api": { target: server, ws: true, changeOrigin: true, headers: { origin: server.replace(/\/+$/, "") } },
+        },
+      }
+    : {},
   test: { include: ["tests/unit/**/*.test.ts"], environment: "node" },
 });
