@@ -136,6 +136,12 @@ impl Problems {
         self.kinds.iter().map(|(.., count)| count.saturating_sub(Self::KEPT_PER_KIND)).sum()
     }
 
+    /// How many problems there are in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.kinds.iter().map(|(.., count)| count).sum()
+    }
+
     /// Bytes that damage cost, also of problems that were not kept.
     #[must_use]
     pub fn lost_bytes(&self) -> u64 {

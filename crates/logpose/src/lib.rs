@@ -53,7 +53,7 @@ pub use feed::{Feed, Order};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
 pub use output::Output;
-pub use parts::{Part, Parts, Sort, Step, Visit, in_time_order, parse_path};
+pub use parts::{Part, Parts, Sort, Step, Visit, in_time_order, parse_path, tree_at};
 pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;
@@ -62,7 +62,7 @@ pub use sidecar::{Cache, default_cache_folder};
 pub use size::parse_bytes;
 pub use table::RowEncoder;
 pub use timeline::{Align, Names, Timeline};
-pub use unit::unit;
+pub use unit::{unit, unit_of};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use logpose_core::{
@@ -90,7 +90,7 @@ pub struct Log {
     memory: Option<u64>,
     sidecar: Option<Sidecar>,
     from_cache: bool,
-    schemas: OnceLock<Schemas>,
+    schemas: OnceLock<Arc<Schemas>>,
     facts: OnceLock<Facts>,
     /// The index with positions, where the first one was made without.
     placed: OnceLock<Index>,
@@ -238,7 +238,13 @@ impl Log {
     /// The schemas that it brings along for its own values.
     #[must_use]
     pub fn schemas(&self) -> &Schemas {
-        self.schemas.get_or_init(|| Schemas::of([self]))
+        self.schemas.get_or_init(|| Arc::new(Schemas::of([self])))
+    }
+
+    /// The same, for who outlives the log.
+    #[must_use]
+    pub fn shared_schemas(&self) -> Arc<Schemas> {
+        Arc::clone(self.schemas.get_or_init(|| Arc::new(Schemas::of([self]))))
     }
 
     /// What it tells about a match: modes, brownouts, wall-clock time.
@@ -272,6 +278,11 @@ impl Log {
             sink.channel(id, &channel.channel)?;
         }
         merge::run(&[merge::Input::new(self, lookup, &[])], sink)
+    }
+
+    /// Where something about it may be kept.
+    pub(crate) fn sidecar(&self) -> Option<&Sidecar> {
+        self.sidecar.as_ref()
     }
 
     /// Whether the place of every record is known already.

@@ -232,6 +232,14 @@ impl Parts {
         Self { how, path: String::new() }
     }
 
+    /// The layout of its values, where they are one struct.
+    pub(crate) fn layout(&self) -> Option<&Arc<Layout>> {
+        match &self.how {
+            How::Struct(layout) => Some(layout),
+            _ => None,
+        }
+    }
+
     /// Tells every part of a value, in its order.
     pub fn visit(&mut self, value: &Value<'_>, visit: &mut dyn Visit) {
         let mut walk = Walk { path: &mut self.path, visit };
@@ -451,6 +459,19 @@ fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
         (Some((Step::Field(_), _)), Tree::List(items)) => length(steps, || items.len()),
         (Some((Step::Field(name), rest)), _) => in_tree(tree.field(name)?, rest),
         (Some((Step::Element(place), rest)), _) => in_tree(tree.items()?.get(*place)?, rest),
+    }
+}
+
+/// What is at the end of some steps into a decoded value, of any shape.
+#[must_use]
+pub fn tree_at<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Cow<'t, Tree>> {
+    match (steps.split_first(), tree) {
+        (None, tree) => Some(Cow::Borrowed(tree)),
+        (Some((Step::Field(_), _)), Tree::List(items)) => {
+            is_length(steps).then(|| Cow::Owned(Tree::Int(i64::try_from(items.len()).unwrap_or(i64::MAX))))
+        }
+        (Some((Step::Field(name), rest)), _) => tree_at(tree.field(name)?, rest),
+        (Some((Step::Element(place), rest)), _) => tree_at(tree.items()?.get(*place)?, rest),
     }
 }
 

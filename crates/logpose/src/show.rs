@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose_core::{Channel, ChannelId, Problem, Severity, Value};
 use logpose_schema::wpistruct::{Field, Kind, Layout, Scalar};
-use logpose_schema::{Decoder, Registry, SchemaError, json};
+use logpose_schema::{Decoder, Registry, SchemaError, Tree, json};
 
 use crate::Log;
 
@@ -83,9 +83,9 @@ impl Schemas {
                     Some(Ok(decoded)) => decoded.tree,
                     Some(Err(error)) => {
                         self.notes.note(&channel.type_name, &error);
-                        logpose_schema::Tree::Bytes(bytes.to_vec())
+                        Tree::Bytes(bytes.to_vec())
                     }
-                    None => logpose_schema::Tree::Bytes(bytes.to_vec()),
+                    None => Tree::Bytes(bytes.to_vec()),
                 };
                 out.push_str(&tree.to_string());
             }
@@ -105,6 +105,33 @@ impl Schemas {
     /// Appends the value as JSON: structs as objects, bytes as base64, NaN and infinities as strings.
     pub fn write_json(&self, channel: &Channel, value: &Value<'_>, out: &mut Vec<u8>) {
         self.painter(channel, false).json(value, out);
+    }
+
+    /// The value as a tree: structs as maps. What cannot be decoded is bytes.
+    #[must_use]
+    pub fn tree(&self, channel: &Channel, value: &Value<'_>) -> Tree {
+        if let Value::Bytes(payload) | Value::String(payload) = value
+            && Registry::decodes(&channel.type_name)
+        {
+            match self.registry.decode(&channel.type_name, payload) {
+                Ok(decoded) => return decoded.tree,
+                Err(error) => self.notes.note(&channel.type_name, &error),
+            }
+        }
+        let text = |text: &[u8]| Tree::Text(String::from_utf8_lossy(text).into_owned());
+        match *value {
+            Value::Boolean(b) => Tree::Bool(b),
+            Value::Int64(x) => Tree::Int(x),
+            Value::Float(x) => Tree::Float(x),
+            Value::Double(x) => Tree::Double(x),
+            Value::String(bytes) => text(bytes),
+            Value::Bytes(bytes) => Tree::Bytes(bytes.to_vec()),
+            Value::BooleanArray(bytes) => Tree::List(bytes.iter().map(|b| Tree::Bool(*b != 0)).collect()),
+            Value::Int64Array(numbers) => Tree::List(numbers.iter().map(Tree::Int).collect()),
+            Value::FloatArray(numbers) => Tree::List(numbers.iter().map(Tree::Float).collect()),
+            Value::DoubleArray(numbers) => Tree::List(numbers.iter().map(Tree::Double).collect()),
+            Value::StringArray(texts) => Tree::List(texts.iter().map(text).collect()),
+        }
     }
 
     /// What is wrong with the schemas, and with values met so far: each kind once for each type.

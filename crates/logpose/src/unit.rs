@@ -19,6 +19,12 @@ pub fn unit(channel: &Channel) -> Option<String> {
         .filter(|unit| !unit.is_empty())
 }
 
+/// What a part of a channel's values is measured in, if the log tells or the name is one that is known.
+#[must_use]
+pub fn unit_of(channel: &Channel, path: &str) -> Option<String> {
+    if path.is_empty() { unit(channel) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use logpose_core::Channel;

@@ -15,7 +15,7 @@ use crate::Log;
 use series::{Known, median};
 
 pub use battery::Battery;
-pub use console::{ConsoleLine, ErrorLine, console, errors};
+pub use console::{ConsoleLine, ErrorLine, Level, console, errors, has_messages, message};
 pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use matches::{Match, MatchKind, MatchWatch};
 pub use modes::{Mode, ModeSpan};

@@ -35,27 +35,27 @@ export function heatOf(
     cells[row * columns + column]! += step;
     seconds += step;
   }
-  // Three short means one after the other are nearly a bell.
-  const reach = Math.max(Math.round(0.12 / cell), 1);
-  for (let pass = 0; pass < 3; pass++) {
-    spread(cells, columns, rows, reach, 1, columns);
-    spread(cells, rows, columns, reach, columns, 1);
-  }
+  spread(cells, columns, rows, 1, columns);
+  spread(cells, rows, columns, columns, 1);
   return { columns, rows, cells, most: cells.reduce((most, value) => Math.max(most, value), 0), seconds };
 }
 
-/** The running mean along lines of `length` cells that are `step` apart; there are `count` lines, `apart` apart. */
-function spread(cells: Float32Array, length: number, count: number, reach: number, step: number, apart: number): void {
+/** A bell over a few cells: it is round when it goes along both directions. */
+const BELL = Array.from({ length: 6 }, (_, at) => Math.exp(-(at * at) / (2 * 1.7 * 1.7)));
+const BELL_SUM = 2 * BELL.reduce((sum, value) => sum + value) - 1;
+
+/** Spreads along lines of `length` cells that are `step` apart; there are `count` lines, `apart` apart. */
+function spread(cells: Float32Array, length: number, count: number, step: number, apart: number): void {
   const line = new Float32Array(length);
-  const width = 2 * reach + 1;
   for (let which = 0; which < count; which++) {
     const from = which * apart;
     for (let place = 0; place < length; place++) line[place] = cells[from + place * step] ?? 0;
-    let sum = 0;
-    for (let place = 0; place < Math.min(reach, length); place++) sum += line[place] ?? 0;
     for (let place = 0; place < length; place++) {
-      sum += (line[place + reach] ?? 0) - (line[place - reach - 1] ?? 0);
-      cells[from + place * step] = Math.max(sum, 0) / width;
+      let sum = line[place] ?? 0;
+      for (let at = 1; at < BELL.length; at++) {
+        sum += (BELL[at] ?? 0) * ((line[place - at] ?? 0) + (line[place + at] ?? 0));
+      }
+      cells[from + place * step] = sum / BELL_SUM;
     }
   }
 }
@@ -82,7 +82,7 @@ export function heatPixels(heat: Heat, table: Uint8ClampedArray): Uint8ClampedAr
   for (let row = 0; row < heat.rows; row++) {
     for (let column = 0; column < heat.columns; column++) {
       const value = (heat.cells[row * heat.columns + column] ?? 0) / heat.most;
-      const step = Math.round(Math.sqrt(value) * 255) * 4;
+      const step = Math.round(value ** 0.45 * 255) * 4;
       const to = ((heat.rows - 1 - row) * heat.columns + column) * 4;
       for (let part = 0; part < 4; part++) pixels[to + part] = table[step + part] ?? 0;
     }

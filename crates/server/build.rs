@@ -1,0 +1,41 @@
+//! Embeds what `make web` built. It never calls npm: without `web/dist` there is one page that says how to get it.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+fn main() -> io::Result<()> {
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let dist = manifest.join("../../web/dist");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={}", dist.display());
+    println!("cargo:rerun-if-env-changed=LOGPOSE_WEB");
+    let mut files = Vec::new();
+    if dist.join("index.html").is_file() {
+        walk(&dist, &mut files)?;
+    } else if env::var_os("LOGPOSE_WEB").is_some_and(|value| value == "require") {
+        return Err(io::Error::other("web/dist is missing, and LOGPOSE_WEB=require asks for it: run `make web`"));
+    }
+    files.sort();
+    let mut list = String::from("pub(super) static FILES: &[(&str, &[u8])] = &[\n");
+    for (place, file) in files.iter().enumerate() {
+        let name = file.strip_prefix(&dist).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        // Copied, so that a build of the page that is under way does not mix with what is compiled here.
+        fs::copy(file, out.join(format!("page{place}")))?;
+        println!("cargo:rerun-if-changed={}", file.display());
+        let _ = writeln!(list, "    (\"/{name}\", include_bytes!(\"page{place}\")),");
+    }
+    list.push_str("];\n");
+    fs::write(out.join("pages.rs"), list)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { walk(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}

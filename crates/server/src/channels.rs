@@ -1,0 +1,248 @@
+use std::collections::HashMap;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use logpose::schema::wpistruct::Scalar;
+use logpose::schema::{Form, Registry, Tree};
+use logpose::unit_of;
+use logpose_core::{Channel, ChannelId, Time, Type};
+
+use crate::api;
+use crate::clock::Clock;
+use crate::error::Refusal;
+use crate::router::App;
+use crate::session::{Member, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
+use crate::store::Catalog;
+
+/// `GET /api/session`
+pub(crate) async fn session(State(app): State<App>) -> Result<Json<api::Session>, Refusal> {
+    let session = app.session.clone();
+    let told = app.jobs.quick(move |_| Ok(about(&session))).await?;
+    Ok(Json(told))
+}
+
+/// `GET /api/logs/{log}/channels`
+pub(crate) async fn channels(State(app): State<App>, Path(log): Path<String>) -> Result<Json<api::Channels>, Refusal> {
+    let session = app.session.clone();
+    let listed = app.jobs.quick(move |_| {
+        let member = session.log(number(&log)?)?;
+        list(member, session.clock(member))
+    });
+    Ok(Json(listed.await?))
+}
+
+/// The number of a log in a path.
+pub(crate) fn number(log: &str) -> Result<usize, Refusal> {
+    log.parse().map_err(|_| Refusal::missing("no-log", format!("{log:?} is no number of a log")))
+}
+
+fn about(session: &Session) -> api::Session {
+    let range = session.seconds();
+    let logs = session.logs().iter().enumerate();
+    api::Session {
+        logpose: env!("CARGO_PKG_VERSION"),
+        title: session.title(),
+        origin_ns: session.origin_ns().to_string(),
+        start: range.map(|range| range.0),
+        end: range.map(|range| range.1),
+        sql: session.sql().is_some(),
+        limits: api::Limits { series: SERIES, width: WIDTH, points: POINTS, rows: ROWS, runs: RUNS },
+        logs: logs.map(|(id, member)| of_log(id, member, session.clock(member))).collect(),
+    }
+}
+
+fn of_log(id: usize, member: &Member, clock: Clock) -> api::Log {
+    let (about, catalog, range) = (member.store.about(), member.store.catalog(), member.store.range());
+    let shift_ns = clock.shift_at(range.map_or(Time::ZERO, |range| range.0));
+    let unix =
+        |epoch_ns: i64| Time::from_nanos(epoch_ns).plus(clock.origin_ns).plus(shift_ns.saturating_neg()).seconds();
+    api::Log {
+        id,
+        name: about.name,
+        path: about.path,
+        dialect: about.dialect,
+        format: about.format,
+        start: range.map(|range| clock.seconds(range.0)),
+        end: range.map(|range| clock.seconds(range.1)),
+        shift_ns: shift_ns.to_string(),
+        wall: about.epoch_ns.map(unix),
+        channels: catalog.channels.len(),
+        samples: about.samples,
+        bytes: about.bytes,
+        revision: catalog.revision,
+        state: member.store.state().name(),
+        preset: about.preset.name(),
+        facts: about.facts,
+        problems: about.problems.iter().map(api::Problem::of).collect(),
+        problem_count: about.problem_count,
+    }
+}
+
+impl api::Problem {
+    fn of(problem: &logpose_core::Problem) -> Self {
+        Self { severity: problem.severity.name(), at: problem.at, message: problem.message.clone() }
+    }
+}
+
+fn list(member: &Member, clock: Clock) -> Result<api::Channels, Refusal> {
+    let catalog = member.store.catalog();
+    let lasts = lasts(member, &catalog)?;
+    let channels = (0..).zip(&catalog.channels).map(|(id, entry)| {
+        let channel = &entry.channel;
+        let form = form(channel, catalog.schemas.registry());
+        let mut fields = Fields { channel, left: MOST_FIELDS };
+        api::Channel {
+            id,
+            name: channel.name.clone(),
+            type_name: channel.type_name.clone(),
+            metadata: channel.metadata.clone(),
+            unit: unit_of(channel, ""),
+            samples: entry.samples,
+            first: entry.range.map(|range| clock.seconds(range.0)),
+            last: entry.range.map(|range| clock.seconds(range.1)),
+            sort: sort(&form),
+            fields: fields.of(&form, lasts.get(&id), ""),
+        }
+    });
+    Ok(api::Channels { revision: catalog.revision, channels: channels.collect() })
+}
+
+/// The last values of channels whose fields only values tell: lists have a length, JSON has any shape.
+fn lasts(member: &Member, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>, Refusal> {
+    let full = (0..).zip(&catalog.channels).filter(|(_, entry)| entry.samples > 0);
+    let open = full.filter(|(_, entry)| is_open(&form(&entry.channel, catalog.schemas.registry())));
+    let ids: Vec<ChannelId> = open.map(|(id, _)| id).collect();
+    let mut lasts = HashMap::new();
+    member.store.held(&ids, Time::MAX, &mut |place, _, value| {
+        let Some(id) = ids.get(place) else { return };
+        let Some(entry) = catalog.channels.get(*id as usize) else { return };
+        lasts.insert(*id, catalog.schemas.tree(&entry.channel, value));
+    })?;
+    Ok(lasts)
+}
+
+/// What the values of a channel look like.
+fn form(channel: &Channel, registry: &Registry) -> Form {
+    let decoded = Registry::decodes(&channel.type_name).then(|| registry.decoder(&channel.type_name).ok()).flatten();
+    if let Some(form) = decoded.and_then(|decoder| decoder.form(MOST_FIELDS).ok()) {
+        return form;
+    }
+    let list = |scalar: Scalar| Form::List(Box::new(Form::Scalar(scalar)));
+    match channel.ty() {
+        Type::Boolean => Form::Scalar(Scalar::Bool),
+        Type::Int64 => Form::Scalar(Scalar::Int64),
+        Type::Float => Form::Scalar(Scalar::Float),
+        Type::Double => Form::Scalar(Scalar::Double),
+        Type::String => Form::Text,
+        Type::Bytes => Form::Bytes,
+        Type::BooleanArray => list(Scalar::Bool),
+        Type::Int64Array => list(Scalar::Int64),
+        Type::FloatArray => list(Scalar::Float),
+        Type::DoubleArray => list(Scalar::Double),
+        Type::StringArray => Form::List(Box::new(Form::Text)),
+    }
+}
+
+/// Whether only a value tells all of it.
+fn is_open(form: &Form) -> bool {
+    match form {
+        Form::List(_) | Form::Map(..) | Form::Any => true,
+        Form::Array(inner, _) => is_open(inner),
+        Form::Struct(fields) => fields.iter().any(|(_, form)| is_open(form)),
+        Form::Scalar(_) | Form::Text | Form::Bytes | Form::Enum(_) => false,
+    }
+}
+
+fn sort(form: &Form) -> &'static str {
+    match form {
+        Form::Scalar(Scalar::Bool) => "boolean",
+        Form::Scalar(Scalar::Char) | Form::Text => "text",
+        Form::Scalar(_) => "number",
+        Form::Bytes => "bytes",
+        Form::Enum(_) => "enum",
+        Form::List(_) | Form::Array(..) => "list",
+        Form::Struct(_) | Form::Map(..) => "struct",
+        Form::Any => "any",
+    }
+}
+
+fn sort_of_tree(tree: &Tree) -> &'static str {
+    match tree {
+        Tree::Null => "any",
+        Tree::Bool(_) => "boolean",
+        Tree::Int(_) | Tree::UInt(_) | Tree::Float(_) | Tree::Double(_) => "number",
+        Tree::Text(_) => "text",
+        Tree::Bytes(_) => "bytes",
+        Tree::List(_) => "list",
+        Tree::Map(_) => "struct",
+        Tree::Enum { .. } => "enum",
+    }
+}
+
+/// Lists the parts of a channel's values, at most so many.
+struct Fields<'c> {
+    channel: &'c Channel,
+    left: usize,
+}
+
+impl Fields<'_> {
+    fn of(&mut self, form: &Form, value: Option<&Tree>, path: &str) -> Vec<api::Field> {
+        let mut found = Vec::new();
+        match (form, value) {
+            (Form::Struct(fields), _) => {
+                for (name, form) in fields {
+                    let value = value.and_then(|value| value.field(name));
+                    found.extend(self.field(format!("{path}.{name}"), name, form, value));
+                }
+            }
+            (Form::Array(inner, count), _) => {
+                for place in 0..(*count).min(MOST_ELEMENTS) {
+                    let value = value.and_then(|value| value.items()?.get(place));
+                    found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), inner, value));
+                }
+            }
+            (Form::List(inner), Some(Tree::List(items))) => {
+                for (place, item) in items.iter().take(MOST_ELEMENTS).enumerate() {
+                    found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), inner, Some(item)));
+                }
+            }
+            (Form::Map(_, inner), Some(Tree::Map(items))) => {
+                for (name, item) in items {
+                    found.extend(self.field(format!("{path}.{name}"), name, inner, Some(item)));
+                }
+            }
+            (Form::Any, Some(Tree::List(items))) => {
+                for (place, item) in items.iter().take(MOST_ELEMENTS).enumerate() {
+                    found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), &Form::Any, Some(item)));
+                }
+            }
+            (Form::Any, Some(Tree::Map(items))) => {
+                for (name, item) in items {
+                    found.extend(self.field(format!("{path}.{name}"), name, &Form::Any, Some(item)));
+                }
+            }
+            _ => {}
+        }
+        if matches!((form, value), (Form::List(_), _) | (Form::Any, Some(Tree::List(_)))) {
+            let unit = None;
+            let path = format!("{path}.length");
+            found.push(api::Field { path, name: "length".to_owned(), sort: "number", unit, fields: Vec::new() });
+        }
+        found
+    }
+
+    fn field(&mut self, path: String, name: &str, form: &Form, value: Option<&Tree>) -> Option<api::Field> {
+        self.left = self.left.checked_sub(1)?;
+        let sort = match (form, value) {
+            (Form::Any, Some(value)) => sort_of_tree(value),
+            _ => sort(form),
+        };
+        let fields = self.of(form, value, &path);
+        Some(api::Field { unit: unit_of(self.channel, &path), name: name.to_owned(), sort, fields, path })
+    }
+}
+
+/// The most parts of one channel that are listed.
+const MOST_FIELDS: usize = 1000;
+/// The most elements of one list.
+const MOST_ELEMENTS: usize = 32;

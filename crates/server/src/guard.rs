@@ -1,0 +1,174 @@
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::Options;
+use crate::error::Refusal;
+
+/// Whom the server answers: who calls it by its name, comes from no other page, and knows the token if there is one.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    /// Names and addresses of the server, without the port; IPv6 in brackets. Empty if any address will do.
+    hosts: Vec<String>,
+    /// Whether any address of this machine is a name of the server.
+    any_address: bool,
+    port: u16,
+    token: Option<String>,
+    cookie: String,
+}
+
+impl Guard {
+    pub(crate) fn new(address: SocketAddr, options: &Options) -> Self {
+        let mut hosts = vec!["localhost".to_owned(), host_of(address.ip())];
+        if address.ip().is_loopback() {
+            hosts.push("127.0.0.1".to_owned());
+            hosts.push(host_of(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+        }
+        hosts.extend(options.hosts.iter().map(|host| host.trim().to_ascii_lowercase()));
+        Self {
+            hosts,
+            any_address: address.ip().is_unspecified(),
+            port: address.port(),
+            token: options.token.clone().filter(|token| !token.is_empty()),
+            // Cookies know no ports, and two servers may run on one machine.
+            cookie: format!("logpose-{}", address.port()),
+        }
+    }
+
+    /// Whether that is a name of the server, such as `localhost:8080`.
+    fn is_own(&self, authority: &str) -> bool {
+        let Ok(authority) = authority.parse::<Authority>() else { return false };
+        // Somebody else's name before an @ is not part of a host.
+        if authority.as_str().contains('@') || authority.port_u16().unwrap_or(80) != self.port {
+            return false;
+        }
+        let host = authority.host().to_ascii_lowercase();
+        if self.hosts.contains(&host) {
+            return true;
+        }
+        // Bound to all addresses: no name of a stranger's page is a bare address.
+        self.any_address && host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
+    }
+
+    /// Checks what a request says about where it comes from.
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        let headers = request.headers();
+        let forbidden = |code, message: String| Refusal::new(StatusCode::FORBIDDEN, code, message);
+        let host = match single(headers, header::HOST) {
+            Some(host) => host,
+            None => request.uri().authority().map_or("", Authority::as_str),
+        };
+        if !self.is_own(host) {
+            return Err(forbidden("host", format!("this server is not called {host:?}"))
+                .with_help("open the address that logpose printed, or name further hosts with --host"));
+        }
+        if headers.contains_key(header::ORIGIN) {
+            let origin = single(headers, header::ORIGIN).unwrap_or_default();
+            let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if !own.is_some_and(|own| self.is_own(own)) {
+                return Err(forbidden(
+                    "origin",
+                    format!("{origin:?} is another page, and only this server's own may ask"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the request has the token, and whether that came in the address.
+    fn token(&self, request: &Request) -> Option<Known> {
+        let Some(token) = &self.token else { return Some(Known::Already) };
+        let headers = request.headers();
+        let bearer = single(headers, header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let cookie = pairs.find(|(name, _)| *name == self.cookie).map(|(_, value)| value);
+        if [bearer, cookie].into_iter().flatten().any(|given| same(given, token)) {
+            return Some(Known::Already);
+        }
+        let query = request.uri().query().unwrap_or_default();
+        let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+        given.filter(|given| same(given, token)).map(|_| Known::Now)
+    }
+
+    fn set_cookie(&self) -> Option<HeaderValue> {
+        let token = self.token.as_deref()?;
+        let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Strict", self.cookie);
+        HeaderValue::from_str(&cookie).ok()
+    }
+}
+
+/// Since when a client is known.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Known {
+    /// By a cookie or a header, or because there is no token.
+    Already,
+    /// By the address, so that the cookie is to be set.
+    Now,
+}
+
+/// Lets through who may ask, and says on every answer what a browser may do with it.
+pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let is_api = request.uri().path().starts_with("/api/");
+    let known = guard.token(&request);
+    let mut response = match (guard.check(&request), known) {
+        (Err(refusal), _) => refusal.into_response(),
+        (Ok(()), None) => Refusal::new(StatusCode::UNAUTHORIZED, "token", "this server wants its token")
+            .with_help("open the whole address that logpose printed, with ?token=…")
+            .into_response(),
+        (Ok(()), _) if !matches!(*request.method(), Method::GET | Method::POST | Method::HEAD) => {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "only GET and POST are answered").into_response()
+        }
+        (Ok(()), Some(_)) => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    if known == Some(Known::Now)
+        && let Some(cookie) = guard.set_cookie()
+    {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_api || !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+/// The one value of a header; none if there are several or it is no text.
+fn single(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(first)
+}
+
+/// Whether two texts are the same, in a time that tells nothing about where they differ.
+fn same(given: &str, token: &str) -> bool {
+    let (given, token) = (given.as_bytes(), token.as_bytes());
+    let differ = given.iter().zip(token).fold(0, |differ, (a, b)| differ | (a ^ b));
+    given.len() == token.len() && std::hint::black_box(differ) == 0
+}
+
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+const ALWAYS: [(&str, &str); 5] = [
+    ("content-security-policy", POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
+/// What the page may do: its own scripts and styles, its own server, pictures that it made itself. A WebSocket to the
+/// same host and port is 'self' too.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";

@@ -1,0 +1,88 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::error::Refusal;
+
+/// Work that reads logs: on threads of its own, some at a time, given up when nobody waits for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Jobs {
+    /// What draws: short.
+    quick: Arc<Semaphore>,
+    /// What looks at every sample: statistics, SQL, export.
+    slow: Arc<Semaphore>,
+}
+
+/// Whether anybody still waits for a job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether the job is to be given up.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Stops the job when the future that waits for it is dropped.
+struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Jobs {
+    pub(crate) fn new(processors: usize) -> Self {
+        let processors = processors.max(1);
+        Self { quick: Arc::new(Semaphore::new(processors.max(2))), slow: Arc::new(Semaphore::new(2)) }
+    }
+
+    /// Runs what takes about as long as a frame.
+    pub(crate) async fn quick<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        run(&self.quick, QUICK, work).await
+    }
+
+    /// Runs what may take seconds.
+    pub(crate) async fn slow<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        run(&self.slow, SLOW, work).await
+    }
+}
+
+async fn run<T: Send + 'static>(
+    places: &Arc<Semaphore>,
+    most: Duration,
+    work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(Refusal::stopped()) };
+    let stop = Stop::default();
+    let waiting = Waiting(stop.clone());
+    let job = tokio::task::spawn_blocking(move || {
+        // The place is kept until the work is over, also if nobody waits any more.
+        let _place = place;
+        if stop.is_set() { Err(Refusal::stopped()) } else { work(&stop) }
+    });
+    let done = tokio::time::timeout(most, job).await;
+    drop(waiting);
+    match done {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => Err(Refusal::new(
+            axum::http::StatusCode::INTERNAL_SERVER_ERROR,
+            "defect",
+            "logpose made a mistake with this request; others still work",
+        )),
+        Err(_) => Err(Refusal::stopped().with_help("ask for a shorter stretch of time, or for fewer series")),
+    }
+}
+
+const QUICK: Duration = Duration::from_secs(60);
+const SLOW: Duration = Duration::from_secs(600);

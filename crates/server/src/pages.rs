@@ -1,0 +1,57 @@
+use axum::extract::Request;
+use axum::http::{Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::Refusal;
+
+include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The page and its parts: what was embedded, by exactly its name. No path of a request reaches the file system.
+pub(crate) async fn page(request: Request) -> Response {
+    let path = request.uri().path();
+    let name = if path == "/" { INDEX } else { path };
+    let missing = || {
+        Refusal::missing("no-path", format!("there is nothing at {path}"))
+            .with_help("the page is at /, the API below /api")
+            .into_response()
+    };
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "pages are only read").into_response();
+    }
+    match FILES.iter().find(|(known, _)| *known == name) {
+        Some((_, bytes)) => {
+            let kept = if name.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+            ([(header::CONTENT_TYPE, kind(name)), (header::CACHE_CONTROL, kept)], *bytes).into_response()
+        }
+        None if name == INDEX => {
+            ([(header::CONTENT_TYPE, kind(INDEX)), (header::CACHE_CONTROL, "no-cache")], NO_PAGE).into_response()
+        }
+        None => missing(),
+    }
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "woff2" => "font/woff2",
+        "wasm" => "application/wasm",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+const INDEX: &str = "/index.html";
+/// What stands in for the page where it was not built.
+const NO_PAGE: &str = "<!doctype html>
+<html lang=\"en\">
+<meta charset=\"utf-8\">
+<title>logpose</title>
+<h1>logpose</h1>
+<p>This binary was built without its front end: run <code>make web</code> and build it again.
+<p>The API works: <a href=\"/api/session\">/api/session</a>.
+";

@@ -1,0 +1,127 @@
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array};
+use arrow_schema::{DataType, Field};
+use axum::extract::State;
+use axum::http::StatusCode;
+use logpose::{Bucket, Drawn};
+use logpose_core::Time;
+
+use crate::api;
+use crate::clock::Clock;
+use crate::error::Refusal;
+use crate::ipc::{Arrow, schema};
+use crate::reference::{Series, number};
+use crate::router::{App, Ask};
+use crate::session::WIDTH;
+
+/// `POST /api/pixels`
+pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQuery>) -> Result<Arrow, Refusal> {
+    let session = app.session.clone();
+    app.jobs
+        .quick(move |stop| {
+            let width = checked(&query)?;
+            let series = Series::find_all(&session, &query.series)?;
+            let mut traces = Traces::default();
+            for (place, one) in (0..).zip(&series) {
+                if stop.is_set() {
+                    return Err(Refusal::stopped());
+                }
+                traces.draw(place, one, query.start, query.end, width)?;
+            }
+            traces.finish()
+        })
+        .await
+}
+
+/// The width, if the request makes sense.
+pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, Refusal> {
+    if query.width == 0 || query.width > WIDTH {
+        let message = format!("{} pixels are no width", query.width);
+        return Err(Refusal::bad("bad-width", message).with_help(format!("ask for 1 to {WIDTH}")));
+    }
+    ordered(query.start, query.end)?;
+    Ok(query.width)
+}
+
+/// Complains about a stretch of time that ends before it begins.
+pub(crate) fn ordered(start: f64, end: f64) -> Result<(), Refusal> {
+    if start <= end {
+        return Ok(());
+    }
+    Err(Refusal::bad("bad-range", format!("the range ends at {end} s, before it begins at {start} s")))
+}
+
+/// What is drawn of several series: the rows of the answer.
+#[derive(Default)]
+pub(crate) struct Traces {
+    series: Vec<u16>,
+    /// `t`, `u`, `first`, `min`, `max`, `last`.
+    columns: [Vec<f64>; 6],
+    about: Vec<api::Trace>,
+}
+
+impl Traces {
+    /// Adds what is drawn of a series on so many pixels, with its neighbours outside of the range.
+    pub(crate) fn draw(&mut self, place: u16, one: &Series, start: f64, end: f64, width: usize) -> Result<(), Refusal> {
+        let (start, end) = one.within(start, end);
+        let mut buckets = Vec::new();
+        let drawn = one.store.drawn(one.channel, &one.steps, (start, end), width, &mut buckets)?;
+        let Some(Drawn { samples, raw, low, high }) = drawn else {
+            self.about.push(api::Trace { samples: 0, raw: true, low: None, high: None });
+            return Ok(());
+        };
+        let parts = one.parts();
+        // Buckets at the edges may reach beyond the range already.
+        let from = buckets.first().map_or(start, |bucket| bucket.start.min(start));
+        let to = buckets.last().map_or(end, |bucket| bucket.end.max(end));
+        let (mut before, mut behind) = (None, None);
+        one.store.read_back(one.channel, from, &mut |time, value| {
+            before = Some(Bucket::of(time, number(&parts, value, &one.steps)));
+            ControlFlow::Break(())
+        })?;
+        if to < Time::MAX {
+            one.store.read(one.channel, to.plus(1), Time::MAX, &mut |time, value| {
+                behind = Some(Bucket::of(time, number(&parts, value, &one.steps)));
+                ControlFlow::Break(())
+            })?;
+        }
+        let about = api::Trace { samples, raw, low, high };
+        self.add(place, before.iter().chain(&buckets).chain(&behind), &one.clock, about);
+        Ok(())
+    }
+
+    /// Adds buckets of a series.
+    pub(crate) fn add<'b>(
+        &mut self,
+        place: u16,
+        buckets: impl Iterator<Item = &'b Bucket>,
+        clock: &Clock,
+        about: api::Trace,
+    ) {
+        for bucket in buckets {
+            self.series.push(place);
+            let Bucket { start, end, first, min, max, last, .. } = *bucket;
+            let row = [clock.seconds(start), clock.seconds(end), first, min, max, last];
+            self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        self.about.push(about);
+    }
+
+    /// The answer.
+    pub(crate) fn finish(self) -> Result<Arrow, Refusal> {
+        let about = serde_json::to_string(&self.about).unwrap_or_default();
+        let mut fields = vec![Field::new("series", DataType::UInt16, false)];
+        fields.extend(COLUMNS.map(|name| Field::new(name, DataType::Float64, false)));
+        let schema = schema(fields, "series", about);
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
+        columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer does not fit: {error}"))
+        })?;
+        Arrow::of(&schema, &[batch])
+    }
+}
+
+const COLUMNS: [&str; 6] = ["t", "u", "first", "min", "max", "last"];

@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use serde::de::DeserializeOwned;
+
+use crate::error::Refusal;
+use crate::guard::{self, Guard};
+use crate::jobs::Jobs;
+use crate::states::Kept;
+use crate::{Session, channels, console, events, export, pages, pixels, rows, sql, states, stats, table, values};
+
+/// What every request can reach.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub session: Arc<Session>,
+    pub jobs: Jobs,
+    pub changes: Arc<Kept>,
+}
+
+impl App {
+    pub(crate) fn new(session: Session, processors: usize) -> Self {
+        Self { session: Arc::new(session), jobs: Jobs::new(processors), changes: Arc::default() }
+    }
+}
+
+/// All that is answered, behind the guard.
+pub(crate) fn router(app: App, guard: Guard) -> Router {
+    let api = Router::new()
+        .route("/session", get(channels::session))
+        .route("/logs/{log}/channels", get(channels::channels))
+        .route("/logs/{log}/events", get(events::events))
+        .route("/pixels", post(pixels::pixels))
+        .route("/states", post(states::states))
+        .route("/values", post(values::values))
+        .route("/rows", post(rows::rows))
+        .route("/table", post(table::table))
+        .route("/console", post(console::console))
+        .route("/stats", post(stats::stats))
+        .route("/sql", post(sql::sql))
+        .route("/export", post(export::export))
+        .fallback(nothing)
+        .method_not_allowed_fallback(not_so)
+        .layer(DefaultBodyLimit::max(BODY));
+    Router::new()
+        .nest("/api", api)
+        .fallback(pages::page)
+        .layer(from_fn_with_state(Arc::new(guard), guard::guard))
+        .with_state(app)
+}
+
+async fn nothing(request: Request) -> Refusal {
+    Refusal::missing("no-path", format!("there is nothing at {}", request.uri().path()))
+        .with_help("docs/http-api.md lists what there is")
+}
+
+async fn not_so(request: Request) -> Refusal {
+    let message = format!("{} does not answer to {}", request.uri().path(), request.method());
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+}
+
+/// The JSON body of a request.
+pub(crate) struct Ask<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            let message = "the body is not said to be JSON";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
+                .with_help("send the header Content-Type: application/json"));
+        }
+        let body = Bytes::from_request(request, state).await.map_err(|rejection: BytesRejection| {
+            let message = format!("a body has at most {BODY} bytes");
+            let code = if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "cut-off" };
+            Refusal::new(rejection.status(), code, message)
+        })?;
+        serde_json::from_slice(&body).map(Self).map_err(|error| {
+            Refusal::bad("bad-request", format!("the body does not fit: {error}"))
+                .with_help("docs/http-api.md shows what each request has")
+        })
+    }
+}
+
+/// The most bytes of a request's body.
+const BODY: usize = 1 << 20;

@@ -1,0 +1,129 @@
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use crate::guard::Guard;
+use crate::router::{App, router};
+use crate::{Error, Session};
+
+/// Where a server listens, and whom it answers.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The address; port 0 for any that is free.
+    pub bind: SocketAddr,
+    /// What a client must know. Needed where other machines can reach the server.
+    pub token: Option<String>,
+    /// Names besides the address by which the server may be called.
+    pub hosts: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { bind: SocketAddr::from(([127, 0, 0, 1], 0)), token: None, hosts: Vec::new() }
+    }
+}
+
+/// A server that runs until it is stopped or dropped.
+pub struct Server {
+    address: SocketAddr,
+    token: Option<String>,
+    runtime: Option<Runtime>,
+    task: Option<JoinHandle<()>>,
+    end: Arc<Notify>,
+}
+
+impl Server {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken, or can be reached from other machines and there is no token.
+    pub fn start(session: Session, options: &Options) -> Result<Self, Error> {
+        if !options.bind.ip().to_canonical().is_loopback() && options.token.as_deref().is_none_or(str::is_empty) {
+            return Err(Error::NoToken(options.bind));
+        }
+        let processors = available_parallelism().map_or(1, usize::from);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(processors.clamp(2, 8))
+            .max_blocking_threads(BLOCKING)
+            .thread_name("logpose-server")
+            .enable_all()
+            .build()
+            .map_err(Error::Threads)?;
+        let failed = |reason| Error::Bind { address: options.bind, reason };
+        let listener = runtime.block_on(TcpListener::bind(options.bind)).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let guard = Guard::new(address, options);
+        let app = App::new(session, processors);
+        let routes = router(app, guard);
+        let end = Arc::new(Notify::new());
+        let ended = Arc::clone(&end);
+        let task = runtime.spawn(async move {
+            let served = axum::serve(listener, routes).with_graceful_shutdown(async move { ended.notified().await });
+            // It only ends when it is told to: errors of single connections are theirs.
+            let _ = served.await;
+        });
+        Ok(Self { address, token: options.token.clone(), runtime: Some(runtime), task: Some(task), end })
+    }
+
+    /// The address that it listens on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to open in a browser on this machine; with the token, if there is one.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let ip = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
+            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(std::net::Ipv6Addr::LOCALHOST),
+            ip => ip,
+        };
+        let address = SocketAddr::new(ip, self.address.port());
+        match &self.token {
+            Some(token) => format!("http://{address}/?token={token}"),
+            None => format!("http://{address}/"),
+        }
+    }
+
+    /// Waits until it is stopped from another thread, which is forever if nobody does.
+    pub fn wait(&mut self) {
+        if let (Some(runtime), Some(task)) = (&self.runtime, self.task.take()) {
+            let _ = runtime.block_on(task);
+        }
+    }
+
+    /// Stops to listen and cuts off who is still connected.
+    pub fn stop(mut self) {
+        self.shut();
+    }
+
+    fn shut(&mut self) {
+        self.end.notify_one();
+        if let Some(runtime) = self.runtime.take() {
+            // Jobs notice soon that nobody waits for them; the process must not wait for the slowest.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Threads for jobs: more than run at once, so that those that are being given up do not block others.
+const BLOCKING: usize = 32;

@@ -1,0 +1,97 @@
+use axum::Json;
+use axum::extract::State;
+use logpose::schema::Tree;
+use logpose::{Schemas, Step, tree_at};
+use logpose_core::{Channel, ChannelId, Value};
+use serde_json::Value as Any;
+
+use crate::api;
+use crate::error::Refusal;
+use crate::reference::Series;
+use crate::router::{App, Ask};
+
+/// `POST /api/values`
+pub(crate) async fn values(
+    State(app): State<App>,
+    Ask(query): Ask<api::ValuesQuery>,
+) -> Result<Json<api::Values>, Refusal> {
+    let session = app.session.clone();
+    let values = app.jobs.quick(move |_| {
+        let series = Series::find_all(&session, &query.values)?;
+        Ok(api::Values { values: held(&series, query.t)? })
+    });
+    Ok(Json(values.await?))
+}
+
+/// What each series holds at a session time: one look-up for each log.
+fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
+    let mut held: Vec<Option<api::Held>> = series.iter().map(|_| None).collect();
+    let mut logs: Vec<usize> = series.iter().map(|one| one.log).collect();
+    logs.sort_unstable();
+    logs.dedup();
+    for log in logs {
+        let places: Vec<usize> =
+            series.iter().enumerate().filter(|(_, one)| one.log == log).map(|(place, _)| place).collect();
+        let of = |place: usize| places.get(place).and_then(|place| Some((*place, series.get(*place)?)));
+        let Some((_, first)) = of(0) else { continue };
+        let channels: Vec<ChannelId> = (0..places.len()).filter_map(|place| Some(of(place)?.1.channel)).collect();
+        first.store.held(&channels, first.clock.time(t), &mut |place, time, value| {
+            let Some((place, one)) = of(place) else { return };
+            let Some(channel) = one.channel() else { return };
+            let shown = show(&one.catalog.schemas, channel, value, &one.steps);
+            if let (Some((value, text)), Some(held)) = (shown, held.get_mut(place)) {
+                *held = Some(api::Held { t: one.clock.seconds(time), value, text });
+            }
+        })?;
+    }
+    Ok(held)
+}
+
+/// A part of a value as JSON and as one line for people; nothing if the value has no such part.
+fn show(schemas: &Schemas, channel: &Channel, value: &Value<'_>, steps: &[Step]) -> Option<(Any, String)> {
+    if steps.is_empty() {
+        let mut json = Vec::new();
+        schemas.write_json(channel, value, &mut json);
+        let json = serde_json::from_slice(&json).unwrap_or(Any::Null);
+        return Some((json, line(schemas, channel, value, steps)?));
+    }
+    let tree = schemas.tree(channel, value);
+    let part = tree_at(&tree, steps)?;
+    let mut json = Vec::new();
+    part.write_json(&mut json);
+    Some((serde_json::from_slice(&json).unwrap_or(Any::Null), text(&part)))
+}
+
+/// A part of a value as one line for people.
+pub(crate) fn line(schemas: &Schemas, channel: &Channel, value: &Value<'_>, steps: &[Step]) -> Option<String> {
+    if !steps.is_empty() {
+        return tree_at(&schemas.tree(channel, value), steps).map(|part| text(&part));
+    }
+    let mut text = String::new();
+    schemas.write_text(channel, value, &mut text);
+    Some(cut(text))
+}
+
+fn text(tree: &Tree) -> String {
+    match tree {
+        // Bare, as `logpose cat` shows the texts of channels.
+        Tree::Text(text) => cut(text.chars().flat_map(shown_char).collect()),
+        tree => cut(tree.to_string()),
+    }
+}
+
+fn shown_char(c: char) -> impl Iterator<Item = char> {
+    let (odd, plain) = if c.is_control() { (Some(c.escape_default()), None) } else { (None, Some(c)) };
+    odd.into_iter().flatten().chain(plain)
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(at);
+        text.push('…');
+    }
+    text
+}
+
+/// Characters of a line.
+const LONGEST: usize = 1000;
