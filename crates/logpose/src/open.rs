@@ -280,6 +280,11 @@ impl Log {
         merge::run(&[merge::Input::new(self, lookup, &[])], sink)
     }
 
+    /// Where something about it may be kept.
+    pub(crate) fn sidecar(&self) -> Option<&Sidecar> {
+        self.sidecar.as_ref()
+    }
+
     /// Whether the place of every record is known already.
     pub(crate) fn has_places(&self) -> bool {
         self.index.placed || self.placed.get().is_some()

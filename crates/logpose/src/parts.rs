@@ -232,6 +232,14 @@ impl Parts {
         Self { how, path: String::new() }
     }
 
+    /// The layout of its values, where they are one struct.
+    pub(crate) fn layout(&self) -> Option<&Arc<Layout>> {
+        match &self.how {
+            How::Struct(layout) => Some(layout),
+            _ => None,
+        }
+    }
+
     /// Tells every part of a value, in its order.
     pub fn visit(&mut self, value: &Value<'_>, visit: &mut dyn Visit) {
         let mut walk = Walk { path: &mut self.path, visit };

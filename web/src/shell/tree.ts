@@ -165,21 +165,21 @@ export function rowsOf(nodes: TreeNode[], isOpen: (id: string) => boolean, level
   return rows;
 }
 
-/** What to show open at first: the ways down to where something can be chosen, while that stays short. */
-export function openAtFirst(nodes: TreeNode[], most = 26): string[] {
+/** What to show open at first: small groups, as many as keep the list short. */
+export function openAtFirst(nodes: TreeNode[], most = 28): string[] {
   const open: string[] = [];
   let rows = nodes.length;
-  let wave = nodes;
-  for (;;) {
-    const groups = wave.filter((node) => !node.ref && !node.aside && node.children.length > 0);
-    const more = groups.reduce((sum, node) => sum + node.children.length, 0);
-    if (groups.length === 0 || (rows + more > most && open.length > 0)) return open;
+  const groups = (among: TreeNode[]) => among.filter((node) => !node.ref && !node.aside && node.children.length > 0);
+  let waiting = groups(nodes);
+  while (waiting.length > 0) {
+    const least = waiting.reduce((a, b) => (b.children.length < a.children.length ? b : a));
     // One group alone is opened however long it is: a list of one says nothing.
-    if (rows + more > most && groups.length > 1) return open;
-    rows += more;
-    open.push(...groups.map((node) => node.id));
-    wave = groups.flatMap((node) => node.children);
+    if (rows + least.children.length > most && rows > 1) return open;
+    rows += least.children.length;
+    open.push(least.id);
+    waiting = [...waiting.filter((node) => node !== least), ...groups(least.children)];
   }
+  return open;
 }
 
 /** A channel, or a part of one, that can be searched for. */

@@ -47,10 +47,10 @@ class Live {
     this.#revisions = logs.logs.map((log) => log.revision);
     this.#socket ??= new LiveSocket(
       (tick) => this.#tick(tick),
-      (traces, subscribed) => this.#spread(traces, subscribed),
+      (found, subscribed) => this.#spread(found, subscribed),
       (open) => {
-        if (open && !this.connected) void this.#again();
-        this.connected = open;
+        if (!open) void this.#check();
+        else if (!this.connected) void this.#again();
       },
     );
     this.#subscribe();
@@ -118,14 +118,23 @@ class Live {
     }
   }
 
-  #spread(traces: Trace[], subscribed: Reference[]): void {
-    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), traces[place] ?? null]));
+  #spread(told: Trace[], subscribed: Reference[]): void {
+    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), told[place] ?? null]));
     for (const { references, take } of this.#subscriptions) {
       const found = references.map((reference) => {
         const trace = byKey.get(keyOf(reference));
         return trace && trace.t.length > 0 ? trace : null;
       });
       if (found.some((trace) => trace !== null)) take(found);
+    }
+  }
+
+  /** The socket ended. That alone does not mean that the server did. */
+  async #check(): Promise<void> {
+    try {
+      await getSession();
+    } catch {
+      this.connected = false;
     }
   }
 
@@ -137,6 +146,7 @@ class Live {
       logs.session = await getSession();
       if (names() !== before) location.reload();
       else await Promise.all(logs.logs.map((log) => logs.refresh(log.id)));
+      this.connected = true;
     } catch {
       return;
     }

@@ -1,11 +1,17 @@
 //! Looking around in a log: any channel at any time, and how it looks from afar.
 
 mod bucket;
+mod fields;
+mod kept;
 mod level;
+mod pass;
 mod pyramid;
 mod shelf;
+#[cfg(test)]
+mod tests;
 mod track;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -14,6 +20,7 @@ use logpose_core::{ChannelId, Index, Row, Time, Value};
 pub use bucket::Bucket;
 pub use pyramid::{Piece, Pyramid};
 
+use kept::Kept;
 use pyramid::Grid;
 use shelf::Shelf;
 use track::Track;
@@ -46,6 +53,9 @@ use crate::{Error, Log, Part, Parts, Progress, Sort, Step};
 /// ```
 pub struct Browse {
     log: Arc<Log>,
+    /// What one pass over the log made.
+    far: Far,
+    /// What was made since, because somebody asked for it.
     pyramids: Shelf<(ChannelId, Vec<Step>), Option<Arc<Pyramid>>>,
     orders: Shelf<ChannelId, Vec<(Time, u64)>>,
 }
@@ -64,10 +74,23 @@ pub struct Drawn {
 }
 
 impl Browse {
-    /// Makes ready what is looked at from afar.
-    pub fn new(log: Arc<Log>, _progress: &dyn Progress) -> Result<Self, Error> {
+    /// Makes ready what is looked at from afar: by one pass over the log on all threads, or out of the cache, if the log
+    /// was opened with one.
+    pub fn new(log: Arc<Log>, progress: &dyn Progress) -> Result<Self, Error> {
+        Self::with(log, pass::FEW, pass::WINDOW, progress)
+    }
+
+    /// The same, where a channel of at least so many samples is made in the pass, which reads so many bytes at once.
+    fn with(log: Arc<Log>, few: u64, window: u64, progress: &dyn Progress) -> Result<Self, Error> {
         log.placed()?;
-        Ok(Self { log, pyramids: Shelf::new(PYRAMIDS, MOST), orders: Shelf::new(ORDERS, MOST) })
+        let far = Far::of(&log, few, window, progress)?;
+        Ok(Self { log, far, pyramids: Shelf::new(PYRAMIDS, MOST), orders: Shelf::new(ORDERS, MOST) })
+    }
+
+    /// Whether what is looked at from afar was kept from an earlier time.
+    #[must_use]
+    pub fn from_cache(&self) -> bool {
+        matches!(self.far, Far::Kept(_, true))
     }
 
     /// The log.
@@ -134,6 +157,9 @@ impl Browse {
     /// How a part of a channel's values looks from afar; none where it is neither a number nor a truth value. Those are 0
     /// and 1, and a sample without that part is NaN.
     pub fn pyramid(&self, channel: ChannelId, path: &[Step]) -> Result<Option<Arc<Pyramid>>, Error> {
+        if let Some(pyramid) = self.far.pyramid(channel, path) {
+            return Ok(Some(pyramid));
+        }
         let key = (channel, path.to_vec());
         let made = self.pyramids.get(&key, || {
             let pyramid = self.made(channel, path)?.map(Arc::new);
@@ -237,6 +263,44 @@ impl Browse {
             })?),
         };
         Ok(Track::new(&self.log, index, channel, found, order))
+    }
+}
+
+/// The pyramids that one pass made.
+enum Far {
+    Made(HashMap<(ChannelId, String), Arc<Pyramid>>),
+    /// In a file, and whether that was there before.
+    Kept(Kept, bool),
+}
+
+impl Far {
+    fn of(log: &Log, few: u64, window: u64, progress: &dyn Progress) -> Result<Self, Error> {
+        if let Some(kept) = log.sidecar().and_then(Kept::read) {
+            return Ok(Self::Kept(kept, true));
+        }
+        let lanes = pass::plan(log, few);
+        if lanes.is_empty() {
+            return Ok(Self::Made(HashMap::new()));
+        }
+        let fill = pass::fill(log, &lanes);
+        let made = pass::build(log, &lanes, fill, window, progress)?;
+        if let Some(sidecar) = log.sidecar() {
+            Kept::write(sidecar, &lanes, &made, fill);
+            // A mapped file is memory that the system may take back.
+            if let Some(kept) = Kept::read(sidecar) {
+                return Ok(Self::Kept(kept, false));
+            }
+        }
+        let named = lanes.into_iter().zip(made);
+        Ok(Self::Made(named.map(|(lane, made)| ((lane.channel, lane.path), Arc::new(made))).collect()))
+    }
+
+    fn pyramid(&self, channel: ChannelId, path: &[Step]) -> Option<Arc<Pyramid>> {
+        let path: String = path.iter().map(ToString::to_string).collect();
+        match self {
+            Self::Made(made) => made.get(&(channel, path)).cloned(),
+            Self::Kept(kept, _) => kept.pyramid(channel, &path),
+        }
     }
 }
 
