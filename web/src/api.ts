@@ -9,7 +9,8 @@ export type Level = "info" | "warning" | "error";
 
 export interface Problem {
   severity: string;
-  at: number;
+  /** The byte, if a place can be named. */
+  at: number | null;
   message: string;
 }
 

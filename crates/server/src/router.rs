@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -8,6 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::error::Refusal;
 use crate::guard::{self, Guard};
@@ -78,10 +80,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
                 .with_help("send the header Content-Type: application/json"));
         }
-        let body = Bytes::from_request(request, state).await.map_err(|rejection: BytesRejection| {
-            let message = format!("a body has at most {BODY} bytes");
-            let code = if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "cut-off" };
-            Refusal::new(rejection.status(), code, message)
+        let body = timeout(SENDING, Bytes::from_request(request, state)).await;
+        let body = body.map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come"))?;
+        let body = body.map_err(|rejection: BytesRejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a body has at most {BODY} bytes"))
+            }
+            status => Refusal::new(status, "cut-off", "the body did not come whole"),
         })?;
         serde_json::from_slice(&body).map(Self).map_err(|error| {
             Refusal::bad("bad-request", format!("the body does not fit: {error}"))
@@ -92,3 +97,5 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
 
 /// The most bytes of a request's body.
 const BODY: usize = 1 << 20;
+/// How long a body may take to come.
+const SENDING: Duration = Duration::from_secs(30);

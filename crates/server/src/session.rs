@@ -116,7 +116,7 @@ impl std::fmt::Debug for Session {
 }
 
 /// The most series that one request may ask for.
-pub(crate) const SERIES: usize = 256;
+pub(crate) const SERIES: usize = 1024;
 /// The most pixels.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.

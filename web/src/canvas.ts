@@ -1,0 +1,96 @@
+/** What all canvases share: colours of the theme, fonts, shapes, pictures as files. */
+
+import { createSubscriber } from "svelte/reactivity";
+import type { Paint } from "./painter.svelte";
+
+export { painter, type Paint } from "./painter.svelte";
+
+const subscribe = createSubscriber((update) => {
+  const observer = new MutationObserver(update);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
+});
+
+let known: CSSStyleDeclaration | null = null;
+let values = new Map<string, string>();
+let theme: string | undefined;
+
+/** The value of a variable of theme.css, `color("--series-0")`; whoever asks in an effect is run again on another theme. */
+export function color(name: string): string {
+  subscribe();
+  const now = document.documentElement.dataset["theme"];
+  if (now !== theme) {
+    theme = now;
+    values = new Map();
+  }
+  let value = values.get(name);
+  if (value === undefined) {
+    known ??= getComputedStyle(document.documentElement);
+    value = known.getPropertyValue(name).trim();
+    values.set(name, value);
+  }
+  return value;
+}
+
+/** The colour of the series at a place; they repeat after ten. */
+export const seriesColor = (place: number): string => color(`--series-${((place % 10) + 10) % 10}`);
+
+/** A colour of the theme, `#rrggbb`, with another opacity, 0 to 1. */
+export function faded(hex: string, opacity: number): string {
+  const part = Math.round(Math.min(Math.max(opacity, 0), 1) * 255);
+  return hex.slice(0, 7) + part.toString(16).padStart(2, "0");
+}
+
+/** A font of the theme for `context.font`. */
+export const font = (size: number, weight = 400, family: "--font" | "--mono" = "--font"): string =>
+  `${weight} ${size}px ${color(family)}`;
+
+/** Text with its middle, left or right at a point. */
+export function label(
+  context: CanvasRenderingContext2D,
+  text: string,
+  x: number,
+  y: number,
+  align: CanvasTextAlign = "center",
+  baseline: CanvasTextBaseline = "middle",
+): void {
+  context.textAlign = align;
+  context.textBaseline = baseline;
+  context.fillText(text, x, y);
+}
+
+/** A line with a head at its end, in the context's stroke colour and width. */
+export function arrow(
+  context: CanvasRenderingContext2D,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  head: number,
+): void {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  const size = Math.min(head, Math.hypot(x1 - x0, y1 - y0));
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.moveTo(x1 - size * Math.cos(angle - 0.5), y1 - size * Math.sin(angle - 0.5));
+  context.lineTo(x1, y1);
+  context.lineTo(x1 - size * Math.cos(angle + 0.5), y1 - size * Math.sin(angle + 0.5));
+  context.stroke();
+}
+
+/** The picture as a PNG, twice as fine as on a plain screen, on the colour of panels. */
+export async function picture(paint: Paint, width: number, height: number, ratio = 2): Promise<Blob> {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser has no canvas");
+  context.scale(ratio, ratio);
+  context.fillStyle = color("--panel");
+  context.fillRect(0, 0, width, height);
+  paint(context, width, height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large"))), "image/png"),
+  );
+}

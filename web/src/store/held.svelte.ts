@@ -1,0 +1,110 @@
+/** Values at the cursor, for everything that shows them. */
+
+import { postValues } from "../api";
+import type { Held, Reference } from "../api";
+import type { SeriesRef } from "../model";
+import { clock } from "./clock.svelte";
+import { logs } from "./session.svelte";
+
+/** Somebody who wants to know. */
+class Watcher {
+  /** Where a name leads to nothing there is a null. */
+  references: (Reference | null)[] = [];
+  values = $state.raw<(Held | null)[]>([]);
+}
+
+const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
+
+/** Joins what all watchers want into one request a frame. One is under way at a time, always for the newest moment. */
+class Hub {
+  readonly #watchers = new Set<Watcher>();
+  #asked = false;
+  #busy = false;
+  #pause = 0;
+
+  add(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+  }
+
+  /** The cursor moved, or somebody wants other series. */
+  ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    if (!this.#busy) this.#schedule();
+  }
+
+  #schedule(): void {
+    requestAnimationFrame(() => void this.#send());
+  }
+
+  async #send(): Promise<void> {
+    if (this.#busy || !this.#asked) return;
+    this.#asked = false;
+    const places = new Map<string, number>();
+    const wanted: Reference[] = [];
+    for (const watcher of this.#watchers) {
+      for (const reference of watcher.references) {
+        if (!reference || places.has(keyOf(reference))) continue;
+        places.set(keyOf(reference), wanted.length);
+        wanted.push(reference);
+      }
+    }
+    if (wanted.length === 0) {
+      for (const watcher of this.#watchers) watcher.values = watcher.references.map(() => null);
+      return;
+    }
+    this.#busy = true;
+    try {
+      const values = await this.#fetch(clock.cursor, wanted);
+      for (const watcher of this.#watchers) {
+        watcher.values = watcher.references.map((reference) => {
+          const place = reference ? places.get(keyOf(reference)) : undefined;
+          return place === undefined ? null : (values[place] ?? null);
+        });
+      }
+      this.#pause = 0;
+    } catch {
+      // The window tells that the server is away; values come again with it.
+      this.#pause = Math.min(this.#pause * 2 + 250, 5000);
+      setTimeout(() => this.ask(), this.#pause);
+    }
+    this.#busy = false;
+    if (this.#asked) this.#schedule();
+  }
+
+  async #fetch(t: number, wanted: Reference[]): Promise<(Held | null)[]> {
+    const most = Math.max(logs.session.limits.series, 1);
+    const parts: Reference[][] = [];
+    for (let start = 0; start < wanted.length; start += most) parts.push(wanted.slice(start, start + most));
+    const answers = await Promise.all(parts.map((values) => postValues({ t, values })));
+    return answers.flat();
+  }
+}
+
+const hub = new Hub();
+
+/** What series hold at the cursor, in the order of the references; null where there is nothing. For use in components. */
+export function heldAt(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
+  const watcher = new Watcher();
+  $effect(() => {
+    watcher.references = refs().map((ref) => logs.find(ref)?.reference ?? null);
+    hub.ask();
+  });
+  $effect(() => {
+    void clock.cursor;
+    hub.ask();
+  });
+  $effect(() => {
+    hub.add(watcher);
+    return () => hub.remove(watcher);
+  });
+  return {
+    get values() {
+      return watcher.values;
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** What is still arriving: the socket, how far the logs reach, and who wants new samples at once. */
+
+import { getSession, LiveSocket } from "../api";
+import type { LogState, Reference, Tick, Trace } from "../api";
+import { clock } from "./clock.svelte";
+import { logs } from "./session.svelte";
+import { traces } from "./traces.svelte";
+
+type Take = (traces: (Trace | null)[]) => void;
+
+interface Subscription {
+  references: Reference[];
+  take: Take;
+}
+
+export interface LiveLog {
+  state: LogState;
+  /** Why nothing comes. */
+  trouble: string | null;
+  /** Samples a second. */
+  rate: number;
+  samples: number;
+}
+
+/** The newest moment is guessed on between two ticks, but no longer than this many seconds. */
+const GUESS_S = 0.25;
+
+const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
+
+class Live {
+  /** Whether the server is there. */
+  connected = $state(true);
+  /** By log; empty until the first tick. */
+  logs = $state.raw<LiveLog[]>([]);
+  /** Samples a second, of all logs. */
+  readonly rate = $derived(this.logs.reduce((sum, log) => sum + log.rate, 0));
+  /** What keeps data from coming, of all logs. */
+  readonly trouble = $derived(this.logs.find((log) => log.trouble)?.trouble ?? null);
+
+  #socket: LiveSocket | null = null;
+  readonly #subscriptions = new Set<Subscription>();
+  #revisions: number[] = [];
+  /** The end that the last tick told, and when it told so. */
+  #end: { t: number; at: number } | null = null;
+
+  open(): void {
+    this.#revisions = logs.logs.map((log) => log.revision);
+    this.#socket ??= new LiveSocket(
+      (tick) => this.#tick(tick),
+      (found, subscribed) => this.#spread(found, subscribed),
+      (open) => {
+        if (!open) void this.#check();
+        else if (!this.connected) void this.#again();
+      },
+    );
+    this.#subscribe();
+  }
+
+  /** Keeps the graphs supplied. To be called once, where effects live. */
+  watch(): void {
+    $effect(() => {
+      const { drawn } = traces;
+      if (!clock.live || drawn.length === 0) return;
+      return this.subscribe(drawn, (found) =>
+        found.forEach((trace, place) => {
+          const reference = drawn[place];
+          if (trace && reference) traces.append(reference, trace);
+        }),
+      );
+    });
+  }
+
+  /** Calls `take` with new samples of these series, null for those without any, until the function that it returns is called. */
+  subscribe(references: Reference[], take: Take): () => void {
+    const subscription = { references, take };
+    this.#subscriptions.add(subscription);
+    this.#subscribe();
+    return () => {
+      this.#subscriptions.delete(subscription);
+      this.#subscribe();
+    };
+  }
+
+  /** A frame is about to be drawn: who follows sees time go on evenly, not by ticks. */
+  frame(now: number): void {
+    if (!clock.following || !this.#end) return;
+    const passed = Math.min((now - this.#end.at) / 1000, GUESS_S);
+    const flowing = this.connected && this.rate > 0;
+    const target = this.#end.t + (flowing ? passed : 0);
+    // Never back, and a guess that was too high waits for the data.
+    if (target > clock.last) clock.setBounds(clock.first, target);
+  }
+
+  #subscribe(): void {
+    if (!clock.live) return;
+    const wanted = new Map<string, Reference>();
+    for (const { references } of this.#subscriptions) {
+      for (const reference of references) wanted.set(keyOf(reference), reference);
+    }
+    this.#socket?.subscribe([...wanted.values()].slice(0, logs.session.limits.series));
+  }
+
+  #tick(tick: Tick): void {
+    this.logs = tick.logs.map(({ state, trouble, rate, samples }) => ({ state, trouble, rate, samples }));
+    clock.live = tick.logs.some((log) => log.state === "live" || log.state === "waiting");
+    if (tick.start !== null && tick.end !== null) {
+      this.#end = { t: tick.end, at: performance.now() };
+      if (!clock.following || tick.end > clock.last || tick.start !== clock.first) {
+        clock.setBounds(tick.start, Math.max(tick.end, clock.following ? clock.last : tick.end));
+      }
+    }
+    for (const log of tick.logs) {
+      if (this.#revisions[log.id] === log.revision) continue;
+      this.#revisions[log.id] = log.revision;
+      void logs.refresh(log.id).catch(() => {
+        this.#revisions[log.id] = -1;
+      });
+    }
+  }
+
+  #spread(told: Trace[], subscribed: Reference[]): void {
+    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), told[place] ?? null]));
+    for (const { references, take } of this.#subscriptions) {
+      const found = references.map((reference) => {
+        const trace = byKey.get(keyOf(reference));
+        return trace && trace.t.length > 0 ? trace : null;
+      });
+      if (found.some((trace) => trace !== null)) take(found);
+    }
+  }
+
+  /** The socket ended. That alone does not mean that the server did. */
+  async #check(): Promise<void> {
+    try {
+      await getSession();
+    } catch {
+      this.connected = false;
+    }
+  }
+
+  /** The server is back; perhaps another one, with other logs. */
+  async #again(): Promise<void> {
+    const names = () => logs.logs.map((log) => log.path).join("\n");
+    const before = names();
+    try {
+      logs.session = await getSession();
+      if (names() !== before) location.reload();
+      else await Promise.all(logs.logs.map((log) => logs.refresh(log.id)));
+      this.connected = true;
+    } catch {
+      return;
+    }
+    this.#revisions = logs.logs.map((log) => log.revision);
+  }
+}
+
+export const live = new Live();

@@ -1,0 +1,113 @@
+/** Series beside each other, for views that show one against another. */
+
+import { postRows } from "../api";
+import type { Reference, Rows, Window } from "../api";
+import type { SeriesRef } from "../model";
+import { clock } from "./clock.svelte";
+import { logs } from "./session.svelte";
+
+/** How long a wish must stand before the server is asked: nobody needs what a wheel scrolls past. */
+const PAUSE = 60;
+/** How many answers are kept. */
+const KEPT = 24;
+/** How often the newest data are asked for while they come. */
+const LIVE = 500;
+
+const answers = new Map<string, Rows>();
+
+function remember(key: string, rows: Rows): void {
+  answers.delete(key);
+  answers.set(key, rows);
+  const [oldest] = answers.keys();
+  if (answers.size > KEPT && oldest !== undefined) answers.delete(oldest);
+}
+
+export interface RowsOf {
+  /** The newest answer; of another stretch while the next is under way, never of other series. */
+  readonly rows: Rows | null;
+  readonly loading: boolean;
+  readonly error: string | null;
+}
+
+/**
+ * Rows at the samples of the first series, at most `points`, whenever series or window change. Call it while a component
+ * is made. Without a window, or with a series that no log has, nothing is asked.
+ */
+export function rowsOf(refs: () => SeriesRef[], window: () => Window | null, points: number): RowsOf {
+  let rows = $state.raw<Rows | null>(null);
+  let loading = $state(false);
+  let error = $state<string | null>(null);
+
+  const series = $derived.by(() => {
+    const found = refs().map((ref) => logs.find(ref));
+    if (found.length === 0 || found.some((one) => one === null)) return null;
+    return JSON.stringify(found.flatMap((one) => (one ? [one.reference] : [])));
+  });
+  const wish = $derived.by(() => {
+    const stretch = window();
+    if (!stretch || series === null) return null;
+    return JSON.stringify({
+      start: stretch.start,
+      end: stretch.end,
+      points,
+      series: JSON.parse(series) as Reference[],
+    });
+  });
+  /** Grows while data come that the window may hold. */
+  const beat = $derived(
+    clock.live && (window()?.end ?? -Infinity) >= clock.last ? Math.floor(clock.last / (LIVE / 1000)) : 0,
+  );
+
+  let shown: string | null = null;
+
+  $effect(() => {
+    const body = wish;
+    void beat;
+    error = null;
+    if (shown !== series) rows = null;
+    shown = series;
+    if (body === null) {
+      rows = null;
+      loading = false;
+      return;
+    }
+    const key = beat === 0 ? body : null;
+    const known = key === null ? undefined : answers.get(key);
+    if (known && key !== null) {
+      remember(key, known);
+      rows = known;
+      loading = false;
+      return;
+    }
+    const control = new AbortController();
+    loading = true;
+    const timer = setTimeout(async () => {
+      try {
+        const answer = await postRows(JSON.parse(body) as Parameters<typeof postRows>[0], control.signal);
+        if (key !== null) remember(key, answer);
+        rows = answer;
+        loading = false;
+      } catch (reason) {
+        if (control.signal.aborted) return;
+        error = reason instanceof Error ? reason.message : String(reason);
+        loading = false;
+      }
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  });
+
+  return {
+    get rows() {
+      return rows;
+    },
+    get loading() {
+      return loading;
+    },
+    get error() {
+      return error;
+    },
+  };
+}
