@@ -9,7 +9,8 @@ export type Level = "info" | "warning" | "error";
 
 export interface Problem {
   severity: string;
-  at: number;
+  /** The byte, if a place can be named. */
+  at: number | null;
   message: string;
 }
 
@@ -427,8 +428,10 @@ export class LiveSocket {
         const { tick } = JSON.parse(message.data) as { tick?: Tick };
         if (tick) this.onTick(tick);
       } else {
-        const { subscribe } = this.#wanted;
-        this.onTraces(traces(tableFromIPC(new Uint8Array(message.data)), subscribe.length), subscribe);
+        const table = tableFromIPC(new Uint8Array(message.data));
+        // Not what is wanted now: another subscription may be on its way.
+        const subscribed = JSON.parse(table.schema.metadata.get("references") ?? "[]") as Reference[];
+        this.onTraces(traces(table, subscribed.length), subscribed);
       }
     };
     socket.onclose = () => {

@@ -192,6 +192,10 @@ export function grepCommands(
   });
 }
 
+/** What is in a log, with its modes and events. */
+export const infoCommands = (session: Session): CommandLine[] =>
+  session.logs.filter(readable).map((log) => ({ label: `About ${log.name}`, text: `logpose info ${file(log)}` }));
+
 /** A question in SQL to all logs that are files. */
 export function sqlCommands(session: Session, sql: string): CommandLine[] {
   const found = session.logs.filter(readable);

@@ -1,3 +1,4 @@
+use std::borrow::Borrow;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -87,7 +88,7 @@ impl Format {
     /// What a file of this format is for these logs where nobody says more than `.csv`: a recording of a Refloat board
     /// has a table of its own.
     #[must_use]
-    pub fn suited(self, logs: &[Log], lookups: &[Lookup]) -> Self {
+    pub fn suited<L: Borrow<Log>>(self, logs: &[L], lookups: &[Lookup]) -> Self {
         let (Self::Csv, [_]) = (self, logs) else { return self };
         let feed = Feed::new(logs, lookups.to_vec());
         let channels = feed.wanted().filter_map(|wanted| wanted.index().map(|found| (&found.channel, found.samples)));
@@ -146,9 +147,10 @@ pub struct Report {
 }
 
 /// The same lookups with the schemas that wanted values need: a part of a log must be as readable as the whole.
-fn with_schemas(logs: &[Log], mut lookups: Vec<Lookup>) -> Vec<Lookup> {
+fn with_schemas<L: Borrow<Log>>(logs: &[L], mut lookups: Vec<Lookup>) -> Vec<Lookup> {
     lookups.resize_with(logs.len(), Lookup::default);
-    for (log, lookup) in logs.iter().zip(&mut lookups) {
+    for (log, lookup) in logs.iter().map(Borrow::borrow).zip(&mut lookups) {
+        let log: &Log = log;
         let channels = || (0..).zip(&log.index.channels).map(|(id, found): (ChannelId, _)| (id, &found.channel));
         let schemas: Vec<bool> = channels().map(|(_, c)| Registry::is_schema(&c.name, &c.type_name)).collect();
         let has_schema = |type_name: &str| Registry::decodes(type_name) && !matches!(type_name, "json" | "msgpack");
@@ -167,8 +169,8 @@ fn with_schemas(logs: &[Log], mut lookups: Vec<Lookup>) -> Vec<Lookup> {
 ///
 /// Also crops and filters, by the lookups. If the format cannot say something the conversion is refused, and
 /// no file is left behind. A stream that is closed at its other end is no error.
-pub fn convert(
-    logs: &[Log],
+pub fn convert<L: Borrow<Log>>(
+    logs: &[L],
     lookups: Vec<Lookup>,
     format: &Format,
     to: Output<'_>,
@@ -195,7 +197,7 @@ pub fn convert(
         Output::Stream(_) => None,
     };
     let mut out = to.open()?;
-    progress.begin("converting", logs.iter().map(|log| log.bytes().len() as u64).sum());
+    progress.begin("converting", feed.logs().iter().map(|log| log.bytes().len() as u64).sum());
     let written = write(&feed, order, format, options, &mut out, progress);
     progress.end();
     let (mut report, end) = written?;
@@ -386,7 +388,7 @@ fn run(feed: &Feed<'_>, order: Order, sink: &mut dyn Sink, progress: &dyn Progre
 }
 
 /// The extra header that all inputs share, for the outputs that have one.
-fn extra_header(logs: &[Log]) -> Option<String> {
+fn extra_header(logs: &[&Log]) -> Option<String> {
     let mut headers = logs.iter().map(|log| log.index.fact("extra_header"));
     let first = headers.next()??;
     headers.all(|header| header == Some(first)).then(|| first.to_owned())

@@ -1,3 +1,4 @@
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -20,7 +21,7 @@ pub enum Order {
 /// Several logs as one. Channels with equal name and type are one channel; the same name with another type
 /// is another channel.
 pub struct Feed<'a> {
-    logs: &'a [Log],
+    logs: Vec<&'a Log>,
     lookups: Vec<Lookup>,
     /// For each log the clock on which its times are put; their own for those beyond the list.
     clocks: Vec<ClockMap>,
@@ -33,7 +34,8 @@ pub struct Feed<'a> {
 impl<'a> Feed<'a> {
     /// The wanted parts of logs. A log without a lookup is wanted whole.
     #[must_use]
-    pub fn new(logs: &'a [Log], mut lookups: Vec<Lookup>) -> Self {
+    pub fn new<L: Borrow<Log>>(logs: &'a [L], mut lookups: Vec<Lookup>) -> Self {
+        let logs: Vec<&Log> = logs.iter().map(Borrow::borrow).collect();
         lookups.resize_with(logs.len(), Lookup::default);
         let mut channels: Vec<Channel> = Vec::new();
         let mut known: HashMap<(&str, &str), ChannelId> = HashMap::new();
@@ -78,8 +80,8 @@ impl<'a> Feed<'a> {
 
     /// The logs.
     #[must_use]
-    pub fn logs(&self) -> &'a [Log] {
-        self.logs
+    pub fn logs(&self) -> &[&'a Log] {
+        &self.logs
     }
 
     /// At most so many samples will come; fewer if times are cut away.
@@ -108,9 +110,9 @@ impl<'a> Feed<'a> {
     /// The schemas of all logs.
     #[must_use]
     pub fn schemas(&self) -> &Schemas {
-        match self.logs {
+        match &*self.logs {
             [log] => log.schemas(),
-            logs => self.schemas.get_or_init(|| Schemas::of(logs)),
+            logs => self.schemas.get_or_init(|| Schemas::of(logs.iter().copied())),
         }
     }
 
@@ -118,7 +120,7 @@ impl<'a> Feed<'a> {
     #[must_use]
     pub(crate) fn header(&self) -> Header {
         let same = |value: &dyn Fn(&Log) -> Option<String>| {
-            let mut values = self.logs.iter().map(value);
+            let mut values = self.logs.iter().copied().map(value);
             let first = values.next()?;
             values.all(|value| value == first).then_some(first)?
         };
@@ -127,7 +129,7 @@ impl<'a> Feed<'a> {
         let epoch = match self.clocks.is_empty() {
             true => same(&|log| log.epoch_ns().map(|ns| ns.to_string())),
             // Everything is on the clock of the first.
-            false => self.logs.first().and_then(Log::epoch_ns).map(|ns| ns.to_string()),
+            false => self.logs.first().and_then(|log| log.epoch_ns()).map(|ns| ns.to_string()),
         };
         Header {
             origin: origin.unwrap_or_default(),
@@ -165,7 +167,7 @@ impl<'a> Feed<'a> {
     pub fn run(&self, order: Order, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let clocks = (0..).map(|place| self.clock(place));
         let inputs = || self.logs.iter().zip(&self.lookups).zip(&self.maps).zip(clocks.clone());
-        let sorted = matches!(self.logs, [log] if log.index.sorted);
+        let sorted = matches!(&*self.logs, [log] if log.index.sorted);
         if order == Order::Time && !sorted {
             let inputs = inputs().map(|(((log, lookup), map), clock)| Input::new(log, lookup, map).on(clock));
             let inputs: Vec<_> = inputs.collect();

@@ -181,7 +181,7 @@ fn write_group(
 /// The columns of a group, out of all logs; those of several logs are not in the order of time.
 fn read_group<'g>(feed: &Feed<'_>, group: &Group<'g>) -> Result<Columns, Error> {
     let mut all: Option<Columns> = None;
-    for log in feed.logs() {
+    for log in feed.logs().iter().copied() {
         let own = |parts: &[(&Log, ChannelId, &'g Lookup)]| {
             let part = parts.iter().find(|(from, ..)| std::ptr::eq(*from, log));
             part.map(|(_, own, lookup)| (*own, *lookup))

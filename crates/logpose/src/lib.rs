@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod align;
+mod browse;
 pub mod carla;
 mod convert;
 mod demo;
@@ -40,6 +41,7 @@ mod windows;
 mod wrapper;
 
 pub use align::{Aligned, Alignment, ClockMap};
+pub use browse::{Browse, Bucket, Drawn, Piece, Pyramid};
 pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
 pub use demo::{DemoOptions, demo};
 #[doc(hidden)]
@@ -51,7 +53,7 @@ pub use feed::{Feed, Order};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
 pub use output::Output;
-pub use parts::{Part, Parts, Step, Visit, in_time_order, tree_at};
+pub use parts::{Part, Parts, Sort, Step, Visit, in_time_order, parse_path, tree_at};
 pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;

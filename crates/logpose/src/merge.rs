@@ -56,9 +56,12 @@ impl<'a> Input<'a> {
     }
 
     fn time(&self, at: u64) -> Time {
-        let mut times = Vec::with_capacity(1);
-        self.log.dialect().times(self.log.bytes(), self.index, &[at], &mut times);
-        times.first().map_or(Time::ZERO, |time| self.clock.at(*time))
+        self.clock.at(time(self.log, self.index, at))
+    }
+
+    /// How many samples of a channel in order lie before a moment.
+    fn border(&self, found: &ChannelIndex, moment: Time) -> usize {
+        border(self.log, self.index, found, &self.clock, moment)
     }
 
     /// The sink's number of a channel.
@@ -253,7 +256,7 @@ impl<'a> Lane<'a> {
             Some(found) if found.sorted => {
                 // What lies before the wanted times need not be gone over.
                 let start = input.lookup.start.filter(|_| !input.is_always(channel));
-                let first = start.map_or(0, |start| border(input, found, input.clock.at(start)));
+                let first = start.map_or(0, |start| input.border(found, input.clock.at(start)));
                 Box::new(found.positions.iter_from(first))
             }
             Some(found) => Box::new(found.positions.iter()),
@@ -319,7 +322,7 @@ impl<'a> Lane<'a> {
         if self.sorted {
             self.block.clear();
             self.used = 0;
-            self.places = Box::new(found.positions.iter_from(border(input, found, to)));
+            self.places = Box::new(found.positions.iter_from(input.border(found, to)));
         } else {
             self.sort(input);
             self.used = self.block.partition_point(|(time, _)| *time < to);
@@ -330,7 +333,7 @@ impl<'a> Lane<'a> {
     fn outside(&self, inputs: &[Input<'_>], first: Time, last: Time) -> u64 {
         let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return 0 };
         let within = match self.sorted {
-            true => border(input, found, last.plus(1)) - border(input, found, first),
+            true => input.border(found, last.plus(1)) - input.border(found, first),
             false => found.positions.iter().filter(|at| (first..=last).contains(&input.time(*at))).count(),
         };
         (found.positions.len() - within) as u64
@@ -345,7 +348,7 @@ impl<'a> Lane<'a> {
                 .end
                 .filter(|_| !input.is_always(self.channel))
                 .map_or(before, |end| before.min(input.clock.at(end).plus(1)));
-            let place = border(input, found, end).checked_sub(1)?;
+            let place = input.border(found, end).checked_sub(1)?;
             let at = found.positions.iter_from(place).next()?;
             return Some((input.time(at), at));
         }
@@ -355,15 +358,22 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// How many samples of a channel in order lie before a moment.
-fn border(input: &Input<'_>, found: &ChannelIndex, moment: Time) -> usize {
-    if moment <= input.clock.at(found.first) {
+/// How many samples of a channel in order lie before a moment, on the clock on which its times are put.
+pub(crate) fn border(log: &Log, index: &Index, found: &ChannelIndex, clock: &ClockMap, moment: Time) -> usize {
+    if moment <= clock.at(found.first) {
         0
-    } else if input.clock.at(found.last) < moment {
+    } else if clock.at(found.last) < moment {
         found.positions.len()
     } else {
-        found.positions.partition_point(|at| input.time(at) < moment)
+        found.positions.partition_point(|at| clock.at(time(log, index, at)) < moment)
     }
+}
+
+/// The time of the record at a place.
+fn time(log: &Log, index: &Index, at: u64) -> Time {
+    let mut times = Vec::with_capacity(1);
+    log.dialect().times(log.bytes(), index, &[at], &mut times);
+    times.first().copied().unwrap_or_default()
 }
 
 /// Rows on their way to the sink.

@@ -6,6 +6,8 @@ use logpose_core::{Channel, Column, Columns, Time, Type, Value};
 use logpose_schema::wpistruct::{Kind, Layout, Scalar};
 use logpose_schema::{Decoder, Registry, Tree, json};
 
+use crate::Error;
+
 /// A scalar inside a value: a number, a truth value, a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part<'a> {
@@ -41,6 +43,15 @@ impl Part<'_> {
             Self::Double(x) => x,
             _ => return None,
         })
+    }
+
+    /// As it is drawn: a number, or 0 and 1 for truth values.
+    #[must_use]
+    pub fn drawn(&self) -> Option<f64> {
+        match *self {
+            Self::Boolean(b) => Some(u8::from(b).into()),
+            _ => self.number(),
+        }
     }
 
     /// As an integer, exactly, if it is one.
@@ -117,9 +128,9 @@ impl fmt::Display for Part<'_> {
 }
 
 /// One step from a value to a part of it.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Step {
-    /// To a field: `.x`.
+    /// To a field: `.x`. A list has one, its `.length`.
     Field(String),
     /// To an element: `[0]`.
     Element(usize),
@@ -132,6 +143,26 @@ impl fmt::Display for Step {
             Self::Element(place) => write!(f, "[{place}]"),
         }
     }
+}
+
+/// Steps from their text, such as `.translation.x`, `[0]` or `.poses[2].rotation.value`: what their `Display` gives.
+/// Nothing leads to the value itself.
+pub fn parse_path(text: &str) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.char_indices().skip(1).find(|(_, c)| matches!(c, '.' | '[')).map_or(rest.len(), |(at, _)| at);
+        let (step, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let element = || step.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(Step::Element);
+        let field = || step.strip_prefix('.').filter(|name| !name.is_empty()).map(|name| Step::Field(name.to_owned()));
+        let known = element().or_else(field).filter(|_| steps.len() < MOST_STEPS);
+        steps.push(known.ok_or_else(|| {
+            Error::usage(format!("{text:?} leads to no part of a value at {step:?}"))
+                .with_help("fields are .name, elements are [0]")
+        })?);
+        rest = after;
+    }
+    Ok(steps)
 }
 
 /// Who is told the parts of a value.
@@ -163,14 +194,20 @@ enum How {
 
 /// What is at the end of some steps, as far as it is known before any value is seen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Sort {
+pub enum Sort {
+    /// True or false.
     Boolean,
+    /// A number.
     Number,
+    /// Text.
     Text,
+    /// Bytes that nothing explains.
     Bytes,
     /// A number that may have a name.
     Enum,
+    /// Elements, found by number.
     List,
+    /// Fields, found by name.
     Struct,
     /// Only the values tell.
     Any,
@@ -195,6 +232,14 @@ impl Parts {
         Self { how, path: String::new() }
     }
 
+    /// The layout of its values, where they are one struct.
+    pub(crate) fn layout(&self) -> Option<&Arc<Layout>> {
+        match &self.how {
+            How::Struct(layout) => Some(layout),
+            _ => None,
+        }
+    }
+
     /// Tells every part of a value, in its order.
     pub fn visit(&mut self, value: &Value<'_>, visit: &mut dyn Visit) {
         let mut walk = Walk { path: &mut self.path, visit };
@@ -214,50 +259,19 @@ impl Parts {
         }
     }
 
-    /// The part at the end of some steps; nothing if the value has none there. A last step `.length` leads to the length
-    /// of a list.
+    /// The part at the end of some steps; nothing if the value has none there.
     #[must_use]
     pub fn at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
-        self.scalar_at(value, steps).or_else(|| match steps.split_last() {
-            Some((Step::Field(name), list)) if name == LENGTH => {
-                self.length_at(value, list).map(|length| Part::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
-            }
-            _ => None,
-        })
-    }
-
-    /// The length of the list at the end of some steps.
-    fn length_at(&self, value: &Value<'_>, steps: &[Step]) -> Option<usize> {
-        match (&self.how, value) {
-            (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
-                length_in_struct(layout, steps)
-            }
-            (How::Structs(layout), Value::Bytes(payload)) => match steps.split_first() {
-                None => Some(payload.len() / layout.size),
-                Some((Step::Element(_), rest)) => length_in_struct(layout, rest),
-                Some((Step::Field(_), _)) => None,
-            },
-            (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => {
-                Some(within_tree(&decoder.decode(payload).ok()?.tree, steps)?.items()?.len())
-            }
-            _ if !steps.is_empty() => None,
-            (_, Value::BooleanArray(bytes)) => Some(bytes.len()),
-            (_, Value::Int64Array(numbers)) => Some(numbers.len()),
-            (_, Value::FloatArray(numbers)) => Some(numbers.len()),
-            (_, Value::DoubleArray(numbers)) => Some(numbers.len()),
-            (_, Value::StringArray(texts)) => Some(texts.len()),
-            _ => None,
-        }
-    }
-
-    fn scalar_at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
         match (&self.how, value) {
             (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
                 in_struct(layout, payload, steps)
             }
             (How::Structs(layout), Value::Bytes(payload)) => {
-                let (Step::Element(place), rest) = steps.split_first()? else { return None };
-                in_struct(layout, payload.chunks_exact(layout.size).nth(*place)?, rest)
+                let mut items = payload.chunks_exact(layout.size);
+                match steps.split_first()? {
+                    (Step::Element(place), rest) => in_struct(layout, items.nth(*place)?, rest),
+                    _ => length(steps, || items.len()),
+                }
             }
             (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => {
                 let decoded = decoder.decode(payload).ok()?;
@@ -268,13 +282,14 @@ impl Parts {
     }
 
     /// What steps lead to, or how many of them make sense and what could come instead of the next.
-    pub(crate) fn sort(&self, ty: Type, steps: &[Step]) -> Result<Sort, (usize, Vec<String>)> {
+    pub fn sort(&self, ty: Type, steps: &[Step]) -> Result<Sort, (usize, Vec<String>)> {
         match &self.how {
             How::Decoder(_) => Ok(Sort::Any),
             How::Struct(layout) => sort_in_struct(layout, steps, 0),
             How::Structs(layout) => match steps.split_first() {
                 None => Ok(Sort::List),
                 Some((Step::Element(_), rest)) => sort_in_struct(layout, rest, 1),
+                Some((Step::Field(_), _)) if is_length(steps) => Ok(Sort::Number),
                 Some((Step::Field(_), _)) => Err((0, vec!["[0]".to_owned()])),
             },
             How::Plain => {
@@ -291,6 +306,7 @@ impl Parts {
                     ([], _) => Ok(sort),
                     ([Step::Element(_)], Some(element)) => Ok(element),
                     ([Step::Element(_), ..], Some(_)) => Err((1, Vec::new())),
+                    (steps, Some(_)) if is_length(steps) => Ok(Sort::Number),
                     (_, Some(_)) => Err((0, vec!["[0]".to_owned()])),
                     (_, None) => Err((0, Vec::new())),
                 }
@@ -383,7 +399,7 @@ fn in_value<'a>(value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
     let place = match steps {
         [] => None,
         [Step::Element(place)] => Some(*place),
-        _ => return None,
+        _ => return length_of(value).and_then(|len| length(steps, || len)),
     };
     Some(match (*value, place) {
         (Value::Boolean(b), None) => Part::Boolean(b),
@@ -401,6 +417,27 @@ fn in_value<'a>(value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
     })
 }
 
+/// How many elements a list has.
+fn length_of(value: &Value<'_>) -> Option<usize> {
+    match value {
+        Value::BooleanArray(bytes) => Some(bytes.len()),
+        Value::Int64Array(numbers) => Some(numbers.len()),
+        Value::FloatArray(numbers) => Some(numbers.len()),
+        Value::DoubleArray(numbers) => Some(numbers.len()),
+        Value::StringArray(texts) => Some(texts.len()),
+        _ => None,
+    }
+}
+
+/// Whether steps lead from a list to its length.
+fn is_length(steps: &[Step]) -> bool {
+    matches!(steps, [Step::Field(name)] if name == "length")
+}
+
+fn length(steps: &[Step], of: impl FnOnce() -> usize) -> Option<Part<'static>> {
+    is_length(steps).then(|| Part::Integer(i64::try_from(of()).unwrap_or(i64::MAX)))
+}
+
 fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'static>> {
     let (Step::Field(name), rest) = steps.split_first()? else { return None };
     let field = layout.fields.iter().find(|field| field.name == *name)?;
@@ -410,58 +447,33 @@ fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'stat
             let start = field.offset.checked_add(inner.size.checked_mul(*place)?)?;
             in_struct(inner, bytes.get(start..)?, rest)
         }
+        (Kind::Struct(_), Some(count), _) => length(rest, || count),
         (Kind::Scalar(_), ..) => in_tree(&field.read(bytes)?, rest).map(Part::into_owned),
-        _ => None,
     }
 }
 
 fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
-    match within_tree(tree, steps)? {
-        Tree::List(_) | Tree::Map(_) => None,
-        scalar => Some(Part::of(scalar)),
+    match (steps.split_first(), tree) {
+        (None, Tree::List(_) | Tree::Map(_)) => None,
+        (None, scalar) => Some(Part::of(scalar)),
+        (Some((Step::Field(_), _)), Tree::List(items)) => length(steps, || items.len()),
+        (Some((Step::Field(name), rest)), _) => in_tree(tree.field(name)?, rest),
+        (Some((Step::Element(place), rest)), _) => in_tree(tree.items()?.get(*place)?, rest),
     }
 }
 
-fn within_tree<'t>(mut tree: &'t Tree, steps: &[Step]) -> Option<&'t Tree> {
-    for step in steps {
-        tree = match step {
-            Step::Field(name) => tree.field(name)?,
-            Step::Element(place) => tree.items()?.get(*place)?,
-        };
-    }
-    Some(tree)
-}
-
-/// What is at the end of some steps into a decoded value, of any shape. A last step `.length` leads to the length of a
-/// list.
+/// What is at the end of some steps into a decoded value, of any shape.
 #[must_use]
 pub fn tree_at<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Cow<'t, Tree>> {
-    within_tree(tree, steps).map(Cow::Borrowed).or_else(|| match steps.split_last() {
-        Some((Step::Field(name), list)) if name == LENGTH => {
-            let length = within_tree(tree, list)?.items()?.len();
-            Some(Cow::Owned(Tree::Int(i64::try_from(length).unwrap_or(i64::MAX))))
+    match (steps.split_first(), tree) {
+        (None, tree) => Some(Cow::Borrowed(tree)),
+        (Some((Step::Field(_), _)), Tree::List(items)) => {
+            is_length(steps).then(|| Cow::Owned(Tree::Int(i64::try_from(items.len()).unwrap_or(i64::MAX))))
         }
-        _ => None,
-    })
-}
-
-/// The length of a list inside a struct: always the same.
-fn length_in_struct(layout: &Layout, steps: &[Step]) -> Option<usize> {
-    let (Step::Field(name), rest) = steps.split_first()? else { return None };
-    let field = layout.fields.iter().find(|field| field.name == *name)?;
-    match (&field.kind, field.count, rest) {
-        (Kind::Scalar(Scalar::Char), ..) => None,
-        (_, Some(count), []) => Some(count),
-        (Kind::Struct(inner), Some(count), [Step::Element(place), rest @ ..]) if *place < count => {
-            length_in_struct(inner, rest)
-        }
-        (Kind::Struct(inner), None, rest) => length_in_struct(inner, rest),
-        _ => None,
+        (Some((Step::Field(name), rest)), _) => tree_at(tree.field(name)?, rest),
+        (Some((Step::Element(place), rest)), _) => tree_at(tree.items()?.get(*place)?, rest),
     }
 }
-
-/// The step from a list to its length.
-const LENGTH: &str = "length";
 
 fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, (usize, Vec<String>)> {
     let names = || layout.fields.iter().map(|field| format!(".{}", field.name)).collect();
@@ -475,6 +487,7 @@ fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, 
     let (rest, done) = match (field.count.filter(|_| !text), rest.split_first()) {
         (None, _) => (rest, done + 1),
         (Some(_), None) => return Ok(Sort::List),
+        (Some(_), Some(_)) if is_length(rest) => return Ok(Sort::Number),
         (Some(count), Some((Step::Element(place), rest))) if *place < count => (rest, done + 2),
         (Some(count), _) => return Err((done + 1, vec![format!("[0] to [{}]", count.saturating_sub(1))])),
     };
@@ -498,3 +511,6 @@ pub fn in_time_order(columns: &Columns, column: &Column, mut each: impl FnMut(Ti
         samples.iter().for_each(|(time, value)| each(*time, value));
     }
 }
+
+/// No value is deeper.
+const MOST_STEPS: usize = 128;

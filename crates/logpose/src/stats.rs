@@ -208,6 +208,73 @@ fn channel(log: &Log, id: ChannelId, lookup: &Lookup, options: &StatsOptions) ->
     Ok(ChannelStats { id, name, type_name, samples: times.len() as u64, timing, rows, cut })
 }
 
+/// Numbers of one series in the order of time, as they come: what [`of`] makes of a whole channel, for a chosen part of it.
+#[derive(Default)]
+pub struct Collect {
+    times: Vec<Time>,
+    series: Option<Series>,
+}
+
+impl Collect {
+    /// Takes the next sample; what is no number is only counted.
+    pub fn push(&mut self, time: Time, part: Option<Part<'_>>) {
+        self.times.push(time);
+        let number = match part {
+            Some(Part::Boolean(on)) => Part::Integer(on.into()),
+            Some(Part::Enum(number, _)) => Part::Integer(number),
+            Some(part) if part.number().is_some() => part.into_owned(),
+            _ => return,
+        };
+        let series = self.series.get_or_insert_with(|| Series::new("", Sort::Numbers, number.clone().into_owned()));
+        series.push(time, number);
+    }
+
+    /// How many samples there were.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.times.len() as u64
+    }
+
+    /// How the numbers are spread over so many equal bins from the least to the greatest that is finite.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a histogram is for looking at")]
+    pub fn histogram(&self, bins: usize) -> Option<Histogram> {
+        let series = self.series.as_ref()?;
+        let integers = series.integers.iter().map(|x| *x as f64);
+        let numbers = || integers.clone().chain(series.doubles.iter().copied()).filter(|x| x.is_finite());
+        let (low, high) = (numbers().reduce(f64::min)?, numbers().reduce(f64::max)?);
+        let mut counts = vec![0; bins.max(1)];
+        let last = counts.len() - 1;
+        for x in numbers() {
+            // Halved, because the greatest and the least may be too far apart for a number.
+            let share = (x / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of bins")]
+            let bin = (share * counts.len() as f64) as usize;
+            if let Some(count) = counts.get_mut(bin.min(last)) {
+                *count += 1;
+            }
+        }
+        Some(Histogram { low, high, counts })
+    }
+
+    /// When the samples came, and their numbers taken together; none if there was no number.
+    #[must_use]
+    pub fn finish(self, options: &StatsOptions) -> (Timing, Option<Row>) {
+        (Timing::of(&self.times), self.series.map(|series| series.finish(options)))
+    }
+}
+
+/// How numbers are spread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Where the first bin begins.
+    pub low: f64,
+    /// Where the last bin ends, which has this number too.
+    pub high: f64,
+    /// How many numbers are in each.
+    pub counts: Vec<u64>,
+}
+
 /// Elements of lists whose length changes are no series: what is at `[0]` now is somewhere else later.
 fn drop_elements(collector: &mut Collector) {
     for list in &collector.uneven {
@@ -512,7 +579,9 @@ const MOST_TEXT_BYTES: usize = 16 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{moments, percentile};
+    use logpose_core::Time;
+
+    use super::{Collect, Kind, Part, StatsOptions, moments, percentile};
 
     #[test]
     fn percentiles_fall_between_neighbours() {
@@ -522,6 +591,30 @@ mod tests {
         // By the default method of numpy.
         assert_eq!([at(0.0), at(25.0), at(50.0), at(95.0), at(100.0)], [1.0, 1.75, 2.5, 3.85, 4.0]);
         assert!(percentile(&mut [], 50.0, f64::total_cmp, between).is_nan());
+    }
+
+    #[test]
+    fn histograms_have_every_finite_number() {
+        let mut collect = Collect::default();
+        for (t, x) in [0.0, 1.0, 2.5, 4.0, f64::NAN, f64::INFINITY].into_iter().enumerate() {
+            collect.push(Time::from_millis(i64::try_from(t).unwrap_or(0)), Some(Part::Double(x)));
+        }
+        collect.push(Time::from_millis(9), None);
+        let counts = collect.histogram(4).map(|found| (found.low, found.high, found.counts));
+        assert_eq!(counts, Some((0.0, 4.0, vec![1, 1, 1, 1])));
+        assert_eq!(collect.samples(), 7);
+        let (timing, row) = collect.finish(&StatsOptions::default());
+        assert_eq!(timing.longest_gap, Some((Time::from_millis(5), Time::from_millis(9))));
+        assert!(matches!(row.map(|row| row.kind), Some(Kind::Numbers(numbers)) if numbers.nan == 1));
+
+        let mut same = Collect::default();
+        same.push(Time::ZERO, Some(Part::Boolean(true)));
+        assert_eq!(same.histogram(3).map(|found| found.counts), Some(vec![1, 0, 0]));
+        assert_eq!(Collect::default().histogram(3), None);
+        let mut wide = Collect::default();
+        wide.push(Time::ZERO, Some(Part::Double(f64::MAX)));
+        wide.push(Time::ZERO, Some(Part::Double(f64::MIN)));
+        assert_eq!(wide.histogram(2).map(|found| found.counts), Some(vec![1, 1]));
     }
 
     #[test]

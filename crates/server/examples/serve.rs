@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use logpose::{Align, Log, Names, OpenOptions, Quiet, Timeline};
+use logpose::{Align, Browse, ClockMap, Log, Names, OpenOptions, Quiet, Timeline};
 use logpose_server::{Options, Server, Session};
 
 #[expect(clippy::print_stdout, reason = "the address is what the example is for")]
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let shifts = Timeline::new(&logs, Vec::new(), Align::Auto, &Names::Auto)?.shifts().to_vec();
     let mut session = Session::new();
     for (log, shift) in logs.into_iter().zip(shifts) {
-        session.add(Arc::new(log), logpose::ClockMap::shifted(shift));
+        session.add(Browse::new(Arc::new(log), &Quiet)?, ClockMap::shifted(shift));
     }
     let bind = SocketAddr::from(([127, 0, 0, 1], port));
     let mut server = Server::start(session, &Options { bind, ..Options::default() })?;

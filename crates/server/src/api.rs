@@ -15,11 +15,12 @@ pub(crate) struct ErrorBody<'a> {
     pub help: Option<&'a str>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reference {
     pub log: usize,
     pub channel: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
@@ -151,8 +152,8 @@ pub(crate) struct Events {
 pub(crate) struct Band {
     pub start: f64,
     pub end: f64,
-    pub kind: String,
-    pub text: String,
+    pub kind: &'static str,
+    pub text: &'static str,
 }
 
 #[derive(Serialize)]
@@ -170,6 +171,168 @@ pub(crate) struct Event {
 pub(crate) struct SqlQuery {
     pub sql: String,
     pub limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct StatesAnswer {
+    pub series: Vec<States>,
+}
+
+#[derive(Default, Serialize)]
+pub(crate) struct States {
+    pub labels: Vec<String>,
+    pub runs: Vec<(f64, f64, i64)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RowsQuery {
+    pub start: f64,
+    pub end: f64,
+    pub points: usize,
+    pub series: Vec<Reference>,
+}
+
+/// What the schema's metadata of `/api/rows` says.
+#[derive(Serialize)]
+pub(crate) struct RowsAbout {
+    pub samples: u64,
+    pub thinned: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TableQuery {
+    pub series: Vec<Reference>,
+    pub from: f64,
+    #[serde(default)]
+    pub back: bool,
+    pub limit: usize,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Table {
+    pub rows: Vec<TableRow>,
+    pub more: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct TableRow {
+    pub t: f64,
+    pub cells: Vec<Option<String>>,
+    pub fresh: Vec<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConsoleQuery {
+    pub from: Option<f64>,
+    #[serde(default)]
+    pub back: bool,
+    pub end: Option<f64>,
+    pub limit: usize,
+    pub levels: Option<Vec<String>>,
+    pub include: Option<String>,
+    pub exclude: Option<String>,
+    pub series: Option<Vec<Reference>>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Console {
+    pub rows: Vec<ConsoleRow>,
+    pub more: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ConsoleRow {
+    pub t: f64,
+    pub log: usize,
+    pub level: &'static str,
+    pub text: String,
+    pub source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatsQuery {
+    pub start: f64,
+    pub end: f64,
+    pub bins: usize,
+    pub series: Vec<Reference>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct StatsAnswer {
+    pub series: Vec<Stats>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Stats {
+    pub samples: u64,
+    pub count: u64,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    pub mean: Option<f64>,
+    pub deviation: Option<f64>,
+    pub median: Option<f64>,
+    pub p05: Option<f64>,
+    pub p95: Option<f64>,
+    pub first: Option<f64>,
+    pub last: Option<f64>,
+    pub rate_hz: Option<f64>,
+    pub longest_gap: Option<(f64, f64)>,
+    pub histogram: Option<Histogram>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Histogram {
+    pub low: f64,
+    pub high: f64,
+    pub counts: Vec<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportQuery {
+    pub format: String,
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    #[serde(default)]
+    pub series: Vec<Reference>,
+    #[serde(default)]
+    pub wide: bool,
+}
+
+/// What a page that listens says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Subscription {
+    pub subscribe: Vec<Reference>,
+    pub rate: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Ticking {
+    pub tick: Tick,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Tick {
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub logs: Vec<TickLog>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct TickLog {
+    pub id: usize,
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub revision: u64,
+    pub samples: u64,
+    pub state: &'static str,
+    pub trouble: Option<String>,
+    pub rate: f64,
 }
 
 /// The answer of `/api/logs/{log}/carla/actors`.

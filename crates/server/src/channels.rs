@@ -70,7 +70,7 @@ fn of_log(id: usize, member: &Member, clock: Clock) -> api::Log {
         samples: about.samples,
         bytes: about.bytes,
         revision: catalog.revision,
-        state: about.state.name(),
+        state: member.store.state().name(),
         preset: about.preset.name(),
         facts: about.facts,
         problems: about.problems.iter().map(api::Problem::of).collect(),

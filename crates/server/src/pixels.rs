@@ -2,16 +2,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Schema};
 use axum::extract::State;
 use axum::http::StatusCode;
+use logpose::{Bucket, Drawn};
 use logpose_core::Time;
 
 use crate::api;
 use crate::clock::Clock;
 use crate::error::Refusal;
-use crate::ipc::{Arrow, schema};
-use crate::jobs::Stop;
+use crate::ipc::Arrow;
 use crate::reference::{Series, number};
 use crate::router::{App, Ask};
 use crate::session::WIDTH;
@@ -25,7 +25,10 @@ pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQu
             let series = Series::find_all(&session, &query.series)?;
             let mut traces = Traces::default();
             for (place, one) in (0..).zip(&series) {
-                traces.draw(place, one, query.start, query.end, width, stop)?;
+                if stop.is_set() {
+                    return Err(Refusal::stopped());
+                }
+                traces.draw(place, one, query.start, query.end, width)?;
             }
             traces.finish()
         })
@@ -57,89 +60,60 @@ pub(crate) struct Traces {
     /// `t`, `u`, `first`, `min`, `max`, `last`.
     columns: [Vec<f64>; 6],
     about: Vec<api::Trace>,
-}
-
-/// A bucket on the clock of its log.
-#[derive(Clone, Copy, Debug)]
-struct Drawn {
-    start: Time,
-    end: Time,
-    values: [f64; 4],
-}
-
-impl Drawn {
-    fn sample(time: Time, value: f64) -> Self {
-        Self { start: time, end: time, values: [value; 4] }
-    }
+    /// What the schema says besides.
+    notes: Vec<(String, String)>,
 }
 
 impl Traces {
-    /// Adds a series.
-    fn draw(
-        &mut self,
-        place: u16,
-        one: &Series,
-        start: f64,
-        end: f64,
-        width: usize,
-        stop: &Stop,
-    ) -> Result<(), Refusal> {
+    /// Adds what is drawn of a series on so many pixels, with its neighbours outside of the range.
+    pub(crate) fn draw(&mut self, place: u16, one: &Series, start: f64, end: f64, width: usize) -> Result<(), Refusal> {
         let (start, end) = one.within(start, end);
+        let mut buckets = Vec::new();
+        let drawn = one.store.drawn(one.channel, &one.steps, (start, end), width, &mut buckets)?;
+        let Some(Drawn { samples, raw, low, high }) = drawn else {
+            self.about.push(api::Trace { samples: 0, raw: true, low: None, high: None });
+            return Ok(());
+        };
         let parts = one.parts();
-        let of = |value: &logpose_core::Value<'_>| number(&parts, value, &one.steps);
-        let mut before = None;
-        one.store.read_back(one.channel, start, &mut |time, value| {
-            before = Some(Drawn::sample(time, of(value)));
+        // Buckets at the edges may reach beyond the range already.
+        let from = buckets.first().map_or(start, |bucket| bucket.start.min(start));
+        let to = buckets.last().map_or(end, |bucket| bucket.end.max(end));
+        let (mut before, mut behind) = (None, None);
+        one.store.read_back(one.channel, from, &mut |time, value| {
+            before = Some(Bucket::of(time, number(&parts, value, &one.steps)));
             ControlFlow::Break(())
         })?;
-        let samples = one.store.count(one.channel, start, end)?;
-        let raw = samples <= 2 * width as u64;
-        let mut drawn: Vec<Drawn> = before.into_iter().collect();
-        let step = (end.since(start) / i64::try_from(width).unwrap_or(1)).max(1);
-        let mut open: Option<(i64, Drawn)> = None;
-        one.store.read(one.channel, start, end, &mut |time, value| {
-            let value = of(value);
-            let bucket = time.since(start) / step;
-            match &mut open {
-                Some((at, bucket_now)) if !raw && *at == bucket => {
-                    bucket_now.end = time;
-                    let [_, min, max, last] = &mut bucket_now.values;
-                    (*min, *max, *last) = (min.min(value), max.max(value), value);
-                }
-                _ => drawn.extend(open.replace((bucket, Drawn::sample(time, value))).map(|(_, drawn)| drawn)),
-            }
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        drawn.extend(open.map(|(_, drawn)| drawn));
-        if end < Time::MAX {
-            one.store.read(one.channel, end.plus(1), Time::MAX, &mut |time, value| {
-                drawn.push(Drawn::sample(time, of(value)));
+        if to < Time::MAX {
+            one.store.read(one.channel, to.plus(1), Time::MAX, &mut |time, value| {
+                behind = Some(Bucket::of(time, number(&parts, value, &one.steps)));
                 ControlFlow::Break(())
             })?;
         }
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        one.store.read(one.channel, Time::MIN, Time::MAX, &mut |_, value| {
-            let value = of(value);
-            (low, high) = (low.min(value), high.max(value));
-            ControlFlow::Continue(())
-        })?;
-        let known = low <= high;
-        let about = api::Trace { samples, raw, low: known.then_some(low), high: known.then_some(high) };
-        self.add(place, &drawn, &one.clock, about);
+        let about = api::Trace { samples, raw, low, high };
+        self.add(place, before.iter().chain(&buckets).chain(&behind), &one.clock, about);
         Ok(())
     }
 
-    fn add(&mut self, place: u16, drawn: &[Drawn], clock: &Clock, about: api::Trace) {
-        let [t, u, first, min, max, last] = &mut self.columns;
-        for bucket in drawn {
+    /// Adds buckets of a series.
+    pub(crate) fn add<'b>(
+        &mut self,
+        place: u16,
+        buckets: impl Iterator<Item = &'b Bucket>,
+        clock: &Clock,
+        about: api::Trace,
+    ) {
+        for bucket in buckets {
             self.series.push(place);
-            t.push(clock.seconds(bucket.start));
-            u.push(clock.seconds(bucket.end));
-            for (column, value) in [&mut *first, &mut *min, &mut *max, &mut *last].into_iter().zip(bucket.values) {
-                column.push(value);
-            }
+            let Bucket { start, end, first, min, max, last, .. } = *bucket;
+            let row = [clock.seconds(start), clock.seconds(end), first, min, max, last];
+            self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
         self.about.push(about);
+    }
+
+    /// Says something in the metadata of the schema.
+    pub(crate) fn note(&mut self, key: &str, text: String) {
+        self.notes.push((key.to_owned(), text));
     }
 
     /// The answer.
@@ -147,7 +121,8 @@ impl Traces {
         let about = serde_json::to_string(&self.about).unwrap_or_default();
         let mut fields = vec![Field::new("series", DataType::UInt16, false)];
         fields.extend(COLUMNS.map(|name| Field::new(name, DataType::Float64, false)));
-        let schema = schema(fields, "series", about);
+        let notes = self.notes.into_iter().chain([("series".to_owned(), about)]).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, notes));
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
         columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {

@@ -1,11 +1,12 @@
 use std::sync::{Arc, OnceLock};
 
-use logpose::{ClockMap, Log};
+use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
 use crate::carla::Recording;
 use crate::clock::{Clock, origin};
 use crate::error::Refusal;
+use crate::live::LiveLog;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::whole::Whole;
@@ -38,8 +39,13 @@ impl Session {
     }
 
     /// Adds a finished log, whose times are put on the clock of the session by `clock`; the answer is its number.
-    pub fn add(&mut self, log: Arc<Log>, clock: ClockMap) -> usize {
+    pub fn add(&mut self, log: Browse, clock: ClockMap) -> usize {
         self.add_store(Arc::new(Whole::new(log)), clock)
+    }
+
+    /// Adds a live source; the answer is its number.
+    pub fn add_live(&mut self, log: &LiveLog, clock: ClockMap) -> usize {
+        self.add_store(Arc::new(log.clone()), clock)
     }
 
     /// Adds anything that can be asked like a log.
@@ -119,14 +125,14 @@ impl std::fmt::Debug for Session {
 }
 
 /// The most series that one request may ask for.
-pub(crate) const SERIES: usize = 256;
+pub(crate) const SERIES: usize = 1024;
 /// The most pixels.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
 pub(crate) const POINTS: usize = 100_000;
 /// The most rows of tables and consoles.
-pub(crate) const ROWS: usize = 5000;
+pub(crate) const ROWS: usize = 2000;
 /// The most runs of one series of `/api/states`.
-pub(crate) const RUNS: usize = 10_000;
+pub(crate) const RUNS: usize = 20_000;
 /// The most rows of an answer to SQL.
 pub(crate) const SQL_ROWS: usize = 1_000_000;

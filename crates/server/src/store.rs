@@ -1,10 +1,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use logpose::{Log, Schemas};
+use logpose::{Bucket, Drawn, Log, Schemas, Step};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
 use crate::facts::Preset;
+use crate::findings::Findings;
+use crate::live::LiveLog;
 
 /// Takes samples until it has enough.
 pub(crate) type Take<'t> = dyn FnMut(Time, &Value<'_>) -> ControlFlow<()> + 't;
@@ -15,6 +17,8 @@ pub(crate) type TakeHeld<'t> = dyn FnMut(usize, Time, &Value<'_>) + 't;
 pub(crate) trait Store: Send + Sync {
     /// What `/api/session` tells about it.
     fn about(&self) -> About;
+    /// Whether more comes.
+    fn state(&self) -> State;
     /// Its channels, as they are now.
     fn catalog(&self) -> Arc<Catalog>;
     /// From the first moment to the last, without strays of another clock; none while nothing is known.
@@ -27,6 +31,25 @@ pub(crate) trait Store: Send + Sync {
     fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), logpose::Error>;
     /// Gives the last sample of each channel at or before a moment.
     fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), logpose::Error>;
+    /// The live source behind it.
+    fn live(&self) -> Option<&LiveLog> {
+        None
+    }
+    /// A part of a channel's values within a range, both ends included, as it is drawn on `most` pixels, behind what is in
+    /// `out`: at most some two buckets a pixel, and each sample on its own where there are no more. None where the part is
+    /// neither a number nor a truth value.
+    fn drawn(
+        &self,
+        channel: ChannelId,
+        path: &[Step],
+        range: (Time, Time),
+        most: usize,
+        out: &mut Vec<Bucket>,
+    ) -> Result<Option<Drawn>, logpose::Error>;
+    /// What happened, for the list of events.
+    fn findings(&self) -> Result<Arc<Findings>, logpose::Error> {
+        Ok(Arc::default())
+    }
     /// The finished log behind it, for what only finished logs can be asked.
     fn log(&self) -> Option<&Arc<Log>> {
         None
@@ -50,8 +73,6 @@ pub(crate) struct About {
     pub samples: u64,
     /// Bytes on disk, or that came.
     pub bytes: u64,
-    /// Whether more comes.
-    pub state: State,
     /// Which views suit it.
     pub preset: Preset,
     /// Match, writer, team, map, …
@@ -68,13 +89,10 @@ pub(crate) enum State {
     /// It is finished.
     Whole,
     /// It grows.
-    #[expect(dead_code, reason = "said by live logs")]
     Live,
     /// Nothing has come yet, or nothing comes at the moment.
-    #[expect(dead_code, reason = "said by live logs")]
     Waiting,
     /// Nothing comes any more.
-    #[expect(dead_code, reason = "said by live logs")]
     Ended,
 }
 

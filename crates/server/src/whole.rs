@@ -1,34 +1,42 @@
-use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use logpose::{Log, in_time_order};
+use logpose::{Browse, Bucket, Drawn, Log, Step};
 use logpose_core::{ChannelId, Time};
 
 use crate::facts;
+use crate::findings::Findings;
 use crate::store::{About, Catalog, Entry, State, Store, Take, TakeHeld};
 
 /// A finished log.
 pub(crate) struct Whole {
-    log: Arc<Log>,
+    browse: Browse,
     catalog: Arc<Catalog>,
-    about: std::sync::OnceLock<About>,
+    range: Option<(Time, Time)>,
+    about: OnceLock<About>,
+    findings: OnceLock<Arc<Findings>>,
 }
 
 impl Whole {
-    pub(crate) fn new(log: Arc<Log>) -> Self {
+    pub(crate) fn new(browse: Browse) -> Self {
+        let log = browse.log();
         let entries = log.index.channels.iter().map(|found| Entry {
             channel: found.channel.clone(),
             samples: found.samples,
             range: (found.samples > 0).then_some((found.first, found.last)),
         });
         let catalog = Catalog { revision: 1, channels: entries.collect(), schemas: log.shared_schemas() };
-        Self { log, catalog: Arc::new(catalog), about: std::sync::OnceLock::new() }
+        let range = log.robust_range();
+        Self { browse, catalog: Arc::new(catalog), range, about: OnceLock::new(), findings: OnceLock::new() }
     }
 }
 
 impl Store for Whole {
     fn about(&self) -> About {
-        self.about.get_or_init(|| about(&self.log)).clone()
+        self.about.get_or_init(|| about(self.browse.log())).clone()
+    }
+
+    fn state(&self) -> State {
+        State::Whole
     }
 
     fn catalog(&self) -> Arc<Catalog> {
@@ -36,75 +44,61 @@ impl Store for Whole {
     }
 
     fn range(&self) -> Option<(Time, Time)> {
-        self.log.robust_range()
+        self.range
     }
 
     fn count(&self, channel: ChannelId, start: Time, end: Time) -> Result<u64, logpose::Error> {
-        let mut count = 0;
-        self.read(channel, start, end, &mut |_, _| {
-            count += 1;
-            ControlFlow::Continue(())
-        })?;
-        Ok(count)
+        self.browse.count(channel, start, end)
     }
 
     fn read(&self, channel: ChannelId, start: Time, end: Time, take: &mut Take<'_>) -> Result<(), logpose::Error> {
-        let columns = self.log.columns(&[channel])?;
-        let mut done = ControlFlow::Continue(());
-        for column in &columns.columns {
-            in_time_order(&columns, column, |time, value| {
-                if done.is_continue() && (start..=end).contains(&time) {
-                    done = take(time, value);
-                }
-            });
-        }
-        Ok(())
+        self.browse.read(channel, start, end, take)
     }
 
     fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), logpose::Error> {
-        let columns = self.log.columns(&[channel])?;
-        for column in &columns.columns {
-            let mut samples: Vec<_> = columns.samples(column).filter(|(time, _)| *time < before).collect();
-            samples.sort_by_key(|(time, _)| *time);
-            for (time, value) in samples.iter().rev() {
-                if take(*time, value).is_break() {
-                    break;
-                }
-            }
-        }
-        Ok(())
+        self.browse.read_back(channel, before, take)
     }
 
     fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), logpose::Error> {
-        for (place, channel) in channels.iter().enumerate() {
-            self.read_back(*channel, at.plus(1), &mut |time, value| {
-                take(place, time, value);
-                ControlFlow::Break(())
-            })?;
-        }
-        Ok(())
+        self.browse.held(channels, at, take)
+    }
+
+    fn drawn(
+        &self,
+        channel: ChannelId,
+        path: &[Step],
+        (start, end): (Time, Time),
+        most: usize,
+        out: &mut Vec<Bucket>,
+    ) -> Result<Option<Drawn>, logpose::Error> {
+        self.browse.drawn(channel, path, start, end, most, out)
+    }
+
+    fn findings(&self) -> Result<Arc<Findings>, logpose::Error> {
+        Ok(Arc::clone(self.findings.get_or_init(|| Arc::new(Findings::of(self.browse.log())))))
     }
 
     fn log(&self) -> Option<&Arc<Log>> {
-        Some(&self.log)
+        Some(self.browse.log())
     }
 }
 
 fn about(log: &Log) -> About {
-    let info = log.dialect().info();
     let name = log.path.file_name().map_or_else(|| log.path.to_string_lossy(), |name| name.to_string_lossy());
     About {
         name: name.into_owned(),
         path: log.path.to_string_lossy().into_owned(),
         dialect: facts::dialect(log).to_owned(),
-        format: info.title.to_owned(),
+        format: facts::format(log),
         epoch_ns: log.epoch_ns(),
         samples: log.index.samples(),
         bytes: log.file_len(),
-        state: State::Whole,
         preset: facts::preset(log),
         facts: facts::facts(log),
-        problems: log.problems.list().iter().take(20).cloned().collect(),
+        problems: log.problems.list().iter().take(MOST_PROBLEMS).cloned().collect(),
         problem_count: log.problems.total(),
     }
 }
+
+/// Problems that are told.
+const MOST_PROBLEMS: usize = 20;

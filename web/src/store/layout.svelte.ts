@@ -76,6 +76,11 @@ export class Layout {
 
   // History.
 
+  /** What is shown now is the beginning. */
+  forget(): void {
+    this.reset(this.tabs, this.current);
+  }
+
   /** Does something that is a step of its own. */
   act(change: () => void): void {
     this.keep();

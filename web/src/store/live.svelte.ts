@@ -4,6 +4,7 @@ import { getSession, LiveSocket } from "../api";
 import type { LogState, Reference, Tick, Trace } from "../api";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
+import { traces } from "./traces.svelte";
 
 type Take = (traces: (Trace | null)[]) => void;
 
@@ -46,13 +47,27 @@ class Live {
     this.#revisions = logs.logs.map((log) => log.revision);
     this.#socket ??= new LiveSocket(
       (tick) => this.#tick(tick),
-      (traces, subscribed) => this.#spread(traces, subscribed),
+      (found, subscribed) => this.#spread(found, subscribed),
       (open) => {
-        if (open && !this.connected) void this.#again();
-        this.connected = open;
+        if (!open) void this.#check();
+        else if (!this.connected) void this.#again();
       },
     );
     this.#subscribe();
+  }
+
+  /** Keeps the graphs supplied. To be called once, where effects live. */
+  watch(): void {
+    $effect(() => {
+      const { drawn } = traces;
+      if (!clock.live || drawn.length === 0) return;
+      return this.subscribe(drawn, (found) =>
+        found.forEach((trace, place) => {
+          const reference = drawn[place];
+          if (trace && reference) traces.append(reference, trace);
+        }),
+      );
+    });
   }
 
   /** Calls `take` with new samples of these series, null for those without any, until the function that it returns is called. */
@@ -103,14 +118,23 @@ class Live {
     }
   }
 
-  #spread(traces: Trace[], subscribed: Reference[]): void {
-    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), traces[place] ?? null]));
+  #spread(told: Trace[], subscribed: Reference[]): void {
+    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), told[place] ?? null]));
     for (const { references, take } of this.#subscriptions) {
       const found = references.map((reference) => {
         const trace = byKey.get(keyOf(reference));
         return trace && trace.t.length > 0 ? trace : null;
       });
       if (found.some((trace) => trace !== null)) take(found);
+    }
+  }
+
+  /** The socket ended. That alone does not mean that the server did. */
+  async #check(): Promise<void> {
+    try {
+      await getSession();
+    } catch {
+      this.connected = false;
     }
   }
 
@@ -122,6 +146,7 @@ class Live {
       logs.session = await getSession();
       if (names() !== before) location.reload();
       else await Promise.all(logs.logs.map((log) => logs.refresh(log.id)));
+      this.connected = true;
     } catch {
       return;
     }

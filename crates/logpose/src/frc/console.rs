@@ -42,6 +42,88 @@ pub struct ErrorLine {
     pub sequence: Option<i64>,
 }
 
+/// How bad a message is.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Level {
+    /// It belongs to running.
+    Info,
+    /// It is worth a look.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+impl Level {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// By the words with which a printed text begins: `Warning at Intake.java:88: …`, `ERROR 1 …`, `[error] …`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let first = text.trim_start_matches(|c: char| !c.is_alphabetic());
+        let begins = |word: &str| first.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+        if ["error", "exception", "unhandled exception", "fatal", "severe"].into_iter().any(begins) {
+            Self::Error
+        } else if begins("warn") {
+            Self::Warning
+        } else {
+            Self::Info
+        }
+    }
+}
+
+/// Whether a channel of that name is known to hold messages for people.
+#[must_use]
+pub fn has_messages(name: &str) -> bool {
+    is_console(name) || name.ends_with(ERRORS) || name.ends_with(EVENTS)
+}
+
+/// What a sample of a channel says: a text, or what a driver station keeps of an error. `None` for what is no text.
+#[must_use]
+pub fn message(channel: &str, value: &Value<'_>) -> Option<(Level, String)> {
+    let Value::String(text) = value else { return None };
+    if channel.ends_with(ERRORS)
+        && let Some(error) = ErrorLine::parse(Time::ZERO, text)
+    {
+        let level = if error.severity == "warning" { Level::Warning } else { Level::Error };
+        let mut message = error.details;
+        if !error.location.is_empty() {
+            message = format!("{message} ({})", error.location);
+        }
+        if !error.stack.is_empty() {
+            message = format!("{message}\n{}", error.stack);
+        }
+        return Some((level, message));
+    }
+    let text = String::from_utf8_lossy(text).into_owned();
+    Some((Level::of(&text), text))
+}
+
+impl ErrorLine {
+    /// An error as a driver station's channel of errors has it, as JSON.
+    fn parse(time: Time, json: &[u8]) -> Option<Self> {
+        let error = serde_json::from_slice::<Json>(json).ok()?;
+        let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        Some(Self {
+            time,
+            severity: text("severity"),
+            code: error.get("code").and_then(Json::as_i64).unwrap_or(0),
+            details: text("details"),
+            location: text("location"),
+            stack: text("stack"),
+            robot_time: error.get("time").and_then(Json::as_f64),
+            sequence: error.get("sequence").and_then(Json::as_i64),
+        })
+    }
+}
+
 /// What all consoles of a log have, by time.
 #[must_use]
 pub fn console(log: &Log) -> Vec<ConsoleLine> {
@@ -74,18 +156,7 @@ pub fn errors(log: &Log) -> Vec<ErrorLine> {
     for channel in known.names().filter(|name| name.ends_with(ERRORS)) {
         known.read(channel, |time, value| {
             let Value::String(text) = value else { return };
-            let Ok(error) = serde_json::from_slice::<Json>(text) else { return };
-            let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
-            lines.push(ErrorLine {
-                time,
-                severity: text("severity"),
-                code: error.get("code").and_then(Json::as_i64).unwrap_or(0),
-                details: text("details"),
-                location: text("location"),
-                stack: text("stack"),
-                robot_time: error.get("time").and_then(Json::as_f64),
-                sequence: error.get("sequence").and_then(Json::as_i64),
-            });
+            lines.extend(ErrorLine::parse(time, text));
         });
     }
     lines.sort_by_key(|line| line.time);
@@ -101,3 +172,32 @@ const CONSOLES: [&str; 5] =
     ["messages", "console", "/RealOutputs/Console", "RealOutputs/Console", "NT:/AdvantageKit/RealOutputs/Console"];
 /// Behind the address of the robot, in a capture with several.
 const ERRORS: &str = "/ds/errors";
+/// What a driver station noted by itself.
+const EVENTS: &str = "/ds/events";
+
+#[cfg(test)]
+mod tests {
+    use logpose_core::Value;
+
+    use super::{Level, message};
+
+    #[test]
+    fn levels_are_told_by_the_first_word() {
+        let level = |text: &str| message("messages", &Value::String(text.as_bytes())).map(|(level, _)| level);
+        for (text, expected) in [
+            ("Warning at Intake.java:88: piece lost", Level::Warning),
+            ("Error at PowerMonitor.java:41: brownout", Level::Error),
+            ("[ERROR] no camera", Level::Error),
+            ("*** Unhandled exception: x", Level::Error),
+            ("Auto: three pieces", Level::Info),
+            ("no error", Level::Info),
+            ("", Level::Info),
+        ] {
+            assert_eq!(level(text), Some(expected), "{text}");
+        }
+        let json = br#"{"severity":"warning","code":1,"details":"piece lost","location":"Intake.java:88"}"#;
+        let told = message("/ds/errors", &Value::String(json));
+        assert_eq!(told, Some((Level::Warning, "piece lost (Intake.java:88)".to_owned())));
+        assert_eq!(message("messages", &Value::Double(1.0)), None);
+    }
+}

@@ -1,0 +1,151 @@
+use std::ops::ControlFlow;
+
+use axum::Json;
+use axum::extract::State;
+use logpose::frc::{Level, has_messages, message};
+use logpose_core::Time;
+use regex::{Regex, RegexBuilder};
+
+use crate::api;
+use crate::error::Refusal;
+use crate::jobs::Stop;
+use crate::reference::Series;
+use crate::router::{App, Ask};
+use crate::session::Session;
+use crate::table::checked;
+use crate::values::line;
+
+/// `POST /api/console`
+pub(crate) async fn console(
+    State(app): State<App>,
+    Ask(query): Ask<api::ConsoleQuery>,
+) -> Result<Json<api::Console>, Refusal> {
+    let session = app.session.clone();
+    let console = app.jobs.slow(move |stop| {
+        let limit = checked(query.limit)?;
+        let wanted = Wanted::of(&query)?;
+        let series = match &query.series {
+            Some(series) => Series::find_all(&session, series)?,
+            None => known(&session),
+        };
+        let mut rows = Vec::new();
+        for one in &series {
+            rows.extend(lines(one, &query, &wanted, limit, stop)?);
+        }
+        let lanes_cut = rows.len() > limit;
+        rows.sort_by_key(|(time, _)| *time);
+        // DataLogManager writes what it logs to two channels.
+        rows.dedup_by(|(later, b), (earlier, a)| {
+            a.log == b.log && a.text == b.text && a.source != b.source && later.since(*earlier) < TOGETHER_NS
+        });
+        let more = lanes_cut;
+        let skip = if query.back { rows.len().saturating_sub(limit) } else { 0 };
+        Ok(api::Console { rows: rows.into_iter().skip(skip).take(limit).map(|(_, row)| row).collect(), more })
+    });
+    Ok(Json(console.await?))
+}
+
+/// The channels of all logs that are known to hold messages.
+fn known(session: &Session) -> Vec<Series> {
+    let mut found = Vec::new();
+    for (log, member) in session.logs().iter().enumerate() {
+        let catalog = member.store.catalog();
+        for (channel, _) in (0..).zip(&catalog.channels).filter(|(_, entry)| has_messages(&entry.channel.name)) {
+            let reference = api::Reference { log, channel, path: None };
+            found.extend(Series::find(session, &reference));
+        }
+    }
+    found
+}
+
+/// What of it all is wanted.
+struct Wanted {
+    levels: Option<Vec<String>>,
+    include: Option<Regex>,
+    exclude: Option<Regex>,
+}
+
+impl Wanted {
+    fn of(query: &api::ConsoleQuery) -> Result<Self, Refusal> {
+        const LEVELS: [Level; 3] = [Level::Info, Level::Warning, Level::Error];
+        let odd = query.levels.iter().flatten().find(|level| !LEVELS.iter().any(|known| known.name() == **level));
+        if let Some(odd) = odd {
+            return Err(Refusal::bad("bad-level", format!("{odd:?} is no level"))
+                .with_help("levels are info, warning and error"));
+        }
+        let pattern = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(pattern).transpose();
+        let (include, exclude) = (pattern(&query.include)?, pattern(&query.exclude)?);
+        Ok(Self { levels: query.levels.clone(), include, exclude })
+    }
+
+    fn admits(&self, level: Level, text: &str) -> bool {
+        self.levels.as_ref().is_none_or(|levels| levels.iter().any(|wanted| wanted == level.name()))
+            && self.include.as_ref().is_none_or(|include| include.is_match(text))
+            && !self.exclude.as_ref().is_some_and(|exclude| exclude.is_match(text))
+    }
+}
+
+/// A text that is sought, or a regular expression between slashes.
+fn pattern(text: &str) -> Result<Regex, Refusal> {
+    let expression = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
+    let escaped;
+    let source = match expression {
+        Some(expression) => expression,
+        None => {
+            escaped = regex::escape(text);
+            &escaped
+        }
+    };
+    RegexBuilder::new(source).case_insensitive(true).size_limit(1 << 20).dfa_size_limit(1 << 20).build().map_err(
+        |error| {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Refusal::bad("bad-pattern", format!("{text:?} is no regular expression: {why}"))
+                .with_help("leave the slashes away to look for a text as it is")
+        },
+    )
+}
+
+/// The wanted messages of one series, at most one more than the limit: by their times on the clock of the session.
+fn lines(
+    one: &Series,
+    query: &api::ConsoleQuery,
+    wanted: &Wanted,
+    limit: usize,
+    stop: &Stop,
+) -> Result<Vec<(Time, api::ConsoleRow)>, Refusal> {
+    let Some(channel) = one.channel() else { return Ok(Vec::new()) };
+    let mut rows = Vec::new();
+    let mut take = |time: Time, value: &logpose_core::Value<'_>| {
+        let told = if one.steps.is_empty() { message(&channel.name, value) } else { None };
+        let told = told.or_else(|| Some((Level::Info, line(&one.catalog.schemas, channel, value, &one.steps)?)));
+        if let Some((level, text)) = told.filter(|(level, text)| wanted.admits(*level, text)) {
+            let row = api::ConsoleRow {
+                t: one.clock.seconds(time),
+                log: one.log,
+                level: level.name(),
+                text: text.trim_end().chars().take(LONGEST).collect(),
+                source: channel.name.clone(),
+            };
+            rows.push((one.clock.map.at(time), row));
+        }
+        if rows.len() > limit || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    if query.back {
+        let before = query.from.map_or(Time::MAX, |from| one.clock.time(from));
+        one.store.read_back(one.channel, before, &mut take)?;
+        rows.reverse();
+    } else {
+        let from = query.from.map_or(Time::MIN, |from| one.clock.time(from));
+        let end = query.end.map_or(Time::MAX, |end| one.clock.time(end));
+        if from <= end {
+            one.store.read(one.channel, from, end, &mut take)?;
+        }
+    }
+    if stop.is_set() { Err(Refusal::stopped()) } else { Ok(rows) }
+}
+
+/// The same text from two channels within this time is one message.
+const TOGETHER_NS: i64 = 20_000_000;
+/// Characters of a message.
+const LONGEST: usize = 10_000;

@@ -1,0 +1,165 @@
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use logpose::{Part, Parts, Step};
+use logpose_core::{ChannelId, Time, Value};
+
+use crate::api;
+use crate::changes::{Changes, MIXED};
+use crate::error::Refusal;
+use crate::jobs::Stop;
+use crate::pixels::checked;
+use crate::reference::Series;
+use crate::router::{App, Ask};
+use crate::session::RUNS;
+use crate::store;
+
+/// `POST /api/states`
+pub(crate) async fn states(
+    State(app): State<App>,
+    Ask(query): Ask<api::PixelsQuery>,
+) -> Result<Json<api::StatesAnswer>, Refusal> {
+    let (session, kept) = (app.session.clone(), app.changes.clone());
+    let states = app.jobs.quick(move |stop| {
+        let width = checked(&query)?.min(RUNS / 2 - 2);
+        let series = Series::find_all(&session, &query.series)?;
+        let one = |one: &Series| of(one, &query, width, &kept, stop);
+        Ok(api::StatesAnswer { series: series.iter().map(one).collect::<Result<_, _>>()? })
+    });
+    Ok(Json(states.await?))
+}
+
+/// The lists of changes that are kept, the latest used ones.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<Vec<(Key, Arc<Mutex<Changes>>)>>);
+
+type Key = (usize, ChannelId, Vec<Step>);
+
+impl Kept {
+    fn get(&self, one: &Series) -> Arc<Mutex<Changes>> {
+        let key = (one.log, one.channel, one.steps.clone());
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match kept.iter().position(|(known, _)| *known == key) {
+            Some(place) => kept.remove(place),
+            None => (key, Arc::default()),
+        };
+        let changes = Arc::clone(&found.1);
+        kept.insert(0, found);
+        kept.truncate(MOST_KEPT);
+        changes
+    }
+}
+
+fn of(one: &Series, query: &api::PixelsQuery, width: usize, kept: &Kept, stop: &Stop) -> Result<api::States, Refusal> {
+    let Some((first, last)) = one.entry().and_then(|entry| entry.range) else { return Ok(api::States::default()) };
+    let log_end = one.store.range().map_or(last, |range| range.1.max(last));
+    let (start, end) = one.within(query.start, query.end);
+    let (start, end) = (start.max(first), end.min(log_end));
+    if start > end {
+        return Ok(api::States::default());
+    }
+    let changes = kept.get(one);
+    let mut changes = changes.lock().unwrap_or_else(PoisonError::into_inner);
+    fill(&mut changes, one, stop)?;
+    // One pixel in nanoseconds of the log.
+    let (from, to) = one.within(query.start, query.end);
+    let pixel = (to.since(from) / i64::try_from(width).unwrap_or(1)).max(1);
+    let mut fine = Changes::default();
+    let changes = if changes.grain() > pixel && one.store.count(one.channel, start, end)? <= MOST_READ {
+        let parts = one.parts();
+        let mut take = |time: Time, value: &Value<'_>| {
+            fine.push(time, &label(&parts, value, &one.steps));
+            ControlFlow::Continue(())
+        };
+        one.store.read_back(one.channel, start.plus(1), &mut |time, value| {
+            let _ = take(time, value);
+            ControlFlow::Break(())
+        })?;
+        one.store.read(one.channel, start.plus(1), end, &mut take)?;
+        &fine
+    } else {
+        &*changes
+    };
+    Ok(shown(changes, one, (start, end), pixel))
+}
+
+/// Reads what is not in the list yet: all of it the first time, of a live log what came since.
+fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal> {
+    let whole = one.store.state() == store::State::Whole;
+    if changes.until().is_some() && whole {
+        return Ok(());
+    }
+    let parts = one.parts();
+    let from = changes.until().map_or(Time::MIN, |until| until.plus(1));
+    let mut fresh = std::mem::take(changes);
+    one.store.read(one.channel, from, Time::MAX, &mut |time, value| {
+        fresh.push(time, &label(&parts, value, &one.steps));
+        if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    if stop.is_set() {
+        return Err(Refusal::stopped());
+    }
+    *changes = fresh;
+    Ok(())
+}
+
+/// The runs of a stretch, none of them much finer than a pixel.
+fn shown(changes: &Changes, one: &Series, (start, end): (Time, Time), pixel: i64) -> api::States {
+    let mut answer = api::States::default();
+    let mut places: HashMap<u32, i64> = HashMap::new();
+    let mut emit = |from: Time, to: Time, label: u32| {
+        let label = if label == MIXED {
+            -1
+        } else {
+            let next = i64::try_from(places.len()).unwrap_or(-1);
+            *places.entry(label).or_insert_with(|| {
+                answer.labels.push(changes.label(label).to_owned());
+                next
+            })
+        };
+        answer.runs.push((one.clock.seconds(from), one.clock.seconds(to), label));
+    };
+    // Runs shorter than a pixel that follow each other are put together; one alone keeps its label.
+    let mut short: Option<(Time, Time, u32)> = None;
+    for (from, to, label) in changes.runs(start, end) {
+        if to.since(from) < pixel {
+            short = Some(match short {
+                Some((first, _, before)) => (first, to, if before == label { label } else { MIXED }),
+                None => (from, to, label),
+            });
+            continue;
+        }
+        if let Some((from, to, label)) = short.take() {
+            emit(from, to, label);
+        }
+        emit(from, to, label);
+    }
+    if let Some((from, to, label)) = short {
+        emit(from, to, label);
+    }
+    answer
+}
+
+/// What a value is called.
+fn label(parts: &Parts, value: &Value<'_>, steps: &[Step]) -> String {
+    let text = match parts.at(value, steps) {
+        Some(Part::Text(text)) => String::from_utf8_lossy(&text).into_owned(),
+        Some(Part::Enum(_, Some(name))) => name.into_owned(),
+        Some(part) => part.to_string(),
+        None => String::new(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// Lists of changes that are kept.
+const MOST_KEPT: usize = 256;
+/// Samples that are read for one series where the list of changes is too coarse.
+const MOST_READ: u64 = 1 << 18;
+/// Characters of a label.
+const LONGEST: usize = 200;

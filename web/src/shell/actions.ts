@@ -1,0 +1,191 @@
+/** All that can be done with a key or from the palette: one list for both, and for the page of keys. */
+
+import type { Preset } from "../api";
+import { copyText } from "../download";
+import { PRESETS, presetTabs } from "../presets";
+import { clock } from "../store/clock.svelte";
+import { desk } from "../store/desk.svelte";
+import { layout } from "../store/layout.svelte";
+import { logs } from "../store/session.svelte";
+import { sidebar } from "../store/sidebar.svelte";
+import { theme } from "../store/theme.svelte";
+import { toasts } from "../store/toasts.svelte";
+import { views, viewOf } from "../views";
+import { chooseLayout, saveLayout } from "./files";
+
+export interface Action {
+  title: string;
+  group: "Time" | "Views" | "Tabs" | "Window" | "Layout";
+  /** The first is shown. */
+  keys: string[];
+  run: () => void;
+}
+
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16];
+
+function onPane(run: (id: string) => void): () => void {
+  return () => {
+    if (layout.active) run(layout.active.id);
+  };
+}
+
+/** All events in the order of time. */
+export function allEvents(): { t: number; text: string; level: string; kind: string; log: number }[] {
+  return logs.events
+    .flatMap(({ events }, log) => events.map(({ t, text, level, kind }) => ({ t, text, level, kind, log })))
+    .sort((a, b) => a.t - b.t);
+}
+
+export function jumpToEvent(by: 1 | -1): void {
+  // An event that the cursor stands on is behind us.
+  const near = 1e-6;
+  const times = allEvents().map((event) => event.t);
+  const found = by > 0 ? times.find((t) => t > clock.cursor + near) : times.findLast((t) => t < clock.cursor - near);
+  if (found === undefined) toasts.show(by > 0 ? "No event behind the cursor" : "No event before the cursor");
+  else clock.seek(found);
+}
+
+export function changeSpeed(by: number): void {
+  const place = SPEEDS.findIndex((speed) => speed >= clock.speed - 1e-9);
+  clock.speed = SPEEDS[Math.min(Math.max(place + by, 0), SPEEDS.length - 1)] ?? 1;
+}
+
+export function setMark(): void {
+  clock.mark = clock.mark === clock.cursor ? null : clock.cursor;
+}
+
+export function selectFrom(): void {
+  const end = clock.selection && clock.selection.end > clock.cursor ? clock.selection.end : clock.last;
+  if (end > clock.cursor) clock.selection = { start: clock.cursor, end };
+}
+
+export function selectTo(): void {
+  const start = clock.selection && clock.selection.start < clock.cursor ? clock.selection.start : clock.first;
+  if (start < clock.cursor) clock.selection = { start, end: clock.cursor };
+}
+
+export function clearMarks(): void {
+  if (clock.selection) clock.selection = null;
+  else clock.mark = null;
+}
+
+export function applyPreset(preset?: Preset): void {
+  const tabs = presetTabs(
+    {
+      logs: logs.logs,
+      channels: logs.channels,
+      refOf: (log, channel, path) => logs.refOf(log, channel, path),
+      registry: viewOf,
+      id: () => layout.id(),
+    },
+    preset,
+  );
+  layout.act(() => {
+    layout.tabs = tabs.length > 0 ? tabs : [layout.emptyTab()];
+    layout.current = layout.tabs[0]?.id ?? "";
+  });
+}
+
+export function focusSearch(): void {
+  sidebar.shown = true;
+  // The field is there after the next drawing.
+  requestAnimationFrame(() => {
+    const field = document.querySelector<HTMLInputElement>("[data-search]");
+    field?.focus();
+    field?.select();
+  });
+}
+
+/** Sidebar, panes, timeline: one after the other. */
+function cycleRegion(by: number): void {
+  const regions = [...document.querySelectorAll<HTMLElement>("[data-region]")];
+  const here = regions.findIndex((region) => region.contains(document.activeElement));
+  regions[(here + by + regions.length) % regions.length]?.focus();
+}
+
+export async function copyAddress(): Promise<void> {
+  toasts.show((await copyText(location.href)) ? "Address copied" : "The browser does not let us copy");
+}
+
+export const actions: Action[] = [
+  { title: "Play or pause", group: "Time", keys: ["Space"], run: () => clock.toggle() },
+  { title: "Step back 20 ms", group: "Time", keys: ["←"], run: () => clock.step(-1) },
+  { title: "Step forth 20 ms", group: "Time", keys: ["→"], run: () => clock.step(1) },
+  { title: "Step back 1 s", group: "Time", keys: ["Shift+←"], run: () => clock.step(-50) },
+  { title: "Step forth 1 s", group: "Time", keys: ["Shift+→"], run: () => clock.step(50) },
+  { title: "Previous event", group: "Time", keys: ["Alt+←"], run: () => jumpToEvent(-1) },
+  { title: "Next event", group: "Time", keys: ["Alt+→"], run: () => jumpToEvent(1) },
+  { title: "Jump to start", group: "Time", keys: ["Home"], run: () => clock.seek(clock.first) },
+  { title: "Jump to end", group: "Time", keys: ["End"], run: () => clock.seek(clock.last) },
+  { title: "Go to a time…", group: "Time", keys: ["G"], run: () => (desk.typingTime = true) },
+  { title: "Slower", group: "Time", keys: [","], run: () => changeSpeed(-1) },
+  { title: "Faster", group: "Time", keys: ["."], run: () => changeSpeed(1) },
+  { title: "Follow live data", group: "Time", keys: ["L"], run: () => clock.lock() },
+  { title: "Repeat the selection", group: "Time", keys: ["R"], run: () => (clock.loop = !clock.loop) },
+  { title: "Zoom in", group: "Time", keys: ["+"], run: () => clock.zoom(0.5) },
+  { title: "Zoom out", group: "Time", keys: ["-"], run: () => clock.zoom(2) },
+  { title: "Show the whole log", group: "Time", keys: ["0"], run: () => clock.showAll() },
+  { title: "Set the mark at the cursor", group: "Time", keys: ["M"], run: setMark },
+  { title: "Select from the cursor", group: "Time", keys: ["["], run: selectFrom },
+  { title: "Select up to the cursor", group: "Time", keys: ["]"], run: selectTo },
+  { title: "Clear selection, then mark", group: "Time", keys: ["Esc"], run: clearMarks },
+
+  { title: "Split pane to the right", group: "Views", keys: ["V"], run: onPane((id) => layout.split(id, "right")) },
+  { title: "Split pane downwards", group: "Views", keys: ["H"], run: onPane((id) => layout.split(id, "bottom")) },
+  { title: "Duplicate pane", group: "Views", keys: ["D"], run: onPane((id) => layout.duplicate(id)) },
+  { title: "Maximise pane, and back", group: "Views", keys: ["F"], run: onPane((id) => layout.maximise(id)) },
+  { title: "Close pane", group: "Views", keys: ["X"], run: onPane((id) => layout.close(id)) },
+  { title: "Rename pane…", group: "Views", keys: ["F2"], run: onPane((id) => (desk.renaming = id)) },
+  { title: "Next pane", group: "Views", keys: ["N"], run: () => layout.cycle(1) },
+  { title: "Previous pane", group: "Views", keys: ["Shift+N"], run: () => layout.cycle(-1) },
+
+  { title: "New tab", group: "Tabs", keys: ["T", "Ctrl+Alt+T"], run: () => layout.addTab() },
+  { title: "Close tab", group: "Tabs", keys: ["Shift+X"], run: () => layout.closeTab(layout.current) },
+  { title: "Duplicate tab", group: "Tabs", keys: ["Shift+D"], run: () => layout.duplicateTab(layout.current) },
+  { title: "Rename tab…", group: "Tabs", keys: ["Shift+F2"], run: () => (desk.renaming = layout.current) },
+  { title: "Next tab", group: "Tabs", keys: ["E"], run: () => layout.cycleTab(1) },
+  { title: "Previous tab", group: "Tabs", keys: ["Q"], run: () => layout.cycleTab(-1) },
+
+  { title: "Command palette", group: "Window", keys: ["Ctrl+P", "Ctrl+K"], run: () => (desk.palette = true) },
+  { title: "Search channels", group: "Window", keys: ["/"], run: focusSearch },
+  { title: "Show or hide the sidebar", group: "Window", keys: ["B"], run: () => (sidebar.shown = !sidebar.shown) },
+  { title: "Next part of the window", group: "Window", keys: ["F6"], run: () => cycleRegion(1) },
+  { title: "Previous part of the window", group: "Window", keys: ["Shift+F6"], run: () => cycleRegion(-1) },
+  { title: "Switch between dark and light", group: "Window", keys: [], run: () => theme.toggle() },
+  { title: "Colours: dark", group: "Window", keys: [], run: () => theme.choose("dark") },
+  { title: "Colours: light", group: "Window", keys: [], run: () => theme.choose("light") },
+  { title: "Colours: as the system", group: "Window", keys: [], run: () => theme.choose("system") },
+  { title: "Keys", group: "Window", keys: ["?"], run: () => (desk.help = true) },
+
+  { title: "Undo", group: "Layout", keys: ["Ctrl+Z"], run: () => layout.undo() },
+  { title: "Redo", group: "Layout", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], run: () => layout.redo() },
+  { title: "Save layout as a file", group: "Layout", keys: ["Ctrl+S"], run: saveLayout },
+  { title: "Load layout from a file…", group: "Layout", keys: ["Ctrl+O"], run: chooseLayout },
+  { title: "Copy the address of what is shown", group: "Layout", keys: [], run: () => void copyAddress() },
+  { title: "Reset to preset", group: "Layout", keys: [], run: () => applyPreset() },
+  ...PRESETS.map(({ preset, title }) => ({
+    title: `Preset: ${title}`,
+    group: "Layout" as const,
+    keys: [],
+    run: () => applyPreset(preset),
+  })),
+];
+
+/** For the palette alone: views to show. */
+export const viewActions: Action[] = views.map((view) => ({
+  title: `New view: ${view.title}`,
+  group: "Views",
+  keys: [],
+  run: onPane((id) => layout.addBeside(id, view.kind, [], "right")),
+}));
+
+const byKey = new Map(actions.flatMap((action) => action.keys.map((key) => [key, action] as const)));
+
+/** Does what a key means. False if it means nothing. */
+export function press(key: string): boolean {
+  const action = byKey.get(key);
+  if (action) action.run();
+  else if (/^[1-9]$/.test(key)) layout.showTab(Number(key) - 1);
+  else return false;
+  return true;
+}

@@ -1,0 +1,44 @@
+/** Layouts as files. */
+
+import { download, fileName } from "../download";
+import { layout } from "../store/layout.svelte";
+import { logs } from "../store/session.svelte";
+import { toasts } from "../store/toasts.svelte";
+
+const ENDING = "logpose.json";
+const LARGEST = 4 << 20;
+
+/** Gives the layout to the browser to keep. */
+export function saveLayout(): void {
+  const title = layout.tab ? layout.titleOf(layout.tab) : "";
+  const text = JSON.stringify({ logpose: "layout", ...layout.data() }, null, 2);
+  const name = fileName(`${logs.logs[0]?.preset ?? ""} ${title}`.trim(), ENDING);
+  download(new Blob([`${text}\n`], { type: "application/json" }), name);
+}
+
+/** Lets somebody choose a file. */
+export function chooseLayout(): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.accept = `.${ENDING},.json,application/json`;
+  input.onchange = () => {
+    const file = input.files?.[0];
+    if (file) void loadLayout(file);
+  };
+  input.click();
+}
+
+export async function loadLayout(file: File): Promise<void> {
+  if (!/\.json$/i.test(file.name)) {
+    toasts.show(`${file.name} is no layout. Logs are opened with: logpose open ${file.name}`, "warning");
+    return;
+  }
+  let data: unknown = null;
+  try {
+    if (file.size <= LARGEST) data = JSON.parse(await file.text());
+  } catch {
+    // Told below.
+  }
+  if (!layout.load(data, file.name)) toasts.show(`${file.name} holds no layout`, "error");
+  else toasts.show(`Layout of ${file.name}`, "info", { label: "Undo", run: () => layout.undo() });
+}

@@ -1,0 +1,225 @@
+/** Channels as a tree: names split where people split them. */
+
+import type { Channel, Field, Sort } from "../api";
+import type { SeriesRef } from "../model";
+import { candidate, search, type Candidate, type Ranked } from "./fuzzy";
+
+export interface TreeNode {
+  /** The same as long as names are: also in addresses. */
+  id: string;
+  label: string;
+  /** What it leads to; nothing for a mere group. */
+  ref: SeriesRef | null;
+  sort: Sort | null;
+  type: string;
+  unit: string | null;
+  /** Groups and channels below it; fields are made when they are shown. */
+  children: TreeNode[];
+  fields: Field[];
+  /** How many channels there are below it. */
+  count: number;
+  /** Schemas and the like, which nobody came for. */
+  aside: boolean;
+}
+
+export interface Row {
+  node: TreeNode;
+  /** 1 for the first level. */
+  level: number;
+  open: boolean;
+  /** The row of the node above, or -1. */
+  parent: number;
+  /** Its place among its siblings, from 1, and how many there are. */
+  place: number;
+  siblings: number;
+}
+
+const ASIDE = ".schema";
+
+/** The parts of a channel's name: `NT:/Drive/Pose` is NT, Drive, Pose. */
+export function partsOf(name: string): string[] {
+  const schema = name.indexOf(`${ASIDE}/`);
+  // Names of schemas have colons of their own.
+  const head = schema < 0 ? name : name.slice(0, schema + ASIDE.length);
+  const parts = head.split(/[/:]/).filter(Boolean);
+  if (schema >= 0) parts.push(name.slice(schema + ASIDE.length + 1));
+  return parts.length > 0 ? parts : [name];
+}
+
+/** Digits are padded, so that 10 comes behind 9. */
+const orderOf = (label: string): string =>
+  (label === ASIDE ? "\uffff" : "") + label.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(9, "0"));
+
+/** The tree of one log's channels. */
+export function treeOf(log: number, channels: Channel[], refOf: (channel: Channel) => SeriesRef): TreeNode[] {
+  const root = group(`${log}`, "");
+  const groups = new Map<string, TreeNode>([[root.id, root]]);
+  for (const channel of channels) {
+    const parts = partsOf(channel.name);
+    const label = parts.pop() ?? channel.name;
+    let parent = root;
+    for (const part of parts) {
+      const id = `${parent.id}/${part}`;
+      let next = groups.get(id);
+      if (!next) {
+        next = group(id, part);
+        next.aside = parent.aside || part === ASIDE;
+        groups.set(id, next);
+        parent.children.push(next);
+      }
+      next.count++;
+      parent = next;
+    }
+    const ref = refOf(channel);
+    parent.children.push({
+      id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
+      label,
+      ref,
+      sort: channel.sort,
+      type: channel.type,
+      unit: channel.unit,
+      children: [],
+      fields: channel.fields,
+      count: 1,
+      aside: parent.aside,
+    });
+  }
+  for (const node of groups.values()) node.children = settle(node.children);
+  return root.children.map(compact);
+}
+
+function group(id: string, label: string): TreeNode {
+  return { id, label, ref: null, sort: null, type: "", unit: null, children: [], fields: [], count: 0, aside: false };
+}
+
+/** Sorts siblings, and puts a channel and the group of its name into one row. */
+function settle(nodes: TreeNode[]): TreeNode[] {
+  const groups = new Map(nodes.filter((node) => !node.ref).map((node) => [node.label, node]));
+  const kept: TreeNode[] = [];
+  for (const node of nodes) {
+    const same = node.ref ? groups.get(node.label) : undefined;
+    if (same && !same.ref) {
+      same.ref = node.ref;
+      same.sort = node.sort;
+      same.type = node.type;
+      same.unit = node.unit;
+      same.fields = node.fields;
+    } else kept.push(node);
+  }
+  const keys = new Map(kept.map((node) => [node, orderOf(node.label)]));
+  return kept.sort((a, b) => {
+    const [one, other] = [keys.get(a) ?? "", keys.get(b) ?? ""];
+    return one < other ? -1 : one > other ? 1 : 0;
+  });
+}
+
+/** A group that holds nothing but one group is one row with it. */
+function compact(node: TreeNode): TreeNode {
+  node.children = node.children.map(compact);
+  const only = node.children[0];
+  if (node.ref || node.children.length !== 1 || !only || only.ref || only.aside) return node;
+  return { ...only, label: `${node.label}/${only.label}` };
+}
+
+const madeOfFields = new WeakMap<TreeNode, TreeNode[]>();
+
+/** What is below a node: fields first, then channels and groups. */
+export function childrenOf(node: TreeNode): TreeNode[] {
+  const { ref, fields } = node;
+  if (fields.length === 0 || !ref) return node.children;
+  let made = madeOfFields.get(node);
+  if (!made) {
+    made = [
+      ...fields.map((field) => ({
+        id: `${node.id}${field.path.slice(ref.path.length)}`,
+        label: field.name,
+        ref: { ...ref, path: field.path },
+        sort: field.sort,
+        type: field.sort,
+        unit: field.unit,
+        children: [],
+        fields: field.fields,
+        count: 0,
+        aside: node.aside,
+      })),
+      ...node.children,
+    ];
+    madeOfFields.set(node, made);
+  }
+  return made;
+}
+
+export const canOpen = (node: TreeNode): boolean => node.children.length > 0 || node.fields.length > 0;
+
+/** The rows that are there when these nodes are open. */
+export function rowsOf(nodes: TreeNode[], isOpen: (id: string) => boolean, level = 1): Row[] {
+  const rows: Row[] = [];
+  const visit = (siblings: TreeNode[], level: number, parent: number): void => {
+    siblings.forEach((node, place) => {
+      const open = canOpen(node) && isOpen(node.id);
+      rows.push({ node, level, open, parent, place: place + 1, siblings: siblings.length });
+      if (open) visit(childrenOf(node), level + 1, rows.length - 1);
+    });
+  };
+  visit(nodes, level, -1);
+  return rows;
+}
+
+/** What to show open at first: small groups, as many as keep the list short. */
+export function openAtFirst(nodes: TreeNode[], most = 28): string[] {
+  const open: string[] = [];
+  let rows = nodes.length;
+  const groups = (among: TreeNode[]) => among.filter((node) => !node.ref && !node.aside && node.children.length > 0);
+  let waiting = groups(nodes);
+  while (waiting.length > 0) {
+    const least = waiting.reduce((a, b) => (b.children.length < a.children.length ? b : a));
+    // One group alone is opened however long it is: a list of one says nothing.
+    if (rows + least.children.length > most && rows > 1) return open;
+    rows += least.children.length;
+    open.push(least.id);
+    waiting = [...waiting.filter((node) => node !== least), ...groups(least.children)];
+  }
+  return open;
+}
+
+/** A channel, or a part of one, that can be searched for. */
+export interface Entry extends Candidate {
+  node: TreeNode;
+}
+
+/** With more than this, parts of values are not searched. */
+const MOST_ENTRIES = 200_000;
+
+export function entriesOf(log: number, channels: Channel[], refOf: (channel: Channel) => SeriesRef): Entry[] {
+  const entries: Entry[] = [];
+  const add = (channel: Channel, ref: SeriesRef, node: TreeNode): void => {
+    entries.push({ ...candidate(ref.name + ref.path, `${node.type} ${node.unit ?? ""}`), node });
+    if (channels.length + entries.length > MOST_ENTRIES) return;
+    if (channel.sort !== "struct" && ref.path === "") return;
+    for (const child of childrenOf(node)) if (child.ref) add(channel, child.ref, child);
+  };
+  for (const channel of channels) {
+    const ref = refOf(channel);
+    const aside = partsOf(channel.name).includes(ASIDE);
+    const node: TreeNode = {
+      id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
+      label: channel.name,
+      ref,
+      sort: channel.sort,
+      type: channel.type,
+      unit: channel.unit,
+      children: [],
+      fields: channel.fields,
+      count: 1,
+      aside,
+    };
+    add(channel, ref, node);
+  }
+  return entries;
+}
+
+/** Finds channels; schemas only for those who ask for them. */
+export function searchEntries(query: string, entries: Entry[], most = 1000): Ranked<Entry>[] {
+  const aside = /schema/i.test(query);
+  return search(query, aside ? entries : entries.filter(({ node }) => !node.aside), most);
+}

@@ -1,0 +1,97 @@
+/** Everything that is shown, behind the # of the address. */
+
+import { decodeState, encodeState } from "../shell/hash";
+import { VERSION } from "../shell/restore";
+import { clock } from "./clock.svelte";
+import { layout } from "./layout.svelte";
+import { sidebar } from "./sidebar.svelte";
+import { toasts } from "./toasts.svelte";
+
+/** Browsers allow few changes of the address; and nobody reads it while things move. */
+const WAIT_MS = 500;
+const LONGEST_WAIT_MS = 4000;
+
+const number = (data: unknown): data is number => typeof data === "number" && Number.isFinite(data);
+
+function clockData(): unknown {
+  const { start, end, cursor, mark, selection, speed, loop, following } = clock;
+  const stretch = selection && { start: selection.start, end: selection.end };
+  // Who follows sees the end, whenever that is.
+  if (following) return { following, span: end - start };
+  return { start, end, cursor, mark, selection: stretch, speed, loop };
+}
+
+function restoreClock(data: unknown): void {
+  if (typeof data !== "object" || data === null) return;
+  const { start, end, cursor, mark, selection, speed, loop, following, span } = data as Record<string, unknown>;
+  if (following === true && number(span) && clock.live) {
+    clock.show(clock.last - span, clock.last);
+    clock.lock(true);
+    return;
+  }
+  if (number(start) && number(end) && end > start && start < clock.last && end > clock.first) clock.show(start, end);
+  if (number(cursor)) clock.seek(cursor, true);
+  clock.mark = number(mark) ? mark : null;
+  if (typeof selection === "object" && selection !== null) {
+    const { start, end } = selection as Record<string, unknown>;
+    if (number(start) && number(end) && end > start) clock.selection = { start, end };
+  }
+  if (number(speed) && speed >= 0.1 && speed <= 16) clock.speed = speed;
+  clock.loop = loop === true;
+}
+
+class Address {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #since = 0;
+  #written = "";
+
+  /** Reads the address. False if there is nothing of ours in it; then what is shown stays as it is. */
+  read(): boolean {
+    const hash = location.hash.replace(/^#/, "");
+    if (!hash) return false;
+    const state = decodeState(hash) as Record<string, unknown> | null;
+    const good = typeof state === "object" && state !== null && layout.load(state["layout"], "The address");
+    if (!good) {
+      toasts.show("The address holds no layout that can be read", "warning");
+      return false;
+    }
+    sidebar.restore(state["sidebar"]);
+    restoreClock(state["clock"]);
+    this.#written = hash;
+    return true;
+  }
+
+  /** Writes what is shown whenever it changes. To be called once, where effects live. */
+  watch(ready: () => boolean): void {
+    $effect(() => {
+      if (!ready()) return;
+      const state = JSON.stringify(this.#state());
+      const now = Date.now();
+      clearTimeout(this.#timer);
+      if (!this.#since) this.#since = now;
+      const wait = Math.min(WAIT_MS, Math.max(this.#since + LONGEST_WAIT_MS - now, 0));
+      this.#timer = setTimeout(() => this.#write(state), wait);
+    });
+    $effect(() => {
+      const changed = () => {
+        if (ready() && location.hash.replace(/^#/, "") !== this.#written) this.read();
+      };
+      addEventListener("hashchange", changed);
+      return () => removeEventListener("hashchange", changed);
+    });
+  }
+
+  #state(): unknown {
+    return { version: VERSION, layout: layout.data(), clock: clockData(), sidebar: sidebar.data() };
+  }
+
+  #write(state: string): void {
+    this.#since = 0;
+    const hash = encodeState(JSON.parse(state));
+    if (hash === this.#written) return;
+    this.#written = hash;
+    history.replaceState(null, "", `${location.pathname}${location.search}#${hash}`);
+  }
+}
+
+export const address = new Address();

@@ -1,0 +1,61 @@
+/** What a view of a board keeps. */
+
+import type { SeriesRef } from "../../model";
+import { logs } from "../../store/session.svelte";
+import { flag, oneOf, record, within } from "../restore";
+import { boardChannels, idOf, isBoard } from "./ride";
+
+export interface BoardConfig {
+  log: number;
+  speed: "km/h" | "mph" | "m/s";
+  temperature: "°C" | "°F";
+  /** What somebody knows of the board; 0 is for what the log shows, or else what is usual. */
+  maxDuty: number;
+  pushbackDuty: number;
+  maxCurrent: number;
+  lowVoltage: number;
+  panel: boolean;
+}
+
+export const emptyBoard = (log = firstLog()): BoardConfig => ({
+  log,
+  speed: "km/h",
+  temperature: "°C",
+  maxDuty: 0,
+  pushbackDuty: 0,
+  maxCurrent: 0,
+  lowVoltage: 0,
+  panel: false,
+});
+
+function firstLog(): number {
+  return Math.max(
+    logs.channels.findIndex((channels) => isBoard(boardChannels(channels))),
+    0,
+  );
+}
+
+export function restoreBoard(data: unknown): BoardConfig {
+  const told = record(data);
+  return {
+    log: Math.round(within(told["log"], 0, 1000, 0)),
+    speed: oneOf(told["speed"], ["km/h", "mph", "m/s"], "km/h"),
+    temperature: oneOf(told["temperature"], ["°C", "°F"], "°C"),
+    maxDuty: within(told["maxDuty"], 0, 1, 0),
+    pushbackDuty: within(told["pushbackDuty"], 0, 1, 0),
+    maxCurrent: within(told["maxCurrent"], 0, 1000, 0),
+    lowVoltage: within(told["lowVoltage"], 0, 1000, 0),
+    panel: flag(told["panel"], false),
+  };
+}
+
+/** Any channel of a board chooses its log. */
+export function addBoard(config: BoardConfig, ref: SeriesRef): boolean {
+  if (idOf(ref.name) === null) return false;
+  config.log = ref.log;
+  return true;
+}
+
+/** The board of a log; nothing if it has none. */
+export const autoBoard = (log: number): BoardConfig | null =>
+  isBoard(boardChannels(logs.channels[log] ?? [])) ? emptyBoard(log) : null;

@@ -1,0 +1,33 @@
+import type { Level } from "../../api";
+import { sameSeries, seriesRefs, type SeriesRef } from "../../model";
+import { LEVELS, levelsOf } from "../parts/levels";
+
+export interface ConsoleConfig {
+  levels: Level[];
+  /** Only messages with this text, and none with that; between slashes they are regular expressions. */
+  include: string;
+  exclude: string;
+  /** Only these channels; all that are known to hold messages where there are none. */
+  series: SeriesRef[];
+  /** Whether long lines are broken. */
+  wrap: boolean;
+}
+
+export const empty = (): ConsoleConfig => ({ levels: [...LEVELS], include: "", exclude: "", series: [], wrap: true });
+
+export function restore(data: unknown): ConsoleConfig {
+  const { levels, include, exclude, series, wrap } = (data ?? {}) as Record<string, unknown>;
+  return {
+    levels: levelsOf(levels),
+    include: typeof include === "string" ? include : "",
+    exclude: typeof exclude === "string" ? exclude : "",
+    series: seriesRefs(series),
+    wrap: wrap !== false,
+  };
+}
+
+export function add(config: ConsoleConfig, refs: SeriesRef[]): boolean {
+  const news = refs.filter((ref) => !config.series.some((known) => sameSeries(known, ref)));
+  config.series.push(...news.map((ref) => ({ ...ref })));
+  return refs.length > 0;
+}

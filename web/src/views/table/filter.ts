@@ -1,0 +1,39 @@
+import type { TableRow } from "../../api";
+import type { Page } from "../parts/paging";
+import { TICK } from "../parts/paging";
+
+/** How many pages are looked through before what was found is shown. */
+const PAGES = 8;
+
+/**
+ * Rows in which a new value has a text. The server knows no such question, so pages are asked for until there is something
+ * to show; where it was looked up to is told.
+ */
+export async function filtered(
+  ask: (from: number) => Promise<{ rows: TableRow[]; more: boolean }>,
+  from: number,
+  back: boolean,
+  sought: RegExp | null,
+  limit: number,
+): Promise<Page<TableRow>> {
+  if (!sought) return ask(from);
+  let found: TableRow[] = [];
+  let reached = from;
+  for (let count = 0; count < PAGES; count++) {
+    const page = await ask(from);
+    const hits = page.rows.filter((row) => row.cells.some((cell, place) => row.fresh[place] && has(cell, sought)));
+    found = back ? [...hits, ...found] : [...found, ...hits];
+    const last = back ? page.rows[0] : page.rows.at(-1);
+    if (!last || !page.more) return { rows: found, more: false };
+    reached = last.t;
+    // A row stands for its time alone, so the next page begins right beside it.
+    from = back ? last.t : last.t + TICK;
+    if (found.length >= limit / 4) break;
+  }
+  return { rows: found, more: true, reached };
+}
+
+function has(cell: string | null, sought: RegExp): boolean {
+  sought.lastIndex = 0;
+  return cell !== null && sought.test(cell);
+}

@@ -1,0 +1,188 @@
+/** One series against another. */
+
+import type { Rows } from "../../api";
+import { color, faded, seriesColor } from "../../canvas";
+import { drawAxes, frameOf, roomy, Scale, spanOf, type AxisLabels, type Frame, type Span } from "../parts/axes";
+
+export interface Sight {
+  x: Span;
+  y: Span;
+}
+
+/** What shows everything. */
+export function wholeOf(rows: Rows): Sight {
+  const [x, ...y] = rows.columns;
+  return {
+    x: roomy(spanOf(x ? [x] : []) ?? { low: 0, high: 1 }),
+    y: roomy(spanOf(y) ?? { low: 0, high: 1 }),
+  };
+}
+
+/** The same sight in a frame in which a unit is as long both ways: the shorter side shows more. */
+export function squared(sight: Sight, frame: Frame): Sight {
+  const [wide, high] = [frame.right - frame.left, frame.bottom - frame.top];
+  const unit = Math.max((sight.x.high - sight.x.low) / wide, (sight.y.high - sight.y.low) / high);
+  return { x: around(sight.x, unit * wide), y: around(sight.y, unit * high) };
+}
+
+function around(span: Span, length: number): Span {
+  const middle = (span.low + span.high) / 2;
+  return { low: middle - length / 2, high: middle + length / 2 };
+}
+
+export function scalesOf(sight: Sight, frame: Frame): { x: Scale; y: Scale } {
+  return { x: new Scale(sight.x, frame.left, frame.right), y: new Scale(sight.y, frame.bottom, frame.top) };
+}
+
+/** A span `factor` times as long around a value that stays where it is. */
+export function zoomed({ low, high }: Span, factor: number, at: number): Span {
+  const span = { low: at - (at - low) * factor, high: at + (high - at) * factor };
+  return span.high - span.low > Math.abs(at) * 1e-12 ? span : { low, high };
+}
+
+/** The point nearest to a place in pixels, within reach. */
+export function nearest(rows: Rows, scales: { x: Scale; y: Scale }, px: number, py: number, reach = 30): Hit | null {
+  const xs = rows.columns[0];
+  let best: Hit | null = null;
+  let least = reach * reach;
+  for (let column = 1; column < rows.columns.length; column++) {
+    const ys = rows.columns[column];
+    for (let place = 0; place < rows.t.length; place++) {
+      const [dx, dy] = [scales.x.at(xs?.[place] ?? NaN) - px, scales.y.at(ys?.[place] ?? NaN) - py];
+      const distance = dx * dx + dy * dy;
+      if (distance < least) {
+        least = distance;
+        best = { place, column };
+      }
+    }
+  }
+  return best;
+}
+
+export interface Hit {
+  place: number;
+  column: number;
+}
+
+export interface Style {
+  points: boolean;
+  timed: boolean;
+  trail: number;
+  cursor: number;
+  labels: AxisLabels;
+}
+
+/** So many colours tell the time. */
+const SHADES = 48;
+
+/** Draws the plot. */
+export function drawXy(
+  context: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+  rows: Rows,
+  sight: Sight,
+  style: Style,
+  hit: Hit | null,
+): void {
+  const frame = frameOf(width, height);
+  const { x, y } = scalesOf(sight, frame);
+  drawAxes(context, frame, x, y, style.labels);
+  const now = upToTime(rows.t, style.cursor);
+  const first = style.trail > 0 ? upToTime(rows.t, style.cursor - style.trail) : 0;
+  context.save();
+  context.beginPath();
+  context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
+  context.clip();
+  context.lineJoin = "round";
+  const xs = rows.columns[0] ?? new Float64Array();
+  for (let column = 1; column < rows.columns.length; column++) {
+    const ys = rows.columns[column] ?? new Float64Array();
+    const plain = seriesColor(column - 1);
+    const draw = (from: number, to: number, ink: string, size: number) => {
+      if (to - from < 1) return;
+      if (style.points) {
+        context.fillStyle = ink;
+        for (let place = from; place < to; place++) {
+          context.fillRect(x.at(xs[place] ?? NaN) - size, y.at(ys[place] ?? NaN) - size, size * 2, size * 2);
+        }
+        return;
+      }
+      context.strokeStyle = ink;
+      context.lineWidth = size;
+      context.beginPath();
+      let pen = false;
+      // From the point before on, so that pieces of different colours join.
+      for (let place = Math.max(from - 1, 0); place < to; place++) {
+        const [px, py] = [x.at(xs[place] ?? NaN), y.at(ys[place] ?? NaN)];
+        if (!Number.isFinite(px) || !Number.isFinite(py)) pen = false;
+        else if (pen) context.lineTo(px, py);
+        else {
+          context.moveTo(px, py);
+          pen = true;
+        }
+      }
+      context.stroke();
+    };
+    const thin = style.points ? 1.3 : 1.2;
+    const thick = style.points ? 1.8 : 2;
+    draw(0, first, faded(plain, 0.22), thin);
+    draw(now, rows.t.length, faded(plain, 0.22), thin);
+    if (!style.timed) draw(first, now, plain, thick);
+    else {
+      const each = Math.max(Math.ceil((now - first) / SHADES), 1);
+      for (let start = first; start < now; start += each) {
+        draw(start, Math.min(start + each, now), shade((start - first) / Math.max(now - first, 1)), thick);
+      }
+    }
+    mark(context, x.at(xs[now - 1] ?? NaN), y.at(ys[now - 1] ?? NaN), plain, 5.5);
+    if (hit?.column === column) mark(context, x.at(xs[hit.place] ?? NaN), y.at(ys[hit.place] ?? NaN), plain, 4);
+  }
+  context.restore();
+}
+
+function mark(context: CanvasRenderingContext2D, x: number, y: number, ink: string, size: number): void {
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return;
+  context.beginPath();
+  context.arc(x, y, size, 0, 2 * Math.PI);
+  context.fillStyle = ink;
+  context.fill();
+  context.lineWidth = 1.5;
+  context.strokeStyle = color("--cursor");
+  context.stroke();
+}
+
+/** From cold to warm as time goes by. */
+function shade(part: number): string {
+  const stops = [
+    color("--series-4"),
+    color("--series-0"),
+    color("--series-2"),
+    color("--series-1"),
+    color("--series-3"),
+  ];
+  const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
+  const place = Math.min(Math.floor(at), stops.length - 2);
+  return mixed(stops[place] ?? "#000000", stops[place + 1] ?? "#000000", at - place);
+}
+
+/** A colour between two, `#rrggbb`. */
+export function mixed(a: string, b: string, part: number): string {
+  const channel = (hex: string, at: number) => parseInt(hex.slice(at, at + 2), 16);
+  const texts = [1, 3, 5].map((at) => {
+    const value = Math.round(channel(a, at) * (1 - part) + channel(b, at) * part);
+    return value.toString(16).padStart(2, "0");
+  });
+  return `#${texts.join("")}`;
+}
+
+/** How many times are at or before a moment. */
+export function upToTime(times: Float64Array, t: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? Infinity) <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import type { Stats } from "../../src/api";
+import { roomy, Scale, spanOf, ticks } from "../../src/views/parts/axes";
+import { shortNames } from "../../src/views/parts/names";
+import { empty, restore } from "../../src/views/statistics/config";
+import { barAt, panelsOf } from "../../src/views/statistics/histogram";
+
+function stats(low: number, high: number, counts: number[]): Stats {
+  const nothing = { min: null, max: null, mean: null, deviation: null, median: null, p05: null, p95: null };
+  const rest = { first: null, last: null, rate_hz: null, longest_gap: null };
+  return { samples: 1, count: 1, ...nothing, ...rest, histogram: { low, high, counts } };
+}
+
+test("marks at axes are round", () => {
+  expect(ticks({ low: 0, high: 10 }, 5)).toEqual({ values: [0, 2, 4, 6, 8, 10], step: 2 });
+  expect(ticks({ low: -0.12, high: 0.31 }, 4).values.map((value) => value.toFixed(1))).toEqual([
+    "-0.1",
+    "0.0",
+    "0.1",
+    "0.2",
+    "0.3",
+  ]);
+  expect(ticks({ low: 3, high: 3 }, 4).values).toEqual([]);
+  expect(ticks({ low: 0, high: Infinity }, 4).values).toEqual([]);
+});
+
+test("spans have a width", () => {
+  expect(roomy({ low: 2, high: 2 })).toEqual({ low: 1, high: 3 });
+  expect(roomy({ low: 0, high: 0 })).toEqual({ low: -0.5, high: 0.5 });
+  expect(spanOf([[NaN, 3, -1], [Infinity]])).toEqual({ low: -1, high: 3 });
+  expect(spanOf([[NaN]])).toBeNull();
+  const scale = new Scale({ low: 0, high: 10 }, 100, 0);
+  expect(scale.at(2.5)).toBe(75);
+  expect(scale.value(75)).toBe(2.5);
+});
+
+test("series with one unit share a panel and become shares", () => {
+  const inputs = [
+    { name: "a", unit: "V", stats: stats(0, 4, [1, 3]), held: 1 },
+    { name: "b", unit: "A", stats: stats(0, 1, [2]), held: null },
+    null,
+    { name: "c", unit: "V", stats: stats(2, 8, [5, 5]), held: null },
+  ];
+  const [volts, amperes] = panelsOf(inputs, false);
+  expect(volts?.across).toEqual({ low: 0, high: 8 });
+  expect(volts?.shapes.map((shape) => [shape.place, ...shape.heights])).toEqual([
+    [0, 0.25, 0.75],
+    [3, 0.5, 0.5],
+  ]);
+  expect(amperes?.parts).toBe(false);
+  expect(amperes?.highest).toBe(2);
+  const [added] = panelsOf(inputs.slice(0, 1), true);
+  expect([...(added?.shapes[0]?.heights ?? [])]).toEqual([0.25, 1]);
+});
+
+test("a constant has one bar around it", () => {
+  const [panel] = panelsOf([{ name: "a", unit: "", stats: stats(5, 5, [9]), held: 5 }], false);
+  expect(panel?.across).toEqual({ low: 4.5, high: 5.5 });
+  const shape = panel?.shapes[0];
+  expect(shape && barAt(shape, 5)).toBe(0);
+  expect(shape && barAt(shape, 6)).toBe(-1);
+});
+
+test("names are as short as tells them apart", () => {
+  const ref = (name: string, path = "") => ({ log: 0, name, path });
+  expect(shortNames([ref("/Drive/Pose", ".x"), ref("/Power/Voltage")])).toEqual(["Pose.x", "Voltage"]);
+  expect(shortNames([ref("/M/0/Speed"), ref("/M/1/Speed")])).toEqual(["0/Speed", "1/Speed"]);
+});
+
+test("a configuration that makes no sense is the default", () => {
+  for (const data of [null, 1, "x", [], { bins: 3, range: "x" }]) expect(restore(data)).toEqual(empty());
+});
