@@ -49,6 +49,8 @@ export class GraphModel {
   /** What was drawn last of each filtered series. */
   readonly #made = new Map<string, { key: string; parts: unknown[]; trace: Trace }>();
 
+  /** Another number whenever a filtered series is another one. */
+  #version = $state(0);
   /** What was drawn last of each series. */
   #drawn = new Map<string, Piece<Trace>[]>();
 
@@ -179,13 +181,14 @@ export class GraphModel {
         runs: runsOf(states[place]?.pieces ?? [], start, end),
       })),
       bands: config.bands ? bandsOf() : [],
-      alerts: config.alerts ? alertsOf() : [],
+      alerts: config.alerts && this.items.length > 0 ? alertsOf() : [],
       palette,
     };
   }
 
   /** What a filtered series is at a moment; `≈` where it came from more than samples. */
   filteredAt(item: Item, t: number): { value: number; exact: boolean } | null {
+    void this.#version;
     const made = this.#made.get(item.key);
     if (!made) return null;
     const value = heldIn(made.trace, t) * item.factor + item.offset;
@@ -232,6 +235,7 @@ export class GraphModel {
       trace = filtered(mine, filter, window, earlier, held);
       trace.raw &&= exact;
       this.#made.set(item.key, { key, parts, trace });
+      this.#version++;
     }
     return trace ? [{ data: trace, from: -Infinity, to: Infinity }] : [];
   }
