@@ -3,7 +3,6 @@
 import { postPixels, postStates } from "../api";
 import type { Reference, States, Trace } from "../api";
 import { clock } from "./clock.svelte";
-import { live } from "./live.svelte";
 import { logs } from "./session.svelte";
 import { Tail } from "./tail";
 import { referenceKey, Tiles } from "./tiles";
@@ -24,9 +23,9 @@ class Traces {
   /** Why data lacks, if it does. */
   trouble = $state<string | null>(null);
   #tails = new Map<string, Tail>();
-  /** The series whose new samples are asked for as they come. */
-  #followed = "";
-  #unfollow: (() => void) | null = null;
+  /** What somebody draws of live logs: the window subscribes to it and gives what comes to `append`. */
+  drawn = $state.raw<Reference[]>([]);
+  #drawnKeys = "";
 
   readonly #lines = new Tiles<Trace>(this.#source((query) => postPixels(query), traceSize));
   readonly #states = new Tiles<States>(
@@ -85,22 +84,13 @@ class Traces {
     if (piece) view.pieces.push(piece);
   }
 
-  /** Subscribes to what is drawn of live logs. */
+  /** Tells what is drawn if that is something else; not while an effect is drawing. */
   #follow(): void {
     const references = clock.live ? this.#lines.references() : [];
     const keys = references.map(referenceKey).sort().join("\n");
-    if (keys === this.#followed) return;
-    this.#followed = keys;
-    this.#unfollow?.();
-    this.#unfollow =
-      references.length === 0
-        ? null
-        : live.subscribe(references, (found) =>
-            found.forEach((trace, place) => {
-              const reference = references[place];
-              if (trace && reference) this.append(reference, trace);
-            }),
-          );
+    if (keys === this.#drawnKeys) return;
+    this.#drawnKeys = keys;
+    queueMicrotask(() => (this.drawn = references));
   }
 
   #source<T>(fetch: Source<T>["fetch"], size: (data: T) => number): Source<T> {
