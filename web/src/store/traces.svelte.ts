@@ -3,6 +3,7 @@
 import { postPixels, postStates } from "../api";
 import type { Reference, States, Trace } from "../api";
 import { clock } from "./clock.svelte";
+import { live } from "./live.svelte";
 import { logs } from "./session.svelte";
 import { Tail } from "./tail";
 import { referenceKey, Tiles } from "./tiles";
@@ -23,9 +24,9 @@ class Traces {
   /** Why data lacks, if it does. */
   trouble = $state<string | null>(null);
   #tails = new Map<string, Tail>();
-  /** What somebody draws of live logs: the window subscribes to it and gives what comes to `append`. */
-  drawn = $state.raw<Reference[]>([]);
-  #drawnKeys = "";
+  /** The series whose new samples are asked for as they come. */
+  #followed = "";
+  #unfollow: (() => void) | null = null;
 
   readonly #lines = new Tiles<Trace>(this.#source((query) => postPixels(query), traceSize));
   readonly #states = new Tiles<States>(
@@ -84,13 +85,19 @@ class Traces {
     if (piece) view.pieces.push(piece);
   }
 
-  /** Tells what is drawn if that is something else; not while an effect is drawing. */
+  /** Subscribes to what is drawn of live logs. */
   #follow(): void {
     const references = clock.live ? this.#lines.references() : [];
     const keys = references.map(referenceKey).sort().join("\n");
-    if (keys === this.#drawnKeys) return;
-    this.#drawnKeys = keys;
-    queueMicrotask(() => (this.drawn = references));
+    if (keys === this.#followed) return;
+    this.#followed = keys;
+    this.#unfollow?.();
+    const take = (found: (Trace | null)[]) =>
+      found.forEach((trace, place) => {
+        const reference = references[place];
+        if (trace && reference) this.append(reference, trace);
+      });
+    this.#unfollow = references.length > 0 ? live.subscribe(references, take) : null;
   }
 
   #source<T>(fetch: Source<T>["fetch"], size: (data: T) => number): Source<T> {
