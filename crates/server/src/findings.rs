@@ -23,7 +23,7 @@ pub(crate) struct Band {
 }
 
 /// Something that happened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub time: Time,
     pub end: Option<Time>,
@@ -35,15 +35,21 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    fn new(time: Time, kind: &'static str, level: Level, text: impl Into<String>) -> Self {
+    pub(crate) fn new(time: Time, kind: &'static str, level: Level, text: impl Into<String>) -> Self {
         Self { time, end: None, kind, level, text: text.into(), path: None }
+    }
+
+    /// A mode begins.
+    pub(crate) fn of_mode(span: &ModeSpan) -> Self {
+        let level = if span.mode == Mode::EStop { Level::Error } else { Level::Info };
+        Self::new(span.start, "mode", level, words(span.mode)).until(span.end)
     }
 
     fn until(self, end: Time) -> Self {
         Self { end: Some(end), ..self }
     }
 
-    fn told_by(self, path: impl Into<String>) -> Self {
+    pub(crate) fn told_by(self, path: impl Into<String>) -> Self {
         Self { path: Some(path.into()), ..self }
     }
 }
@@ -70,8 +76,7 @@ impl Findings {
                 }
                 None => words(span.mode).to_owned(),
             };
-            let level = if span.mode == Mode::EStop { Level::Error } else { Level::Info };
-            self.events.push(Finding::new(span.start, "mode", level, text).until(span.end));
+            self.events.push(Finding { text, ..Finding::of_mode(span) });
         }
         for (start, end) in &facts.brownouts {
             let text = format!("Brownout, outputs off for {}", lasting(end.since(*start)));
@@ -198,7 +203,7 @@ impl Findings {
 }
 
 impl Band {
-    fn of(span: &ModeSpan) -> Self {
+    pub(crate) fn of(span: &ModeSpan) -> Self {
         Self { start: span.start, end: span.end, kind: span.mode.name(), text: words(span.mode) }
     }
 }
@@ -252,7 +257,8 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn shortened(text: &str) -> String {
+/// A text that is not too long for a list.
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

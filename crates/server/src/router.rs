@@ -9,13 +9,17 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
+use crate::socket::MOST_SOCKETS;
 use crate::states::Kept;
-use crate::{Session, channels, console, events, export, pages, pixels, rows, sql, states, stats, table, values};
+use crate::{
+    Session, carla, channels, console, events, export, pages, pixels, rows, socket, sql, states, stats, table, values,
+};
 
 /// What every request can reach.
 #[derive(Clone)]
@@ -23,11 +27,18 @@ pub(crate) struct App {
     pub session: Arc<Session>,
     pub jobs: Jobs,
     pub changes: Arc<Kept>,
+    /// Places for pages that listen.
+    pub sockets: Arc<Semaphore>,
 }
 
 impl App {
     pub(crate) fn new(session: Session, processors: usize) -> Self {
-        Self { session: Arc::new(session), jobs: Jobs::new(processors), changes: Arc::default() }
+        Self {
+            session: Arc::new(session),
+            jobs: Jobs::new(processors),
+            changes: Arc::default(),
+            sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+        }
     }
 }
 
@@ -37,6 +48,8 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/session", get(channels::session))
         .route("/logs/{log}/channels", get(channels::channels))
         .route("/logs/{log}/events", get(events::events))
+        .route("/logs/{log}/carla/actors", get(carla::actors))
+        .route("/logs/{log}/carla/motion", get(carla::motion))
         .route("/pixels", post(pixels::pixels))
         .route("/states", post(states::states))
         .route("/values", post(values::values))
@@ -46,6 +59,7 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/stats", post(stats::stats))
         .route("/sql", post(sql::sql))
         .route("/export", post(export::export))
+        .route("/live", get(socket::live))
         .fallback(nothing)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(BODY));
