@@ -3,6 +3,7 @@ use std::sync::{Arc, OnceLock};
 use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
+use crate::carla::Recording;
 use crate::clock::{Clock, origin};
 use crate::error::Refusal;
 use crate::live::LiveLog;
@@ -26,6 +27,8 @@ pub(crate) struct Member {
     pub store: Arc<dyn Store>,
     /// From its clock to that of the session.
     pub map: ClockMap,
+    /// Its CARLA recording, if it has one; gone over when it is asked for first.
+    pub recording: Arc<OnceLock<Recording>>,
 }
 
 impl Session {
@@ -47,7 +50,7 @@ impl Session {
 
     /// Adds anything that can be asked like a log.
     pub(crate) fn add_store(&mut self, store: Arc<dyn Store>, map: ClockMap) -> usize {
-        self.logs.push(Member { store, map });
+        self.logs.push(Member { store, map, recording: Arc::default() });
         self.logs.len() - 1
     }
 

@@ -10,7 +10,7 @@ import { logs } from "../../store/session.svelte";
 import type { Found } from "../../store/session.svelte";
 import { traces } from "../../store/traces.svelte";
 import type { Piece, Watch } from "../../store/traces.svelte";
-import { symbolOf } from "../../units";
+import { unitOf } from "../../units";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "./axes";
 import type { Axis } from "./axes";
 import { isDiscrete } from "./config";
@@ -49,6 +49,8 @@ export class GraphModel {
   /** What was drawn last of each filtered series. */
   readonly #made = new Map<string, { key: string; parts: unknown[]; trace: Trace }>();
 
+  /** Another number whenever a filtered series is another one. */
+  #version = $state(0);
   /** What was drawn last of each series. */
   #drawn = new Map<string, Piece<Trace>[]>();
 
@@ -78,7 +80,7 @@ export class GraphModel {
     const partial = series.map((one) => {
       const found = logs.find(one.ref);
       const row = found !== null && isDiscrete(found.sort) && one.side === "auto";
-      const unit = symbolOf(found?.unit);
+      const unit = found ? unitOf(found.unit, one.ref.name, found.channel.type, one.ref.path) : "";
       return { one, found, row, unit, drawn: unitBehind(one.filter, unit) };
     });
     const axes = assignAxes(
@@ -179,13 +181,14 @@ export class GraphModel {
         runs: runsOf(states[place]?.pieces ?? [], start, end),
       })),
       bands: config.bands ? bandsOf() : [],
-      alerts: config.alerts ? alertsOf() : [],
+      alerts: config.alerts && this.items.length > 0 ? alertsOf() : [],
       palette,
     };
   }
 
   /** What a filtered series is at a moment; `≈` where it came from more than samples. */
   filteredAt(item: Item, t: number): { value: number; exact: boolean } | null {
+    void this.#version;
     const made = this.#made.get(item.key);
     if (!made) return null;
     const value = heldIn(made.trace, t) * item.factor + item.offset;
@@ -232,6 +235,7 @@ export class GraphModel {
       trace = filtered(mine, filter, window, earlier, held);
       trace.raw &&= exact;
       this.#made.set(item.key, { key, parts, trace });
+      this.#version++;
     }
     return trace ? [{ data: trace, from: -Infinity, to: Infinity }] : [];
   }

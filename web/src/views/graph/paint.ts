@@ -26,7 +26,8 @@ export function drawBands(context: Context, scene: Scene, frame: Frame): void {
     context.fillRect(from, frame.top, to - from, frame.height + frame.rows);
     context.fillStyle = faded(band.color, 0.75);
     context.fillRect(from, frame.top, to - from, 2);
-    if (to - from > context.measureText(band.text).width + 12) context.fillText(band.text, from + 6, frame.top + 6);
+    if (frame.height > 40 && to - from > context.measureText(band.text).width + 12)
+      context.fillText(band.text, from + 6, frame.top + 6);
   }
 }
 
@@ -112,7 +113,7 @@ export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
     if (end < left || at > right) continue;
     const color = scene.palette[alert.level];
     if (end - at > 1) {
-      context.fillStyle = faded(color, 0.16);
+      context.fillStyle = faded(color, 0.1);
       const from = Math.max(at, left);
       context.fillRect(from, frame.top, Math.min(end, right) - from, frame.height + frame.rows);
     }

@@ -2,8 +2,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatStep } from "../../format";
-import { sampleDots, tracePath } from "./path";
+import { inkDots, inkTrace } from "./ink";
 import type { Place } from "./path";
 import { drawAlerts, drawBands, drawRows, drawUnits } from "./paint";
 import { fittingAxes, FOOT, HEAD, rowsHeight } from "./scene";
@@ -25,7 +24,7 @@ export class Plot {
     if (shape !== this.#shape || !this.#plot) {
       this.#plot?.destroy();
       this.#shape = shape;
-      this.#plot = new uPlot(this.#options(scene), dummy(scene), this.host);
+      this.#plot = new uPlot(this.#options(scene), DUMMY, this.host);
     }
     const plot = this.#plot;
     plot.batch(() => plot.setScale("x", { min: scene.start, max: scene.end }));
@@ -63,6 +62,9 @@ export class Plot {
   #options(scene: Scene): uPlot.Options {
     const rows = rowsHeight(scene);
     const axes = fittingAxes(scene.axes, scene.width);
+    // The names of rows stand left of them, where there is room.
+    const others = axes.filter((axis) => axis.side === "left").length - 1;
+    const gutter = rows > 0 && scene.width > 560 ? Math.max(84 - 44 * Math.max(others, 0), 16) : 16;
     const scales: Record<string, uPlot.Scale> = { x: { time: false, auto: false } };
     for (const axis of scene.axes) {
       const range = (): uPlot.Range.MinMax => this.#axis(axis.key)?.range ?? axis.range;
@@ -72,17 +74,21 @@ export class Plot {
       width: scene.width,
       height: scene.height,
       // An axis has room for its own labels; a side without one needs some for the labels of times.
-      padding: [HEAD, sideOf(axes, "right"), 0, sideOf(axes, "left")],
+      padding: [HEAD, sideOf(axes, "right", 16), 0, sideOf(axes, "left", rows > 0 ? gutter : 16)],
       cursor: { show: false },
       legend: { show: false },
       select: { show: false, left: 0, top: 0, width: 0, height: 0 },
       scales,
-      axes: [this.#timeAxis(rows), ...axes.map((axis, place) => this.#valueAxis(axis, place))],
-      series: [{}, ...scene.lines.map((line, place) => this.#series(line, place))],
+      axes: [
+        this.#timeAxis(rows),
+        ...axes.map((axis, place) => this.#valueAxis(axis, place, place === 0 && axis.side === "left" ? gutter : 0)),
+      ],
+      series: [{}],
       hooks: {
         drawClear: [(plot) => this.#with(plot, drawBands)],
         draw: [
           (plot) => {
+            this.#drawLines(plot);
             this.#with(plot, drawRows);
             this.#with(plot, drawAlerts);
             this.#with(plot, drawUnits);
@@ -128,7 +134,7 @@ export class Plot {
     };
   }
 
-  #valueAxis({ key, side, color }: SceneAxis, place: number): uPlot.Axis {
+  #valueAxis({ key, side, color }: SceneAxis, place: number, least: number): uPlot.Axis {
     const { palette } = this.#scene as Scene;
     const ticks = (plot: uPlot) => {
       const axis = this.#axis(key);
@@ -143,7 +149,7 @@ export class Plot {
       // In steps, so that the plot does not tremble while numbers change.
       size: (_, values) => {
         const longest = Math.max(...(values ?? []).map((text) => text?.length ?? 0), 2);
-        return Math.ceil((longest * 6.4 + 14) / 12) * 12;
+        return Math.max(Math.ceil((longest * 6.4 + 14) / 12) * 12, least);
       },
       gap: 5,
       ticks: { size: 4, stroke: palette.line, width: 1 },
@@ -154,30 +160,30 @@ export class Plot {
     };
   }
 
-  #series(line: Line, place: number): uPlot.Series {
-    const current = () => this.#scene?.lines[place] ?? line;
-    return {
-      scale: line.axis,
-      stroke: () => current().color,
-      fill: () => current().color,
-      width: line.width,
-      pxAlign: 0,
-      points: { show: false },
-      paths: (plot) => this.#paths(plot, current()),
-    };
-  }
-
-  #paths(plot: uPlot, line: Line): uPlot.Series.Paths | null {
+  /** The lines, in pixels of the canvas: bars stand on them. */
+  #drawLines(plot: uPlot): void {
     const scene = this.#scene;
-    const axis = this.#axis(line.axis);
-    if (!scene || !axis) return null;
-    const at = placeOf(plot.bbox, scene, axis, line);
-    const { start, end } = scene;
-    const [stroke, fill] = [new Path2D(), new Path2D()];
-    const dot = (line.width + 2) * uPlot.pxRatio;
-    tracePath(line.style === "points" ? fill : stroke, line.pieces, start, end, at, line.style, scene.until, dot);
-    if (line.dots && line.style !== "points") sampleDots(fill, line.pieces, start, end, at, dot);
-    return { stroke, fill, flags: 0 };
+    if (!scene) return;
+    const { ctx: context, bbox: box } = plot;
+    context.save();
+    context.beginPath();
+    context.rect(box.left, box.top, box.width, box.height);
+    context.clip();
+    context.lineJoin = "round";
+    context.setLineDash([]);
+    for (const line of scene.lines) {
+      const axis = this.#axis(line.axis);
+      if (!axis) continue;
+      const at = placeOf(box, scene, axis, line);
+      const width = line.width * uPlot.pxRatio;
+      context.strokeStyle = context.fillStyle = line.color;
+      context.lineWidth = width;
+      const { pieces, style } = line;
+      if (style !== "points") inkTrace(context, pieces, scene.start, scene.end, at, style, scene.until, width);
+      const [all, dot] = [style === "points", width + 2 * uPlot.pxRatio];
+      if (all || line.dots) inkDots(context, pieces, scene.start, scene.end, at, all, dot);
+    }
+    context.restore();
   }
 }
 
@@ -205,24 +211,18 @@ export function placeOf(
 /** What cannot change without a new plot. */
 function shapeOf({ width, height, rows, lines, axes, palette }: Scene): string {
   const parts = axes.map(({ key, side, log, color }) => [key, side, log, color]);
-  const shapes = lines.map(({ axis, width }) => [axis, width]);
-  return JSON.stringify([width, height, rows.length, parts, shapes, palette.line, palette.dim, devicePixelRatio]);
+  const none = lines.length === 0;
+  return JSON.stringify([width, height, rows.length, none, parts, palette.line, palette.dim, devicePixelRatio]);
 }
 
 /** uPlot wants data; ours come from the scene. */
-const dummy = (scene: Scene): uPlot.AlignedData => [[0, 1], ...scene.lines.map(() => [0, 0])];
+const DUMMY: uPlot.AlignedData = [[0, 1]];
 
-const sideOf = (axes: SceneAxis[], side: "left" | "right"): number =>
-  axes.some((axis) => axis.side === side) ? 0 : 16;
+const sideOf = (axes: SceneAxis[], side: "left" | "right", otherwise: number): number =>
+  axes.some((axis) => axis.side === side) ? 0 : otherwise;
 
 function frameOf(plot: uPlot): Frame {
   const { left, top, width, height } = plot.bbox;
   const ratio = uPlot.pxRatio;
   return { left: left / ratio, top: top / ratio, width: width / ratio, height: height / ratio, rows: 0, axes: [] };
-}
-
-/** The text of a value on an axis, as fine as a pixel of it. */
-export function textOnAxis(value: number, axis: SceneAxis, pixels: number): string {
-  const step = 10 ** Math.floor(Math.log10(Math.max((axis.range[1] - axis.range[0]) / Math.max(pixels, 1), 1e-300)));
-  return formatStep(value, step);
 }

@@ -50,7 +50,7 @@ export function svgOf(scene: Scene, frame: Frame, legend: LegendLine[], at: numb
     if (to <= from) continue;
     rect(from, frame.top, to - from, foot - frame.top, band.color, ' fill-opacity="0.09"');
     rect(from, frame.top, to - from, 2, band.color, ' fill-opacity="0.75"');
-    if (to - from > measure(band.text) + 12)
+    if (frame.height > 40 && to - from > measure(band.text) + 12)
       text(from + 6, frame.top + 15, band.text, band.color, "start", ' font-size="10"');
   }
   const times = timeTicks(scene.start, scene.end, frame.width, 92);
