@@ -9,7 +9,8 @@ export type Level = "info" | "warning" | "error";
 
 export interface Problem {
   severity: string;
-  at: number;
+  /** The byte, if a place can be named. */
+  at: number | null;
   message: string;
 }
 
@@ -179,10 +180,23 @@ export interface CarlaActor {
   parent: number | null;
 }
 
+export interface CarlaCollision {
+  t: number;
+  /** When its last frame begins. */
+  until: number;
+  a: number | null;
+  /** Nothing for what is no actor, such as a wall. */
+  b: number | null;
+  /** Where, if that is known. */
+  at: [number, number, number] | null;
+}
+
 export interface CarlaActors {
   map: string;
   actors: CarlaActor[];
-  collisions: { t: number; a: number; b: number }[];
+  collisions: CarlaCollision[];
+  /** Whether there are more actors than an answer may have. */
+  cut: boolean;
 }
 
 export interface Tick {
@@ -414,8 +428,10 @@ export class LiveSocket {
         const { tick } = JSON.parse(message.data) as { tick?: Tick };
         if (tick) this.onTick(tick);
       } else {
-        const { subscribe } = this.#wanted;
-        this.onTraces(traces(tableFromIPC(new Uint8Array(message.data)), subscribe.length), subscribe);
+        const table = tableFromIPC(new Uint8Array(message.data));
+        // Not what is wanted now: another subscription may be on its way.
+        const subscribed = JSON.parse(table.schema.metadata.get("references") ?? "[]") as Reference[];
+        this.onTraces(traces(table, subscribed.length), subscribed);
       }
     };
     socket.onclose = () => {

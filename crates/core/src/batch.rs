@@ -42,6 +42,16 @@ impl Batch {
         self.events.iter().filter(|event| matches!(event, Event::Sample { .. })).count()
     }
 
+    /// The latest time of its samples.
+    #[must_use]
+    pub fn newest(&self) -> Option<Time> {
+        let times = self.events.iter().filter_map(|event| match event {
+            Event::Sample { time, .. } => Some(*time),
+            _ => None,
+        });
+        times.max()
+    }
+
     /// About how much memory it takes.
     #[must_use]
     pub fn size(&self) -> usize {

@@ -73,6 +73,19 @@ impl Live {
     pub fn listen(
         &self,
         sources: Vec<Source>,
+        join: Join,
+        outputs: &[&OutputThread],
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) {
+        self.listen_to_each(sources, &[], join, outputs, watch);
+    }
+
+    /// The same, where each source also has an output of its own in `each`, by its place, which gets what that source told
+    /// as it told it: with its own names and on its own clock.
+    pub fn listen_to_each(
+        &self,
+        sources: Vec<Source>,
+        each: &[&OutputThread],
         mut join: Join,
         outputs: &[&OutputThread],
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -94,14 +107,15 @@ impl Live {
                 next_look = now + LOOK;
                 let progress =
                     state.progress(&tasks.list.iter().map(JoinHandle::is_finished).collect::<Vec<_>>(), &join);
-                let done = !outputs.is_empty() && outputs.iter().all(|output| output.is_done());
+                let mut all = each.iter().chain(outputs).peekable();
+                let done = all.peek().is_some() && all.all(|output| output.is_done());
                 if watch(progress).is_break() || done {
                     break;
                 }
             }
             let wait = next_look.saturating_duration_since(Instant::now());
             match self.runtime.block_on(async { timeout(wait, batches.recv()).await }) {
-                Ok(Some(heard)) => state.pass_on(heard, &mut join, outputs),
+                Ok(Some(heard)) => state.pass_on(heard, each, &mut join, outputs),
                 Ok(None) => break,
                 Err(_) => {}
             }
@@ -109,7 +123,7 @@ impl Live {
         // Sources are told to stop; what they had to tell until then still counts.
         let _ = tasks.stop.send(true);
         while let Some(heard) = self.runtime.block_on(batches.recv()) {
-            state.pass_on(heard, &mut join, outputs);
+            state.pass_on(heard, each, &mut join, outputs);
         }
         let ended = vec![true; state.stats.len()];
         let _ = watch(state.progress(&ended, &join));
@@ -139,13 +153,22 @@ struct Listening {
 }
 
 impl Listening {
-    fn pass_on(&mut self, (source, batch): (usize, Batch), join: &mut Join, outputs: &[&OutputThread]) {
+    fn pass_on(
+        &mut self,
+        (source, batch): (usize, Batch),
+        each: &[&OutputThread],
+        join: &mut Join,
+        outputs: &[&OutputThread],
+    ) {
         if let Some(samples) = self.samples.get_mut(source) {
             *samples += batch.sample_count() as u64;
         }
         let joined = Arc::new(join.join(source, &batch));
         self.problems.extend(joined.problems().cloned());
         outputs.iter().for_each(|output| output.offer(&joined));
+        if let Some(own) = each.get(source) {
+            own.offer(&Arc::new(batch));
+        }
     }
 
     fn progress(&mut self, ended: &[bool], join: &Join) -> Progress {

@@ -5,14 +5,14 @@ use logpose_core::Time;
 /// Messages only come late, never early, so the smallest difference of receipt and source time is the best one. It is
 /// that of the last two windows, so that clocks which drift are followed; a source whose clock steps starts anew.
 #[derive(Debug, Default)]
-pub(crate) struct SourceClock {
+pub struct SourceClock {
     /// When the window at hand began, its smallest difference, and that of the window before.
     window: Option<(Time, i64, i64)>,
 }
 
 impl SourceClock {
     /// What to add to a time of the source to get one of ours, after something of that time was received.
-    pub(crate) fn offset(&mut self, own: Time, received: Time) -> i64 {
+    pub fn offset(&mut self, own: Time, received: Time) -> i64 {
         let late = received.since(own);
         let (since, best, before) = match self.window {
             Some((since, best, before)) if late.abs_diff(best.min(before)) < STEP => {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use logpose_core::{
-    ChannelId, Columns, Dialect, Index, Limits, Lookup, Problems, Read, Sink, SinkError, Span, Sum, Time,
+    ChannelId, Columns, Dialect, Index, Limits, Lookup, Positions, Problems, Read, Sink, SinkError, Span, Sum, Time,
 };
 
 use crate::dialects::Reader;
@@ -397,6 +397,28 @@ impl Log {
     pub fn channel(&self, name: &str) -> Option<ChannelId> {
         let place = self.index.channels.iter().position(|c| c.channel.name == name)?;
         ChannelId::try_from(place).ok()
+    }
+
+    /// The version of its format, as it says itself.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        let revision = || self.index.fact("revision").map(|revision| format!("R{}", revision.trim_start_matches('R')));
+        self.index.fact("version").map(str::to_owned).or_else(revision)
+    }
+
+    /// The time of the last sample whose record begins before a byte, if there is one and the places of records are
+    /// known: about when something at that byte happened.
+    #[must_use]
+    pub fn time_before(&self, byte: u64) -> Option<Time> {
+        let index = if self.index.placed { &self.index } else { self.placed.get()? };
+        let last = |positions: &Positions| {
+            let before = positions.partition_point(|at| at < byte).checked_sub(1)?;
+            positions.iter_from(before).next()
+        };
+        let at = index.channels.iter().filter_map(|found| last(&found.positions)).max()?;
+        let mut times = Vec::new();
+        self.dialect.times(&self.source.bytes, index, &[at], &mut times);
+        times.first().copied()
     }
 
     /// The time range without the few channels whose clock is another one.

@@ -20,6 +20,13 @@ pub enum Align {
     None,
 }
 
+impl Align {
+    /// What is added to the times of each log, so that all are on the clock of the first.
+    pub fn shifts(self, logs: &[Log]) -> Result<Vec<i64>, Error> {
+        shifts(logs, &logs.iter().map(Log::robust_range).collect::<Vec<_>>(), self)
+    }
+}
+
 /// What becomes of channels that several logs have.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Names {

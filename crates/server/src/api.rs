@@ -15,11 +15,12 @@ pub(crate) struct ErrorBody<'a> {
     pub help: Option<&'a str>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reference {
     pub log: usize,
     pub channel: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
@@ -300,4 +301,71 @@ pub(crate) struct ExportQuery {
     pub series: Vec<Reference>,
     #[serde(default)]
     pub wide: bool,
+}
+
+/// What a page that listens says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Subscription {
+    pub subscribe: Vec<Reference>,
+    pub rate: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Ticking {
+    pub tick: Tick,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Tick {
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub logs: Vec<TickLog>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct TickLog {
+    pub id: usize,
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub revision: u64,
+    pub samples: u64,
+    pub state: &'static str,
+    pub trouble: Option<String>,
+    pub rate: f64,
+}
+
+/// The answer of `/api/logs/{log}/carla/actors`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaActors {
+    pub map: String,
+    pub actors: Vec<CarlaActor>,
+    pub collisions: Vec<CarlaCollision>,
+    pub cut: bool,
+}
+
+/// One life of an actor.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaActor {
+    pub id: u32,
+    #[serde(rename = "type")]
+    pub blueprint: String,
+    pub kind: &'static str,
+    #[serde(rename = "box")]
+    pub bounds: Option<[f64; 6]>,
+    pub color: Option<String>,
+    pub hero: bool,
+    pub born: f64,
+    pub gone: Option<f64>,
+    pub parent: Option<u32>,
+}
+
+/// A contact, from its first frame to its last.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaCollision {
+    pub t: f64,
+    pub until: f64,
+    pub a: Option<u32>,
+    pub b: Option<u32>,
+    pub at: Option<[f64; 3]>,
 }

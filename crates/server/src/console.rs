@@ -32,8 +32,13 @@ pub(crate) async fn console(
         for one in &series {
             rows.extend(lines(one, &query, &wanted, limit, stop)?);
         }
+        let lanes_cut = rows.len() > limit;
         rows.sort_by_key(|(time, _)| *time);
-        let more = rows.len() > limit;
+        // DataLogManager writes what it logs to two channels.
+        rows.dedup_by(|(later, b), (earlier, a)| {
+            a.log == b.log && a.text == b.text && a.source != b.source && later.since(*earlier) < TOGETHER_NS
+        });
+        let more = lanes_cut;
         let skip = if query.back { rows.len().saturating_sub(limit) } else { 0 };
         Ok(api::Console { rows: rows.into_iter().skip(skip).take(limit).map(|(_, row)| row).collect(), more })
     });
@@ -119,7 +124,7 @@ fn lines(
                 t: one.clock.seconds(time),
                 log: one.log,
                 level: level.name(),
-                text: text.chars().take(LONGEST).collect(),
+                text: text.trim_end().chars().take(LONGEST).collect(),
                 source: channel.name.clone(),
             };
             rows.push((one.clock.map.at(time), row));
@@ -140,5 +145,7 @@ fn lines(
     if stop.is_set() { Err(Refusal::stopped()) } else { Ok(rows) }
 }
 
+/// The same text from two channels within this time is one message.
+const TOGETHER_NS: i64 = 20_000_000;
 /// Characters of a message.
 const LONGEST: usize = 10_000;

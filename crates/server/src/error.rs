@@ -25,6 +25,9 @@ pub enum Error {
     /// Anybody on the network could read the logs.
     #[error("{0} can be reached from other machines, and there is no token")]
     NoToken(std::net::SocketAddr),
+    /// A token goes into an address and a cookie, where other characters mean something.
+    #[error("a token has only letters, digits, - and _, and at least eight of them")]
+    BadToken,
 }
 
 /// Why a request is refused, and what would help.

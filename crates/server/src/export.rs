@@ -102,7 +102,7 @@ impl Wanted {
             Refusal::new(StatusCode::INSUFFICIENT_STORAGE, "io", format!("cannot write a temporary file: {error}"))
         };
         let format = Format::from_name(format).ok_or_else(|| Refusal::bad("bad-format", "no such format"))?;
-        let wide = (wide && matches!(format, Format::Csv)).then(Wide::default);
+        let wide = wide.then(Wide::default);
         let options = ConvertOptions { wide, clocks: self.clocks.clone(), ..ConvertOptions::default() };
         let mut file = tempfile::tempfile().map_err(failed)?;
         let mut out = BufWriter::with_capacity(1 << 20, Watched { file: &mut file, stop });

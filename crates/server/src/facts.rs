@@ -1,4 +1,8 @@
+use logpose::carla::Summary;
+use logpose::frc::{Battery, Joystick};
 use logpose::{Log, carla, refloat};
+
+use crate::findings::lasting;
 
 /// Which views suit a log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +39,8 @@ pub(crate) fn dialect(log: &Log) -> &str {
 
 /// The format for people.
 pub(crate) fn format(log: &Log) -> String {
-    log.dialect().info().title.to_owned()
+    let title = log.dialect().info().title;
+    log.version().map_or_else(|| title.to_owned(), |version| format!("{title} {version}"))
 }
 
 /// Which views suit a log, by its channels.
@@ -56,10 +61,110 @@ pub(crate) fn preset(log: &Log) -> Preset {
 
 /// What a log tells about itself, for people.
 pub(crate) fn facts(log: &Log) -> Vec<(String, String)> {
-    let mut facts = Vec::new();
-    let mut tell = |name: &str, text: Option<String>| facts.extend(text.map(|text| (name.to_owned(), text)));
-    let frc = log.frc();
-    tell("match", frc.match_.as_ref().map(|found| found.kind.name().to_owned()));
-    tell("writer", frc.writer.clone());
-    facts
+    let mut facts = Told(Vec::new());
+    match_and_power(log, &mut facts);
+    recording(log, &mut facts);
+    board(log, &mut facts);
+    facts.tell("Wrapped in", log.wrapper().map(|wrapper| wrapper.name().to_owned()));
+    facts.tell("With", log.companion().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())));
+    facts.0
 }
+
+struct Told(Vec<(String, String)>);
+
+impl Told {
+    fn tell(&mut self, name: &str, text: Option<String>) {
+        self.0.extend(text.filter(|text| !text.is_empty()).map(|text| (name.to_owned(), text)));
+    }
+}
+
+fn match_and_power(log: &Log, facts: &mut Told) {
+    let frc = log.frc();
+    if let Some(played) = &frc.match_ {
+        let number = played.number.map_or(String::new(), |number| format!(" {number}"));
+        facts.tell("Match", Some(format!("{}{number}", played.kind.name())));
+        facts.tell("Event", played.event.clone());
+        facts.tell("Station", played.station.clone());
+        facts.tell("Game data", played.game_data.clone());
+    }
+    facts.tell("Writer", frc.writer.clone());
+    let enabled: i64 =
+        frc.modes.iter().filter(|span| span.mode.is_enabled()).map(|span| span.end.since(span.start)).sum();
+    facts.tell("Enabled", (!frc.modes.is_empty()).then(|| lasting(enabled)));
+    let lowest = |battery: &Battery| format!("lowest {:.2} V at {:.3} s", battery.lowest, battery.at.seconds());
+    facts.tell("Battery", frc.battery.as_ref().map(lowest));
+    facts.tell("Brownouts", (!frc.brownouts.is_empty()).then(|| frc.brownouts.len().to_string()));
+    let stick = |stick: &Joystick| match &stick.name {
+        Some(name) => format!("{}: {name}", stick.port),
+        None => stick.port.to_string(),
+    };
+    facts.tell("Joysticks", Some(frc.joysticks.iter().map(stick).collect::<Vec<_>>().join(", ")));
+    if let Some(link) = &frc.link {
+        facts.tell(
+            "Trip time",
+            link.trip_time.map(|trip| format!("{:.1} ms, 95 % within {:.1} ms", trip.p50 * 1e3, trip.p95 * 1e3)),
+        );
+        facts.tell(
+            "Packet loss",
+            link.loss.map(|loss| format!("{:.1} %, at most {:.0} %", loss.p50 * 100.0, loss.max * 100.0)),
+        );
+        facts.tell(
+            "Errors",
+            (link.errors + link.warnings > 0)
+                .then(|| format!("{}, {}", counted(link.errors, "error"), counted(link.warnings, "warning"))),
+        );
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// What a CARLA recording says.
+fn recording(log: &Log, facts: &mut Told) {
+    // The page waits for this, and it is a walk over the file.
+    if log.bytes().len() > LARGE {
+        return facts.tell("Map", log.index.fact("map").map(str::to_owned));
+    }
+    let Ok(Some(recorded)) = carla::recorded(log) else { return };
+    let Ok(frames) = recorded.frames() else { return };
+    let summary = Summary::of(&frames);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    facts.tell("Map", Some(text(summary.map)));
+    facts.tell("CARLA", Some(summary.guess.version.to_string()));
+    let rate = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} a second"));
+    facts.tell("Frames", Some(format!("{}{rate}", summary.frames)));
+    let class = |(class, count): (&carla::ActorType, &usize)| counted(*count as u64, &class.name().replace('_', " "));
+    facts.tell("Actors", Some(summary.actors.iter().map(class).collect::<Vec<_>>().join(", ")));
+    let hero = |hero: &carla::Hero<'_>| format!("{} ({})", hero.actor, text(hero.blueprint));
+    facts.tell("Hero", Some(summary.heroes.iter().map(hero).collect::<Vec<_>>().join(", ")));
+    facts.tell("Collisions", Some(summary.collisions.to_string()));
+}
+
+/// What a board's recording says.
+fn board(log: &Log, facts: &mut Told) {
+    let fact = |key: &str| log.index.fact(key).map(str::to_owned);
+    for (name, key) in [
+        ("Board", "board"),
+        ("Commit", "commit"),
+        ("Firmware", "firmware"),
+        ("Hardware", "hardware"),
+        ("Fetched", "captured_at"),
+        ("From", "address"),
+        ("Note", "note"),
+    ] {
+        facts.tell(name, fact(key));
+    }
+    if let (Some(recorded), Some(held)) = (fact("recorded_samples"), fact("held_samples")) {
+        facts.tell("Recorded", Some(if recorded == held { held } else { format!("{held} of {recorded}") }));
+    }
+    if refloat::is_explainable(log)
+        && let Ok(explanation) = refloat::explain(log, &refloat::Options::default())
+    {
+        let verdict = &explanation.verdict;
+        facts.tell("Stopped", Some(format!("{} ({})", verdict.summary, verdict.certainty.name())));
+    }
+}
+
+/// Larger recordings are not walked through for their facts.
+const LARGE: usize = 512 << 20;

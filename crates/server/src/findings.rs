@@ -1,6 +1,7 @@
-use logpose::Log;
-use logpose::frc::{Level, Mode};
-use logpose_core::Time;
+use logpose::frc::{ConsoleLine, Disable, ErrorLine, Level, LinkFacts, Mode, ModeSpan, console, errors};
+use logpose::refloat::{self, Rule, Tone};
+use logpose::{Log, carla};
+use logpose_core::{Severity, Time};
 
 /// What happened in a log, by time; on the log's own clock.
 #[derive(Debug, Default)]
@@ -22,7 +23,7 @@ pub(crate) struct Band {
 }
 
 /// Something that happened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub time: Time,
     pub end: Option<Time>,
@@ -33,16 +34,199 @@ pub(crate) struct Finding {
     pub path: Option<String>,
 }
 
+impl Finding {
+    pub(crate) fn new(time: Time, kind: &'static str, level: Level, text: impl Into<String>) -> Self {
+        Self { time, end: None, kind, level, text: text.into(), path: None }
+    }
+
+    /// A mode begins.
+    pub(crate) fn of_mode(span: &ModeSpan) -> Self {
+        let level = if span.mode == Mode::EStop { Level::Error } else { Level::Info };
+        Self::new(span.start, "mode", level, words(span.mode)).until(span.end)
+    }
+
+    fn until(self, end: Time) -> Self {
+        Self { end: Some(end), ..self }
+    }
+
+    pub(crate) fn told_by(self, path: impl Into<String>) -> Self {
+        Self { path: Some(path.into()), ..self }
+    }
+}
+
 impl Findings {
     pub(crate) fn of(log: &Log) -> Self {
-        let bands = log.frc().modes.iter().map(|span| Band {
-            start: span.start,
-            end: span.end,
-            kind: span.mode.name(),
-            text: words(span.mode),
-        });
-        Self { bands: bands.collect(), events: Vec::new(), cut: false }
+        let mut found = Self { bands: log.frc().modes.iter().map(Band::of).collect(), ..Self::default() };
+        found.frc(log);
+        found.carla(log);
+        found.refloat(log);
+        found.problems(log);
+        found.finish()
     }
+
+    /// Modes, power and the link of an FRC robot, and what its program and the station complained about.
+    fn frc(&mut self, log: &Log) {
+        let facts = log.frc();
+        let disables = facts.link.as_ref().map_or(&[][..], |link| &link.disables);
+        for span in &facts.modes {
+            let why = disables.iter().find(|disable| disable.at == span.start && !span.mode.is_enabled());
+            let text = match why {
+                Some(Disable { reason, evidence, .. }) => {
+                    format!("{}: {}, {evidence}", words(span.mode), reason.name())
+                }
+                None => words(span.mode).to_owned(),
+            };
+            self.events.push(Finding { text, ..Finding::of_mode(span) });
+        }
+        for (start, end) in &facts.brownouts {
+            let text = format!("Brownout, outputs off for {}", lasting(end.since(*start)));
+            self.events.push(Finding::new(*start, "brownout", Level::Error, text).until(*end));
+        }
+        for (start, end) in &facts.low_battery {
+            let text = format!("Battery too low for {}", lasting(end.since(*start)));
+            let event = Finding::new(*start, "low-battery", Level::Warning, text).until(*end);
+            self.events.push(match &facts.battery {
+                Some(battery) => event.told_by(&*battery.channel),
+                None => event,
+            });
+        }
+        facts.link.iter().for_each(|link| self.link(link));
+        let mut said: Vec<Finding> = console(log).iter().filter_map(of_line).collect();
+        // Who prints to two channels says it once.
+        said.dedup_by(|b, a| a.text == b.text && b.time.since(a.time) < TOGETHER_NS);
+        self.events.extend(said);
+        self.events.extend(errors(log).iter().map(of_error));
+    }
+
+    fn link(&mut self, link: &LinkFacts) {
+        for (start, end) in &link.drops {
+            let text = format!("Robot lost for {}", lasting(end.since(*start)));
+            self.events.push(Finding::new(*start, "link", Level::Error, text).until(*end).told_by("/ds/connected"));
+        }
+        if let Some(gone) = link.gone {
+            let event = Finding::new(gone, "link", Level::Error, "Robot lost, and it did not come back");
+            self.events.push(event.told_by("/ds/connected"));
+        }
+        if let Some(worst) = link.worst {
+            let text =
+                format!("{:.0} % of packets lost for {}", worst.loss * 100.0, lasting(worst.end.since(worst.start)));
+            let level = if worst.loss >= LOSSY { Level::Warning } else { Level::Info };
+            self.events
+                .push(Finding::new(worst.start, "link", level, text).until(worst.end).told_by("/ds/packet_loss"));
+        }
+        for rise in &link.faults {
+            let name = rise.channel.rsplit('/').next().unwrap_or_default().replace('_', " ");
+            let text = format!("Fault counter {name} rose, by {} in all", rise.by);
+            self.events.push(Finding::new(rise.first, "fault", Level::Warning, text).told_by(&*rise.channel));
+        }
+    }
+
+    /// Collisions, and who did not get on.
+    fn carla(&mut self, log: &Log) {
+        let Ok(Some(recorded)) = carla::recorded(log) else { return };
+        let Ok(frames) = recorded.frames() else { return };
+        let party = |party: &carla::Party<'_>| match party.actor {
+            Some(actor) => format!("{} {actor}", named(party.blueprint)),
+            None => "something fixed".to_owned(),
+        };
+        for contact in carla::collisions(&frames) {
+            let (Some(time), Some(until)) = (Time::from_seconds(contact.time), Time::from_seconds(contact.until))
+            else {
+                continue;
+            };
+            let text = format!("{} hits {}", party(&contact.actor1), party(&contact.actor2));
+            let event = Finding::new(time, "collision", Level::Error, text).told_by("/carla/events/collision");
+            self.events.push(if until > time { event.until(until) } else { event });
+        }
+        for stay in carla::blocked(&frames, carla::Blocking::default()) {
+            let times = (Time::from_seconds(stay.from), Time::from_seconds(stay.from + stay.duration));
+            let (Some(from), Some(until)) = times else { continue };
+            let text =
+                format!("{} {} stood still for {}", named(stay.blueprint), stay.actor, lasting(until.since(from)));
+            let path = format!("/carla/actors/{}/transform", stay.actor);
+            self.events.push(Finding::new(from, "blocked", Level::Warning, text).until(until).told_by(path));
+        }
+    }
+
+    /// What a board did against its rider's will, and why it stopped.
+    fn refloat(&mut self, log: &Log) {
+        let length = log.robust_range().map_or(0, |(first, last)| last.since(first));
+        let options =
+            refloat::Options { seconds: Time::from_nanos(length).seconds() + 1.0, ..refloat::Options::default() };
+        if !refloat::is_explainable(log) {
+            return;
+        }
+        let Ok(explanation) = refloat::explain(log, &options) else { return };
+        for line in &explanation.lines {
+            let level = match line.tone {
+                Tone::Calm => Level::Info,
+                Tone::Notable => Level::Warning,
+                Tone::Bad => Level::Error,
+            };
+            let kind = match line.rule {
+                Rule::Adjustment => "pushback",
+                Rule::VoltageSag | Rule::VoltageLow => "low-battery",
+                Rule::NoNumber | Rule::Gap => "problem",
+                _ if line.tone == Tone::Calm => "mode",
+                _ => "fault",
+            };
+            let event = Finding::new(line.time, kind, level, capital(&line.text));
+            self.events.push(match line.lasted_ns {
+                Some(lasted) => event.until(line.time.plus(lasted)),
+                None => event,
+            });
+        }
+        let bad = explanation.verdict.cause.is_bad();
+        let (kind, level) = if bad { ("fault", Level::Error) } else { ("mode", Level::Info) };
+        self.events.push(Finding::new(explanation.stop.time, kind, level, explanation.verdict.summary));
+    }
+
+    /// What is wrong with the file, where it is known when.
+    fn problems(&mut self, log: &Log) {
+        for problem in log.problems.list().iter().filter(|problem| problem.severity > Severity::Note) {
+            let Some(time) = problem.at.and_then(|at| log.time_before(at)) else { continue };
+            let level = if problem.severity == Severity::Damage { Level::Error } else { Level::Warning };
+            self.events.push(Finding::new(time, "problem", level, capital(&problem.message)));
+        }
+    }
+
+    /// Puts all in order. Where there is too much, what matters least is left out.
+    fn finish(mut self) -> Self {
+        self.cut = self.events.len() > MOST;
+        if self.cut {
+            self.events.sort_by_key(|event| (std::cmp::Reverse(event.level), event.time));
+            self.events.truncate(MOST);
+        }
+        self.events.sort_by_key(|event| event.time);
+        self
+    }
+}
+
+impl Band {
+    pub(crate) fn of(span: &ModeSpan) -> Self {
+        Self { start: span.start, end: span.end, kind: span.mode.name(), text: words(span.mode) }
+    }
+}
+
+fn of_line(line: &ConsoleLine) -> Option<Finding> {
+    let level = Level::of(&line.text);
+    let kind = match level {
+        Level::Info => return None,
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    let text = line.text.lines().find(|text| !text.trim().is_empty()).unwrap_or_default().trim();
+    Some(Finding::new(line.time, kind, level, shortened(text)).told_by(&*line.channel))
+}
+
+fn of_error(error: &ErrorLine) -> Finding {
+    let (kind, level) = if error.severity == "warning" { ("warning", Level::Warning) } else { ("error", Level::Error) };
+    let details = error.details.lines().next().unwrap_or_default();
+    let text = match error.location.lines().next().unwrap_or_default() {
+        "" => shortened(details),
+        location => shortened(&format!("{details} ({location})")),
+    };
+    Finding::new(error.time, kind, level, text).told_by("/ds/errors")
 }
 
 fn words(mode: Mode) -> &'static str {
@@ -54,3 +238,38 @@ fn words(mode: Mode) -> &'static str {
         Mode::EStop => "Emergency stop",
     }
 }
+
+/// A duration in words, such as `820 ms` or `2.4 s`.
+pub(crate) fn lasting(ns: i64) -> String {
+    let seconds = Time::from_nanos(ns).seconds();
+    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}
+
+/// The last words of a blueprint such as `vehicle.tesla.model3`.
+fn named(blueprint: &[u8]) -> String {
+    let text = String::from_utf8_lossy(blueprint);
+    let short = text.split_once('.').map_or(&*text, |(_, rest)| rest);
+    if short.is_empty() { "actor".to_owned() } else { shortened(short) }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A text that is not too long for a list.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The most events that are told.
+const MOST: usize = 5000;
+/// Characters of an event's text.
+const LONGEST: usize = 300;
+/// The same text within this time is one event.
+const TOGETHER_NS: i64 = 50_000_000;
+/// From this share on lost packets are felt.
+const LOSSY: f64 = 0.05;

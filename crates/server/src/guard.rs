@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -13,30 +13,31 @@ use crate::error::Refusal;
 /// Whom the server answers: who calls it by its name, comes from no other page, and knows the token if there is one.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    /// Names and addresses of the server, without the port; IPv6 in brackets. Empty if any address will do.
-    hosts: Vec<String>,
-    /// Whether any address of this machine is a name of the server.
-    any_address: bool,
-    port: u16,
+    /// Names and addresses of the server with their ports; IPv6 in brackets.
+    hosts: Vec<(String, u16)>,
+    /// The port at which any address is one of the server's, if it listens on all of this machine.
+    any_address: Option<u16>,
     token: Option<String>,
     cookie: String,
 }
 
 impl Guard {
     pub(crate) fn new(address: SocketAddr, options: &Options) -> Self {
-        let mut hosts = vec!["localhost".to_owned(), host_of(address.ip())];
+        let port = address.port();
+        let mut hosts = vec![("localhost".to_owned(), port), (host_of(address.ip()), port)];
         if address.ip().is_loopback() {
-            hosts.push("127.0.0.1".to_owned());
-            hosts.push(host_of(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+            hosts.push(("127.0.0.1".to_owned(), port));
+            hosts.push((host_of(IpAddr::V6(Ipv6Addr::LOCALHOST)), port));
         }
-        hosts.extend(options.hosts.iter().map(|host| host.trim().to_ascii_lowercase()));
+        // A name may come with a port of its own, that of a proxy before the server.
+        let named = options.hosts.iter().filter_map(|name| name.trim().parse::<Authority>().ok());
+        hosts.extend(named.map(|name| (name.host().to_ascii_lowercase(), name.port_u16().unwrap_or(port))));
         Self {
             hosts,
-            any_address: address.ip().is_unspecified(),
-            port: address.port(),
+            any_address: address.ip().is_unspecified().then_some(port),
             token: options.token.clone().filter(|token| !token.is_empty()),
             // Cookies know no ports, and two servers may run on one machine.
-            cookie: format!("logpose-{}", address.port()),
+            cookie: format!("logpose-{port}"),
         }
     }
 
@@ -44,15 +45,22 @@ impl Guard {
     fn is_own(&self, authority: &str) -> bool {
         let Ok(authority) = authority.parse::<Authority>() else { return false };
         // Somebody else's name before an @ is not part of a host.
-        if authority.as_str().contains('@') || authority.port_u16().unwrap_or(80) != self.port {
+        if authority.as_str().contains('@') {
             return false;
         }
+        let given = authority.port_u16();
+        if authority.port().is_some() && given.is_none() {
+            return false;
+        }
+        // Without a port it is that of HTTP, or of a proxy that speaks HTTPS.
+        let at = |port: u16| given.map_or(port == 80 || port == 443, |given| given == port);
         let host = authority.host().to_ascii_lowercase();
-        if self.hosts.contains(&host) {
+        if self.hosts.iter().any(|(known, port)| *known == host && at(*port)) {
             return true;
         }
-        // Bound to all addresses: no name of a stranger's page is a bare address.
-        self.any_address && host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
+        // Bound to all addresses: a page of a stranger has a name, and a bare address is none.
+        let bare = || host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
+        self.any_address.is_some_and(at) && bare()
     }
 
     /// Checks what a request says about where it comes from.
@@ -124,6 +132,8 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
         (Ok(()), _) if !matches!(*request.method(), Method::GET | Method::POST | Method::HEAD) => {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "only GET and POST are answered").into_response()
         }
+        // A token that stays in the address is read from screens and histories.
+        (Ok(()), Some(Known::Now)) if !is_api && request.method() == Method::GET => without_token(request.uri()),
         (Ok(()), Some(_)) => next.run(request).await,
     };
     let headers = response.headers_mut();
@@ -139,6 +149,19 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
+}
+
+/// Sends the browser to the same page without the token.
+fn without_token(uri: &Uri) -> Response {
+    let query = uri.query().unwrap_or_default();
+    let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("token=")).collect();
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    // Only a path: two slashes in front would name another host.
+    let location = format!("/{}{query}", uri.path().trim_start_matches('/'));
+    match HeaderValue::from_str(&location) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => Refusal::bad("bad-address", "this address cannot be repeated").into_response(),
+    }
 }
 
 /// The one value of a header; none if there are several or it is no text.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use tokio::sync::Semaphore;
 
 use crate::error::Refusal;
@@ -13,6 +14,8 @@ pub(crate) struct Jobs {
     quick: Arc<Semaphore>,
     /// What looks at every sample: statistics, SQL, export.
     slow: Arc<Semaphore>,
+    /// How many more may wait for a place.
+    queue: Arc<Semaphore>,
 }
 
 /// Whether anybody still waits for a job.
@@ -38,7 +41,8 @@ impl Drop for Waiting {
 impl Jobs {
     pub(crate) fn new(processors: usize) -> Self {
         let processors = processors.max(1);
-        Self { quick: Arc::new(Semaphore::new(processors.max(2))), slow: Arc::new(Semaphore::new(2)) }
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { quick: places(processors.max(2)), slow: places(2), queue: places(QUEUE) }
     }
 
     /// Runs what takes about as long as a frame.
@@ -46,7 +50,7 @@ impl Jobs {
         &self,
         work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        run(&self.quick, QUICK, work).await
+        self.run(&self.quick, QUICK, work).await
     }
 
     /// Runs what may take seconds.
@@ -54,35 +58,42 @@ impl Jobs {
         &self,
         work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        run(&self.slow, SLOW, work).await
+        self.run(&self.slow, SLOW, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        places: &Arc<Semaphore>,
+        most: Duration,
+        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let Ok(_queued) = self.queue.try_acquire() else {
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests wait already");
+            return Err(refusal.with_help("ask again when others have been answered"));
+        };
+        let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(Refusal::stopped()) };
+        let stop = Stop::default();
+        let waiting = Waiting(stop.clone());
+        let job = tokio::task::spawn_blocking(move || {
+            // The place is kept until the work is over, also if nobody waits any more.
+            let _place = place;
+            if stop.is_set() { Err(Refusal::stopped()) } else { work(&stop) }
+        });
+        let done = tokio::time::timeout(most, job).await;
+        drop(waiting);
+        match done {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => Err(Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "defect",
+                "logpose made a mistake with this request; others still work",
+            )),
+            Err(_) => Err(Refusal::stopped().with_help("ask for a shorter stretch of time, or for fewer series")),
+        }
     }
 }
 
-async fn run<T: Send + 'static>(
-    places: &Arc<Semaphore>,
-    most: Duration,
-    work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(Refusal::stopped()) };
-    let stop = Stop::default();
-    let waiting = Waiting(stop.clone());
-    let job = tokio::task::spawn_blocking(move || {
-        // The place is kept until the work is over, also if nobody waits any more.
-        let _place = place;
-        if stop.is_set() { Err(Refusal::stopped()) } else { work(&stop) }
-    });
-    let done = tokio::time::timeout(most, job).await;
-    drop(waiting);
-    match done {
-        Ok(Ok(done)) => done,
-        Ok(Err(_)) => Err(Refusal::new(
-            axum::http::StatusCode::INTERNAL_SERVER_ERROR,
-            "defect",
-            "logpose made a mistake with this request; others still work",
-        )),
-        Err(_) => Err(Refusal::stopped().with_help("ask for a shorter stretch of time, or for fewer series")),
-    }
-}
-
+/// The most requests that are worked on or wait.
+const QUEUE: usize = 256;
 const QUICK: Duration = Duration::from_secs(60);
 const SLOW: Duration = Duration::from_secs(600);

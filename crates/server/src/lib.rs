@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod carla;
 mod changes;
 mod channels;
 mod clock;
@@ -13,6 +14,8 @@ mod findings;
 mod guard;
 mod ipc;
 mod jobs;
+mod live;
+mod news;
 mod pages;
 mod pixels;
 mod reference;
@@ -20,6 +23,7 @@ mod router;
 mod rows;
 mod server;
 mod session;
+mod socket;
 mod sql;
 mod states;
 mod stats;
@@ -29,6 +33,7 @@ mod values;
 mod whole;
 
 pub use error::Error;
+pub use live::{LiveClock, LiveLog, LiveOptions};
 pub use server::{Options, Server};
 pub use session::Session;
 pub use sql::{Sql, SqlAnswer, SqlError};

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Schema};
 use axum::extract::State;
 use axum::http::StatusCode;
 use logpose::{Bucket, Drawn};
@@ -11,7 +11,7 @@ use logpose_core::Time;
 use crate::api;
 use crate::clock::Clock;
 use crate::error::Refusal;
-use crate::ipc::{Arrow, schema};
+use crate::ipc::Arrow;
 use crate::reference::{Series, number};
 use crate::router::{App, Ask};
 use crate::session::WIDTH;
@@ -60,6 +60,8 @@ pub(crate) struct Traces {
     /// `t`, `u`, `first`, `min`, `max`, `last`.
     columns: [Vec<f64>; 6],
     about: Vec<api::Trace>,
+    /// What the schema says besides.
+    notes: Vec<(String, String)>,
 }
 
 impl Traces {
@@ -109,12 +111,18 @@ impl Traces {
         self.about.push(about);
     }
 
+    /// Says something in the metadata of the schema.
+    pub(crate) fn note(&mut self, key: &str, text: String) {
+        self.notes.push((key.to_owned(), text));
+    }
+
     /// The answer.
     pub(crate) fn finish(self) -> Result<Arrow, Refusal> {
         let about = serde_json::to_string(&self.about).unwrap_or_default();
         let mut fields = vec![Field::new("series", DataType::UInt16, false)];
         fields.extend(COLUMNS.map(|name| Field::new(name, DataType::Float64, false)));
-        let schema = schema(fields, "series", about);
+        let notes = self.notes.into_iter().chain([("series".to_owned(), about)]).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, notes));
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
         columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {

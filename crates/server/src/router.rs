@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -8,12 +9,17 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
+use crate::socket::MOST_SOCKETS;
 use crate::states::Kept;
-use crate::{Session, channels, console, events, export, pages, pixels, rows, sql, states, stats, table, values};
+use crate::{
+    Session, carla, channels, console, events, export, pages, pixels, rows, socket, sql, states, stats, table, values,
+};
 
 /// What every request can reach.
 #[derive(Clone)]
@@ -21,11 +27,18 @@ pub(crate) struct App {
     pub session: Arc<Session>,
     pub jobs: Jobs,
     pub changes: Arc<Kept>,
+    /// Places for pages that listen.
+    pub sockets: Arc<Semaphore>,
 }
 
 impl App {
     pub(crate) fn new(session: Session, processors: usize) -> Self {
-        Self { session: Arc::new(session), jobs: Jobs::new(processors), changes: Arc::default() }
+        Self {
+            session: Arc::new(session),
+            jobs: Jobs::new(processors),
+            changes: Arc::default(),
+            sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+        }
     }
 }
 
@@ -35,6 +48,8 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/session", get(channels::session))
         .route("/logs/{log}/channels", get(channels::channels))
         .route("/logs/{log}/events", get(events::events))
+        .route("/logs/{log}/carla/actors", get(carla::actors))
+        .route("/logs/{log}/carla/motion", get(carla::motion))
         .route("/pixels", post(pixels::pixels))
         .route("/states", post(states::states))
         .route("/values", post(values::values))
@@ -44,6 +59,7 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/stats", post(stats::stats))
         .route("/sql", post(sql::sql))
         .route("/export", post(export::export))
+        .route("/live", get(socket::live))
         .fallback(nothing)
         .method_not_allowed_fallback(not_so)
         .layer(DefaultBodyLimit::max(BODY));
@@ -78,10 +94,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
                 .with_help("send the header Content-Type: application/json"));
         }
-        let body = Bytes::from_request(request, state).await.map_err(|rejection: BytesRejection| {
-            let message = format!("a body has at most {BODY} bytes");
-            let code = if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "cut-off" };
-            Refusal::new(rejection.status(), code, message)
+        let body = timeout(SENDING, Bytes::from_request(request, state)).await;
+        let body = body.map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come"))?;
+        let body = body.map_err(|rejection: BytesRejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a body has at most {BODY} bytes"))
+            }
+            status => Refusal::new(status, "cut-off", "the body did not come whole"),
         })?;
         serde_json::from_slice(&body).map(Self).map_err(|error| {
             Refusal::bad("bad-request", format!("the body does not fit: {error}"))
@@ -92,3 +111,5 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
 
 /// The most bytes of a request's body.
 const BODY: usize = 1 << 20;
+/// How long a body may take to come.
+const SENDING: Duration = Duration::from_secs(30);

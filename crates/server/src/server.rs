@@ -16,9 +16,10 @@ use crate::{Error, Session};
 pub struct Options {
     /// The address; port 0 for any that is free.
     pub bind: SocketAddr,
-    /// What a client must know. Needed where other machines can reach the server.
+    /// What a client must know: at least eight letters, digits, `-` and `_`. Needed where other machines can reach the
+    /// server.
     pub token: Option<String>,
-    /// Names besides the address by which the server may be called.
+    /// Names besides the address by which the server may be called, with a port if a proxy has another one.
     pub hosts: Vec<String>,
 }
 
@@ -46,6 +47,10 @@ impl Server {
     pub fn start(session: Session, options: &Options) -> Result<Self, Error> {
         if !options.bind.ip().to_canonical().is_loopback() && options.token.as_deref().is_none_or(str::is_empty) {
             return Err(Error::NoToken(options.bind));
+        }
+        let plain = |token: &str| token.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        if options.token.as_deref().is_some_and(|token| token.len() < 8 || !plain(token)) {
+            return Err(Error::BadToken);
         }
         let processors = available_parallelism().map_or(1, usize::from);
         let runtime = Builder::new_multi_thread()

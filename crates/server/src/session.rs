@@ -3,8 +3,10 @@ use std::sync::{Arc, OnceLock};
 use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
+use crate::carla::Recording;
 use crate::clock::{Clock, origin};
 use crate::error::Refusal;
+use crate::live::LiveLog;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::whole::Whole;
@@ -25,6 +27,8 @@ pub(crate) struct Member {
     pub store: Arc<dyn Store>,
     /// From its clock to that of the session.
     pub map: ClockMap,
+    /// Its CARLA recording, if it has one; gone over when it is asked for first.
+    pub recording: Arc<OnceLock<Recording>>,
 }
 
 impl Session {
@@ -39,9 +43,14 @@ impl Session {
         self.add_store(Arc::new(Whole::new(log)), clock)
     }
 
+    /// Adds a live source; the answer is its number.
+    pub fn add_live(&mut self, log: &LiveLog, clock: ClockMap) -> usize {
+        self.add_store(Arc::new(log.clone()), clock)
+    }
+
     /// Adds anything that can be asked like a log.
     pub(crate) fn add_store(&mut self, store: Arc<dyn Store>, map: ClockMap) -> usize {
-        self.logs.push(Member { store, map });
+        self.logs.push(Member { store, map, recording: Arc::default() });
         self.logs.len() - 1
     }
 
@@ -116,7 +125,7 @@ impl std::fmt::Debug for Session {
 }
 
 /// The most series that one request may ask for.
-pub(crate) const SERIES: usize = 256;
+pub(crate) const SERIES: usize = 1024;
 /// The most pixels.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.

@@ -6,6 +6,7 @@ use logpose_core::{Channel, ChannelId, Time, Value};
 
 use crate::facts::Preset;
 use crate::findings::Findings;
+use crate::live::LiveLog;
 
 /// Takes samples until it has enough.
 pub(crate) type Take<'t> = dyn FnMut(Time, &Value<'_>) -> ControlFlow<()> + 't;
@@ -30,6 +31,10 @@ pub(crate) trait Store: Send + Sync {
     fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), logpose::Error>;
     /// Gives the last sample of each channel at or before a moment.
     fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), logpose::Error>;
+    /// The live source behind it.
+    fn live(&self) -> Option<&LiveLog> {
+        None
+    }
     /// A part of a channel's values within a range, both ends included, as it is drawn on `most` pixels, behind what is in
     /// `out`: at most some two buckets a pixel, and each sample on its own where there are no more. None where the part is
     /// neither a number nor a truth value.
@@ -84,13 +89,10 @@ pub(crate) enum State {
     /// It is finished.
     Whole,
     /// It grows.
-    #[expect(dead_code, reason = "said by live logs")]
     Live,
     /// Nothing has come yet, or nothing comes at the moment.
-    #[expect(dead_code, reason = "said by live logs")]
     Waiting,
     /// Nothing comes any more.
-    #[expect(dead_code, reason = "said by live logs")]
     Ended,
 }
 

@@ -209,7 +209,9 @@ impl Convert {
         }
         let aligned = alignment.as_ref().map(|alignment| alignment.others.iter().zip(logs.iter().skip(1)).collect());
         let aligned: Option<Vec<(&Aligned, &Log)>> = aligned;
-        self.tell_alignment(aligned.as_deref().unwrap_or_default(), screen);
+        if let (Some(first), Some(aligned)) = (self.files.first(), &aligned) {
+            tell_alignment(first, aligned, screen);
+        }
         self.tell(&report, aligned.as_deref(), begun, to_stdout, screen)?;
         Ok(told.max(outcome(&report.problems)))
     }
@@ -287,39 +289,6 @@ impl Convert {
         self.output.extension().and_then(|extension| Wrapper::from_name(extension.to_str()?))
     }
 
-    /// How each log was put on the clock of the first.
-    fn tell_alignment(&self, aligned: &[(&Aligned, &Log)], screen: &Screen) {
-        let Some(first) = self.files.first() else { return };
-        for (found, log) in aligned {
-            let Aligned { offset_ns, matched, reference_edges, edges, residual_median_ns, residual_max_ns, .. } = found;
-            let sign = if *offset_ns < 0 { "" } else { "+" };
-            let drift = match (found.clock.drift(), found.drift_seen) {
-                (0.0, None) => String::new(),
-                (0.0, Some(seen)) => format!("; its clock may be {}", drift(seen)),
-                (applied, _) => format!("; its clock is {}", drift(applied)),
-            };
-            screen.notes.line(format_args!(
-                "{}: {sign}{} s on the clock of {}: {matched} of {reference_edges} and {edges} enables and disables fit, {} apart ({} at most){drift}",
-                shown(&log.path),
-                time(*offset_ns),
-                shown(first),
-                duration(*residual_median_ns),
-                duration(*residual_max_ns),
-            ));
-            let runner_up = match found.runner_up {
-                0 => "no other way fits at all".to_owned(),
-                n => format!("the next best way fits {n}"),
-            };
-            screen.notes.line(format_args!(
-                "{}: confidence {} ({:.2}); {runner_up}",
-                shown(&log.path),
-                found.confidence_name(),
-                found.confidence
-            ));
-            found.warnings.iter().for_each(|warning| screen.notes.note("warning", warning));
-        }
-    }
-
     fn tell(
         &self,
         report: &Report,
@@ -360,6 +329,38 @@ impl Convert {
             bytes(size)
         ));
         Ok(())
+    }
+}
+
+/// How each log was put on the clock of the first.
+pub(super) fn tell_alignment(first: &Path, aligned: &[(&Aligned, &Log)], screen: &Screen) {
+    for (found, log) in aligned {
+        let Aligned { offset_ns, matched, reference_edges, edges, residual_median_ns, residual_max_ns, .. } = found;
+        let sign = if *offset_ns < 0 { "" } else { "+" };
+        let drift = match (found.clock.drift(), found.drift_seen) {
+            (0.0, None) => String::new(),
+            (0.0, Some(seen)) => format!("; its clock may be {}", drift(seen)),
+            (applied, _) => format!("; its clock is {}", drift(applied)),
+        };
+        screen.notes.line(format_args!(
+            "{}: {sign}{} s on the clock of {}: {matched} of {reference_edges} and {edges} enables and disables fit, {} apart ({} at most){drift}",
+            shown(&log.path),
+            time(*offset_ns),
+            shown(first),
+            duration(*residual_median_ns),
+            duration(*residual_max_ns),
+        ));
+        let runner_up = match found.runner_up {
+            0 => "no other way fits at all".to_owned(),
+            n => format!("the next best way fits {n}"),
+        };
+        screen.notes.line(format_args!(
+            "{}: confidence {} ({:.2}); {runner_up}",
+            shown(&log.path),
+            found.confidence_name(),
+            found.confidence
+        ));
+        found.warnings.iter().for_each(|warning| screen.notes.note("warning", warning));
     }
 }
 

@@ -17,6 +17,7 @@ mod info;
 mod list;
 mod live;
 mod man;
+mod open;
 mod play;
 mod plot;
 mod record;
@@ -59,6 +60,7 @@ enum Command {
     Diff(diff::Diff),
     Grep(grep::Grep),
     Sql(sql::Sql),
+    Open(open::Open),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
     Convert(convert::Convert),
@@ -92,6 +94,7 @@ impl Cli {
             Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Sql(command)) => command.run(screen),
+            Some(Command::Open(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
             Some(Command::Convert(command)) => command.run(screen),
@@ -114,6 +117,7 @@ const EXAMPLES: &str = "\
 Examples:
   logpose demo                                     make a few logs to try things on
   logpose demo/demo_q12.rlog                       match, modes, battery, largest channels, damage
+  logpose open demo/demo_q12.rlog                  look around in it, in the browser
   logpose cat demo/demo_q12.rlog -y '*Voltage' -S auto..auto
   logpose convert demo/demo_q12.rlog -o match.csv  for a spreadsheet
   logpose recover demo/damaged.wpilog              save what can be saved";

@@ -65,7 +65,7 @@ impl Disk for Real {
     }
 
     fn free(&self, folder: &Path) -> io::Result<u64> {
-        fs4::available_space(folder)
+        crate::free_space(folder)
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {

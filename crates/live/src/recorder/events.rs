@@ -4,7 +4,6 @@ use logpose_core::{Problem, Severity, Time};
 
 use super::held::Held;
 use super::kit::{Kit, Track};
-use super::newest;
 use super::segment::Segment;
 use crate::{Batch, OutputError, Trigger};
 
@@ -95,7 +94,7 @@ impl Track for Events {
         self.close(kit, now, |until| now > until)?;
         let since = self.trigger.take(batch).map(|moment| {
             // The moment is on the clock of the samples; what is kept is known by when it came.
-            let ago = newest(batch).map_or(0, |newest| newest.since(moment)).clamp(0, LAG_NS);
+            let ago = batch.newest().map_or(0, |newest| newest.since(moment)).clamp(0, LAG_NS);
             now.plus(-ago)
         });
         self.size += batch.size();

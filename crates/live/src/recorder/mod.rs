@@ -29,7 +29,7 @@ use std::io;
 use std::path::Path;
 
 use logpose::bridges::mcap::McapOptions;
-use logpose_core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Severity, Sink, SinkError, Time};
+use logpose_core::{EncodeOptions, Problem, Severity, Time};
 
 use crate::source_clock::SourceClock;
 use crate::{Batch, Output, OutputError, Trigger};
@@ -43,6 +43,7 @@ use ring::Ring;
 use segment::Segment;
 
 pub use error::RecordError;
+pub use restart::Restarts;
 pub use stats::{RecordStats, RecordWatch};
 
 /// How to record.
@@ -232,7 +233,7 @@ impl Recorder {
         let last = batch.channels().map(|(id, _)| u64::from(id) + 1).max();
         last.into_iter().for_each(|count| self.kit.watch.channels(count));
         if self.epoch == Epoch::Received {
-            let reckoned = newest(batch).map(|newest| self.clock.offset(newest, batch.received));
+            let reckoned = batch.newest().map(|newest| self.clock.offset(newest, batch.received));
             self.kit.epoch_ns = batch.clock_offset.or(reckoned).or(self.kit.epoch_ns);
             if self.kit.epoch_ns.is_none() && self.kit.forms.begins_with_epoch() {
                 self.waiting.push(batch.clone());
@@ -364,27 +365,6 @@ fn not_begun(path: &Path, error: OutputError) -> RecordError {
         OutputError::NoSpace { folder, free, keep, .. } => RecordError::NoSpace { folder, free, keep },
         OutputError::Io(error) | OutputError::Disk { error, .. } => RecordError::Io { path: path.to_owned(), error },
         other => RecordError::Format { path: path.to_owned(), reason: other.to_string() },
-    }
-}
-
-/// The latest time of a batch's samples.
-fn newest(batch: &Batch) -> Option<Time> {
-    let mut newest = Newest(None);
-    // It refuses nothing.
-    let _ = batch.play(&mut newest);
-    newest.0
-}
-
-struct Newest(Option<Time>);
-
-impl Sink for Newest {
-    fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.0 = samples.iter().map(|sample| Some(sample.time)).max().unwrap_or_default().max(self.0);
-        Ok(())
     }
 }
 

@@ -15,14 +15,8 @@ pub struct Battery {
 
 /// When the robot controller said that it cut off outputs.
 pub(super) fn brownouts(known: &Known<'_>) -> Vec<(Time, Time)> {
-    let fits = |name: &str| {
-        matches!(
-            last_segment(name),
-            "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "brownout" | "isBrownedOut" | "BrownoutActive"
-        )
-    };
     let channels =
-        known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && fits(&c.channel.name));
+        known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && is_brownout(&c.channel.name));
     // Most tell it when it changes.
     let end = known.log().robust_range().map_or(Time::MIN, |(_, last)| last);
     let mut all: Vec<_> = channels.flat_map(|c| spans(&known.booleans(&c.channel.name), end)).collect();
@@ -38,6 +32,15 @@ pub(super) fn brownouts(known: &Known<'_>) -> Vec<(Time, Time)> {
     all
 }
 
+/// Whether a boolean of that name tells that the robot controller cuts off outputs.
+#[must_use]
+pub fn is_brownout(name: &str) -> bool {
+    matches!(
+        last_segment(name),
+        "BrownedOut" | "brownedOut" | "BrownOut" | "brownOut" | "brownout" | "isBrownedOut" | "BrownoutActive"
+    )
+}
+
 /// The lowest voltage, and when it was below [`LOW_VOLTS`].
 pub(super) fn battery(known: &Known<'_>) -> (Option<Battery>, Vec<(Time, Time)>) {
     let numbers = || {
@@ -49,7 +52,7 @@ pub(super) fn battery(known: &Known<'_>) -> (Option<Battery>, Vec<(Time, Time)>)
             .filter(|c| c.samples > 0 && matches!(c.channel.ty(), Type::Double | Type::Float))
             .map(|c| &*c.channel.name)
     };
-    let best = numbers().filter_map(|name| Some((rank(name)?, name))).min_by_key(|(rank, _)| *rank);
+    let best = numbers().filter_map(|name| Some((battery_rank(name)?, name))).min_by_key(|(rank, _)| *rank);
     let Some((_, name)) = best else { return (None, Vec::new()) };
     // A simulation without a battery, and a controller that has not measured yet, say 0.
     let volts: Vec<(Time, f64)> =
@@ -62,8 +65,9 @@ pub(super) fn battery(known: &Known<'_>) -> (Option<Battery>, Vec<(Time, Time)>)
     (Some(Battery { channel: name.to_owned(), lowest, at }), spans(&low, end))
 }
 
-/// How likely a channel is to hold the battery's voltage; lower is likelier.
-fn rank(name: &str) -> Option<usize> {
+/// How likely a channel of that name is to hold the battery's voltage; lower is likelier.
+#[must_use]
+pub fn battery_rank(name: &str) -> Option<usize> {
     let last = last_segment(name);
     match name {
         "/SystemStats/BatteryVoltage" | "SystemStats/BatteryVoltage" | "DS:batteryVoltage" | "/ds/battery" => Some(0),
@@ -79,4 +83,4 @@ fn last_segment(name: &str) -> &str {
 }
 
 /// Below this the robot controller is about to cut off outputs (roboRIO 2: 6.75 V, roboRIO 1: 6.3 V).
-pub(super) const LOW_VOLTS: f64 = 6.8;
+pub const LOW_VOLTS: f64 = 6.8;

@@ -65,7 +65,8 @@ impl Level {
     }
 
     /// By the words with which a printed text begins: `Warning at Intake.java:88: …`, `ERROR 1 …`, `[error] …`.
-    fn of(text: &str) -> Self {
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         let first = text.trim_start_matches(|c: char| !c.is_alphabetic());
         let begins = |word: &str| first.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
         if ["error", "exception", "unhandled exception", "fatal", "severe"].into_iter().any(begins) {

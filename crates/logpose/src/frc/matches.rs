@@ -125,6 +125,12 @@ impl MatchWatch {
         }
     }
 
+    /// How many channels are of interest.
+    #[must_use]
+    pub fn watches(&self) -> usize {
+        self.lanes.len()
+    }
+
     /// Takes one sample in.
     #[inline]
     pub fn sample(&mut self, sample: &Sample<'_>) {

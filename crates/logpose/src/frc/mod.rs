@@ -14,12 +14,11 @@ use logpose_core::{Time, Value};
 use crate::Log;
 use series::{Known, median};
 
-pub use battery::Battery;
+pub use battery::{Battery, LOW_VOLTS, battery_rank, is_brownout};
 pub use console::{ConsoleLine, ErrorLine, Level, console, errors, has_messages, message};
 pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use matches::{Match, MatchKind, MatchWatch};
-pub use modes::{Mode, ModeSpan};
-pub(crate) use modes::{ModeWatch, Role};
+pub use modes::{Mode, ModeSpan, ModeWatch, Role};
 
 /// What a log tells about a match.
 #[derive(Clone, Debug, Default)]

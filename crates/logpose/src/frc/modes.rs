@@ -173,7 +173,7 @@ impl Flags {
 
 /// The modes of something that still arrives.
 #[derive(Debug, Default)]
-pub(crate) struct ModeWatch {
+pub struct ModeWatch {
     /// Who is there, the best first.
     there: BTreeSet<usize>,
     /// Who told anything last.
@@ -186,14 +186,14 @@ pub(crate) struct ModeWatch {
 
 /// What a channel has to do with modes: who tells them, and which flag of his it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Role {
+pub struct Role {
     teller: usize,
     bit: u32,
 }
 
 impl ModeWatch {
     /// A channel is there; the answer is whether its samples are wanted.
-    pub(crate) fn channel(&mut self, name: &str) -> Option<Role> {
+    pub fn channel(&mut self, name: &str) -> Option<Role> {
         let role = TELLERS.iter().enumerate().find_map(|(teller, names)| {
             let bit = match names {
                 Teller::Flags(names) => names.iter().position(|known| *known == name)?,
@@ -209,7 +209,7 @@ impl ModeWatch {
     }
 
     /// Takes a sample of such a channel.
-    pub(crate) fn sample(&mut self, role: Role, time: Time, value: &Value<'_>, registry: &Registry) {
+    pub fn sample(&mut self, role: Role, time: Time, value: &Value<'_>, registry: &Registry) {
         let Some(teller) = TELLERS.get(role.teller) else { return };
         // Someone better who is there will tell soon, if he did not already.
         let best = self.there.first() == Some(&role.teller);
@@ -235,21 +235,21 @@ impl ModeWatch {
     }
 
     /// It is that late: what came together is there.
-    pub(crate) fn reach(&mut self, now: Time) {
+    pub fn reach(&mut self, now: Time) {
         let flags = self.flags_mut().and_then(|flags| flags.settled(now));
         self.known.extend(flags);
         self.known.extend(self.told.take_if(|(time, _)| now.since(*time) > TOGETHER_NS));
     }
 
     /// No more will come.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let flags = self.flags_mut().and_then(Flags::settle);
         self.known.extend(flags);
         self.known.extend(self.told.take());
     }
 
     /// From when on the mode is not known yet.
-    pub(crate) fn open_since(&self) -> Option<Time> {
+    pub fn open_since(&self) -> Option<Time> {
         let flags = self.flags.get(&self.last?).and_then(|flags| flags.at);
         flags.or(self.told.map(|(time, _)| time))
     }
@@ -260,12 +260,12 @@ impl ModeWatch {
     }
 
     /// The next mode that is known, and when it began.
-    pub(crate) fn next(&mut self) -> Option<(Time, Mode)> {
+    pub fn next(&mut self) -> Option<(Time, Mode)> {
         self.known.pop_front()
     }
 
     /// Whether anything was told.
-    pub(crate) fn is_told(&self) -> bool {
+    pub fn is_told(&self) -> bool {
         self.last.is_some()
     }
 }

@@ -74,7 +74,7 @@ fn as_json(log: &Log) -> render::Info<'_> {
     render::Info {
         file: shown(&log.path),
         dialect: log.dialect().info().name,
-        version: version(log),
+        version: log.version(),
         bytes: log.file_len().into(),
         records: log.index.records.into(),
         samples: log.index.samples().into(),
@@ -138,7 +138,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
         None => bytes(log.file_len()),
     };
     let dialect = log.dialect().info().title;
-    let version = version(log).map_or(String::new(), |version| format!(" {version}"));
+    let version = log.version().map_or(String::new(), |version| format!(" {version}"));
     writeln!(out, "{}", out.paint(STRONG, clean(&shown(&log.path))))?;
     let writer = facts.writer.as_deref().map_or(String::new(), |writer| format!(", written by {}", clean(writer)));
     row(out, "format", &format!("{}{version} ({dialect}){writer}", log.dialect().info().name))?;
@@ -274,11 +274,6 @@ fn row(out: &mut Out, label: &str, text: &str) -> Result<()> {
     let label = format!("{label:LABEL$}");
     let line = format!("  {}{text}", out.paint(HEAD, label));
     Ok(writeln!(out, "{}", line.trim_end())?)
-}
-
-fn version(log: &Log) -> Option<String> {
-    let revision = || log.index.fact("revision").map(|revision| format!("R{}", revision.trim_start_matches('R')));
-    log.index.fact("version").map(str::to_owned).or_else(revision)
 }
 
 fn largest(log: &Log) -> Vec<&ChannelIndex> {

@@ -1,0 +1,226 @@
+//! Opens what is to be looked at, serves it, and waits for the end.
+
+#[path = "answers/mod.rs"]
+mod answers;
+#[path = "browser.rs"]
+mod browser;
+#[path = "listening.rs"]
+mod listening;
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use logpose::{Align, Alignment, Browse, ClockMap, Log, parse_duration};
+use logpose_live::Address;
+use logpose_server::{Error, Options, Server, Session};
+use serde::Serialize;
+
+use self::listening::Listening;
+use super::{AlignBy, Open};
+use crate::args::{expanded, one_of};
+use crate::commands::convert::tell_alignment;
+use crate::commands::live::named;
+use crate::commands::tell_problems;
+use crate::failure::{Complaint, Outcome};
+use crate::interrupt;
+use crate::progress::Bar;
+use crate::screen::Screen;
+
+pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
+    let bind = SocketAddr::new(open.bind.unwrap_or(Ipv4Addr::LOCALHOST.into()), open.port);
+    let limit = open.duration.as_deref().map(parse_duration).transpose()?;
+    let limit = limit.map(|ns| Duration::from_nanos(ns.unsigned_abs()));
+    let inputs = inputs(open);
+    if open.record.is_some() && !inputs.iter().any(Input::is_live) {
+        return Err(Complaint::usage("--record is for live sources, and there is none").into());
+    }
+    // A port that is taken is told before logs are read, which may take its time.
+    if let Err(reason) = TcpListener::bind(bind) {
+        return Err(refused(&Error::Bind { address: bind, reason }).into());
+    }
+    let listening = Listening::new(open, &inputs)?;
+    let files: Vec<&PathBuf> = inputs.iter().filter_map(Input::file).collect();
+    let (logs, mut worst) = read(open, &files, screen)?;
+    if logs.is_empty() && listening.is_none() {
+        return Ok(worst);
+    }
+    worst = worst.max(tell_problems(&logs, screen));
+    let clocks = clocks(open, &logs, screen)?;
+    let live_clock = listening.as_ref().map_or(Ok(ClockMap::default()), |live| live.clock(open.align, &logs))?;
+    let (mut session, bar) = (Session::new(), Bar::new(screen.notes.quiet));
+    let mut sources = listening.as_ref().map(Listening::logs).unwrap_or_default().into_iter();
+    let logs: Vec<Arc<Log>> = logs.into_iter().map(Arc::new).collect();
+    let mut whole = logs.iter().zip(clocks).peekable();
+    for input in &inputs {
+        match input {
+            Input::Live(_) => {
+                sources.next().into_iter().for_each(|live| drop(session.add_live(&live, live_clock)));
+            }
+            Input::File(path) => {
+                // One that could not be read is not there, nor one that was opened together with another.
+                if let Some((log, clock)) = whole.next_if(|(log, _)| log.path == *path) {
+                    session.add(Browse::new(Arc::clone(log), &bar)?, clock);
+                }
+            }
+        }
+    }
+    if let Some(engine) = answers::engine(&logs, &open.reading) {
+        session.set_sql(engine);
+    }
+    let token = (!bind.ip().to_canonical().is_loopback()).then(token).transpose()?;
+    let options = Options { bind, token, hosts: open.hosts.clone() };
+    let server = Server::start(session, &options).map_err(|error| refused(&error))?;
+    interrupt::await_it();
+    tell(open, &server, screen)?;
+    if !open.no_browser
+        && let Err(error) = browser::show(&server.url())
+    {
+        screen.notes.note("note", format_args!("no browser could be opened ({error}): open the address yourself"));
+    }
+    match listening {
+        Some(listening) => worst = worst.max(listening.listen(limit, screen)?),
+        None => wait(limit),
+    }
+    server.stop();
+    Ok(worst)
+}
+
+/// Something to look at.
+enum Input {
+    File(PathBuf),
+    /// With its name before it, if it was given one.
+    Live(String),
+}
+
+impl Input {
+    fn file(&self) -> Option<&PathBuf> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Live(_) => None,
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        matches!(self, Self::Live(_))
+    }
+}
+
+/// What was asked for, with patterns replaced by the files that they name.
+fn inputs(open: &Open) -> Vec<Input> {
+    let one = |path: &PathBuf| match path.to_str() {
+        Some(text) if Address::is_live(named(text).1) => vec![Input::Live(text.to_owned())],
+        _ => expanded(path).into_iter().map(Input::File).collect(),
+    };
+    open.inputs.iter().flat_map(one).collect()
+}
+
+/// Opens the files. One that cannot be read must not hide the others.
+fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log>, Outcome)> {
+    let mut options = open.reading.options();
+    // Every sample is found by its place: who looks around goes anywhere.
+    options.light_from = u64::MAX;
+    let (mut logs, mut worst): (Vec<Log>, _) = (Vec::new(), Outcome::Done);
+    for path in files {
+        if logs.iter().any(|log| log.companion() == Some(path)) {
+            continue;
+        }
+        let opened = Log::open(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        logs.extend(one_of(opened, open.inputs.len(), screen, &mut worst)?);
+    }
+    Ok((logs, worst))
+}
+
+/// How the times of each log become those of the session.
+fn clocks(open: &Open, logs: &[Log], screen: &Screen) -> Result<Vec<ClockMap>> {
+    let align = match open.align {
+        AlignBy::Auto => Align::Auto,
+        AlignBy::Start => Align::Start,
+        AlignBy::Wall => Align::Epoch,
+        AlignBy::None => Align::None,
+        AlignBy::Enabled => {
+            let Some(first) = logs.first() else { return Ok(Vec::new()) };
+            let alignment = Alignment::by_enabled(logs)?;
+            let aligned: Vec<_> = alignment.others.iter().zip(logs.iter().skip(1)).collect();
+            tell_alignment(&first.path, &aligned, screen);
+            return Ok(alignment.clocks());
+        }
+    };
+    Ok(align.shifts(logs)?.into_iter().map(ClockMap::shifted).collect())
+}
+
+/// Says where it is to be found, and what is exposed if that is more than this machine.
+fn tell(open: &Open, server: &Server, screen: &mut Screen) -> Result<()> {
+    let url = server.url();
+    if open.form.json() {
+        screen.out.json_line(&Ready { url: &url, pid: std::process::id() })?;
+        return Ok(screen.out.flush()?);
+    }
+    writeln!(screen.out, "{url}")?;
+    screen.out.flush()?;
+    let ip = server.address().ip();
+    if !ip.to_canonical().is_loopback() {
+        let who = "whoever has the whole address, with its token, can read all that is open here";
+        match own_address().filter(|_| ip.is_unspecified()) {
+            Some(own) => {
+                let there = url.replacen("127.0.0.1", &own.to_string(), 1).replacen("[::1]", &own.to_string(), 1);
+                screen.notes.note("exposed", format_args!("{who}; elsewhere it is {there}"));
+            }
+            None => screen.notes.note("exposed", who),
+        }
+    }
+    screen.notes.line("Ctrl-C ends it");
+    Ok(())
+}
+
+/// The line for programs.
+#[derive(Serialize)]
+struct Ready<'a> {
+    url: &'a str,
+    pid: u32,
+}
+
+/// The address that others of the network reach this machine by. Nothing is sent: the system is only asked which way it
+/// would go.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(10, 255, 255, 255), 9)).ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|ip| !ip.is_unspecified())
+}
+
+/// 192 random bits of the system.
+fn token() -> Result<String> {
+    let mut bytes = [0; 24];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Complaint::failed("random", format!("the system gives no random numbers: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn refused(error: &Error) -> Complaint {
+    let complaint = Complaint::failed("bind", error.to_string());
+    match error {
+        Error::Bind { reason, .. } => match reason.kind() {
+            io::ErrorKind::AddrInUse => {
+                complaint.help("another program has the port; leave --port away to get a free one")
+            }
+            io::ErrorKind::PermissionDenied => {
+                complaint.help("ports below 1024 are for the system; choose a higher one")
+            }
+            io::ErrorKind::AddrNotAvailable => complaint.help("--bind takes an address of this machine, or 0.0.0.0"),
+            _ => complaint,
+        },
+        _ => complaint,
+    }
+}
+
+/// Waits for Ctrl-C, or until it was long enough.
+fn wait(limit: Option<Duration>) {
+    let begun = Instant::now();
+    while !interrupt::is_raised() && limit.is_none_or(|limit| begun.elapsed() < limit) {
+        thread::sleep(Duration::from_millis(20));
+    }
+}

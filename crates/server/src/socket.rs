@@ -1,0 +1,157 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::StatusCode;
+use axum::response::Response;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::api;
+use crate::error::Refusal;
+use crate::news::News;
+use crate::router::App;
+
+/// `GET /api/live`
+pub(crate) async fn live(State(app): State<App>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
+    let Ok(place) = Arc::clone(&app.sockets).try_acquire_owned() else {
+        let message = format!("{MOST_SOCKETS} pages listen already");
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many", message).with_help("close some of them"));
+    };
+    let upgrade = upgrade.max_message_size(MESSAGE).max_frame_size(MESSAGE).write_buffer_size(0);
+    Ok(upgrade.on_upgrade(move |socket| Talk::new(app, socket, place).run()))
+}
+
+/// One page that listens. What is new is only looked for when the last answer is on its way, so a slow page gets fewer
+/// answers and nothing waits for it.
+struct Talk {
+    app: App,
+    socket: WebSocket,
+    /// Between two answers.
+    pause: Duration,
+    news: Option<News>,
+    /// When the page was last heard.
+    heard: Instant,
+    pinged: Instant,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Talk {
+    fn new(app: App, socket: WebSocket, place: OwnedSemaphorePermit) -> Self {
+        let (now, news) = (Instant::now(), News::new(Arc::clone(&app.session)));
+        Self { app, socket, pause: pause(RATE), news: Some(news), heard: now, pinged: now, _place: place }
+    }
+
+    async fn run(mut self) {
+        // Whatever ends it, there is nobody left to be told.
+        if let Err(Over(Some(reason))) = self.talk().await {
+            let _ = timeout(SENDING, self.socket.send(Message::Close(Some(reason)))).await;
+        }
+    }
+
+    async fn talk(&mut self) -> Result<(), Over> {
+        let mut next = Instant::now();
+        loop {
+            tokio::select! {
+                message = self.socket.recv() => self.hear(message.ok_or(Over(None))?.map_err(|_| Over(None))?).await?,
+                () = sleep_until(next) => {
+                    self.tell().await?;
+                    // From now, not from when it was due: a page that is behind does not get two at once.
+                    next = Instant::now() + self.pause;
+                }
+            }
+        }
+    }
+
+    async fn hear(&mut self, message: Message) -> Result<(), Over> {
+        self.heard = Instant::now();
+        let text = match &message {
+            Message::Text(text) => text.as_str(),
+            Message::Close(_) => return Err(Over(None)),
+            Message::Binary(_) => return Err(over(close_code::UNSUPPORTED, "messages are JSON")),
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+        };
+        let told = serde_json::from_str::<api::Subscription>(text)
+            .map_err(|error| Refusal::bad("bad-request", format!("the message does not fit: {error}")));
+        let done = told.and_then(|told| {
+            let subscribed = self.news.as_mut().map_or(Ok(()), |news| news.subscribe(told.subscribe));
+            subscribed.map(|()| told.rate)
+        });
+        match done {
+            Ok(rate) => {
+                self.pause = pause(rate.unwrap_or(RATE));
+                Ok(())
+            }
+            Err(refusal) => {
+                let error =
+                    api::ErrorBody { code: &refusal.code, message: &refusal.message, help: refusal.help.as_deref() };
+                let text = serde_json::to_string(&api::Failure { error }).unwrap_or_default();
+                self.send(Message::text(text)).await
+            }
+        }
+    }
+
+    /// Sends what is new, and how the logs are.
+    async fn tell(&mut self) -> Result<(), Over> {
+        if self.heard.elapsed() > SILENCE {
+            return Err(over(close_code::POLICY, "nothing was heard for too long"));
+        }
+        if self.pinged.elapsed() > PING {
+            self.pinged = Instant::now();
+            self.send(Message::Ping(axum::body::Bytes::new())).await?;
+        }
+        let Some(mut news) = self.news.take() else { return Err(Over(None)) };
+        let found = self.app.jobs.quick(move |_| {
+            let frame = news.frame();
+            let tick = news.tick();
+            Ok((news, frame, tick))
+        });
+        let Ok((news, frame, tick)) = found.await else {
+            return Err(over(close_code::ERROR, "logpose made a mistake here; connect again"));
+        };
+        self.news = Some(news);
+        // Samples first: when the end of a log moves on, what is there is known.
+        if let Ok(Some(frame)) = frame {
+            self.send(Message::binary(frame)).await?;
+        }
+        if let Some(tick) = tick {
+            let text = serde_json::to_string(&api::Ticking { tick }).unwrap_or_default();
+            self.send(Message::text(text)).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), Over> {
+        match timeout(SENDING, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Over(None)),
+            Err(_) => Err(over(close_code::POLICY, "what was sent was not read")),
+        }
+    }
+}
+
+/// The talk is over; perhaps the page is told why.
+struct Over(Option<CloseFrame>);
+
+fn over(code: u16, reason: &'static str) -> Over {
+    Over(Some(CloseFrame { code, reason: reason.into() }))
+}
+
+fn pause(rate: f64) -> Duration {
+    let rate = if rate.is_finite() { rate } else { RATE };
+    Duration::from_secs_f64(1.0 / rate.clamp(0.1, MOST_RATE))
+}
+
+/// Pages that may listen at once.
+pub(crate) const MOST_SOCKETS: usize = 64;
+/// Answers a second, if nothing else is wished, and at most.
+const RATE: f64 = 10.0;
+const MOST_RATE: f64 = 60.0;
+/// Bytes of a message from a page.
+const MESSAGE: usize = 64 << 10;
+/// A page that takes nothing for so long is cut off.
+const SENDING: Duration = Duration::from_secs(20);
+/// It is asked so often whether it is there, and must have said so within this time.
+const PING: Duration = Duration::from_secs(15);
+const SILENCE: Duration = Duration::from_secs(60);

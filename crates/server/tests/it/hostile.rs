@@ -1,0 +1,154 @@
+//! Bodies that nobody means well with: refused with a sentence, and the server goes on.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, FRC, named, open, reference, serve};
+
+const POSTS: [&str; 9] = [
+    "/api/pixels",
+    "/api/states",
+    "/api/values",
+    "/api/rows",
+    "/api/table",
+    "/api/console",
+    "/api/stats",
+    "/api/sql",
+    "/api/export",
+];
+
+fn alive(client: &Client) {
+    assert_eq!(client.get("/api/session").status, 200);
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let client = serve(&open(&named(FRC)));
+    let deep = "[".repeat(100_000);
+    let long = format!("{{\"start\":{}}}", "9".repeat(100_000));
+    for path in POSTS {
+        for body in
+            ["", "{", "[]", "null", "1", "\"x\"", "{}x", "{\"unknown\":1}", "\u{feff}{}", &deep, &long, "{\"t\":NaN}"]
+        {
+            let answer =
+                client.request("POST", path, &["Host: {host}", "Content-Type: application/json"], body.as_bytes());
+            assert_eq!(answer.refusal(), (400, "bad-request".to_owned()), "{path} {:?}", body.get(..20));
+        }
+        let answer = client.request("POST", path, &["Host: {host}", "Content-Type: text/plain"], b"{}");
+        assert_eq!(answer.refusal(), (415, "not-json".to_owned()));
+        let large = vec![b' '; (1 << 20) + 1];
+        let answer = client.request("POST", path, &["Host: {host}", "Content-Type: application/json"], &large);
+        assert_eq!(answer.refusal(), (413, "too-large".to_owned()));
+    }
+    alive(&client);
+}
+
+#[test]
+fn numbers_out_of_bounds_are_refused_or_harmless() {
+    let log = open(&named(FRC));
+    let client = serve(&log);
+    let volts = reference(&log, "/Power/BatteryVoltage", "");
+    let check = |path: &str, query: Value, code: &str| {
+        let answer = client.post_text(path, &query.to_string());
+        assert_eq!(answer.refusal().1, code, "{path} {query}");
+    };
+    for width in [json!(0), json!(8193), json!(u64::MAX)] {
+        check("/api/pixels", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "bad-width");
+        check("/api/states", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "bad-width");
+    }
+    for odd in [json!(-1), json!(1.5), json!("x"), json!(null), json!([1])] {
+        check("/api/pixels", json!({"start": 0, "end": 1, "width": odd, "series": [volts]}), "bad-request");
+        check("/api/values", json!({"t": 0, "values": [{"log": odd, "channel": 0}]}), "bad-request");
+        check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": odd}]}), "bad-request");
+    }
+    check("/api/pixels", json!({"start": 2, "end": 1, "width": 10, "series": [volts]}), "bad-range");
+    check("/api/rows", json!({"start": 2, "end": 1, "points": 10, "series": [volts]}), "bad-range");
+    check("/api/rows", json!({"start": 0, "end": 1, "points": 100_001, "series": [volts]}), "bad-points");
+    check("/api/table", json!({"from": 0, "limit": 2001, "series": [volts]}), "bad-limit");
+    check("/api/table", json!({"from": 0, "limit": 0, "series": [volts]}), "bad-limit");
+    check("/api/console", json!({"limit": 1_000_000}), "bad-limit");
+    check("/api/console", json!({"limit": 1, "levels": ["loud"]}), "bad-level");
+    check("/api/console", json!({"limit": 1, "include": "/(/"}), "bad-pattern");
+    check("/api/console", json!({"limit": 1, "include": format!("/{}/", "(a{1000}){1000}")}), "bad-pattern");
+    check("/api/stats", json!({"start": 0, "end": 1, "bins": 0, "series": [volts]}), "bad-bins");
+    check("/api/stats", json!({"start": 0, "end": 1, "bins": 1001, "series": [volts]}), "bad-bins");
+    check("/api/export", json!({"format": "exe", "series": []}), "bad-format");
+    check("/api/export", json!({"format": "../x", "series": []}), "bad-format");
+    check("/api/export", json!({"format": "mcap", "wide": true, "series": [volts]}), "log");
+    check("/api/values", json!({"t": 0, "values": [{"log": 1, "channel": 0}]}), "no-log");
+    check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 4_000_000_000_u32}]}), "no-channel");
+    check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 5_000_000_000_u64}]}), "bad-request");
+    for path in ["x", "[", "[x]", "[-1]", ".", "..", "[99999999999999999999999999]", &".a".repeat(100_000)] {
+        check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 0, "path": path}]}), "bad-path");
+    }
+    let many: Vec<Value> = (0..1025).map(|_| json!({"log": 0, "channel": 0})).collect();
+    check("/api/values", json!({"t": 0, "values": many}), "too-many");
+    for bad in ["-1", "1", "x", "0x0", "99999999999999999999", "0%20"] {
+        assert_eq!(client.get(&format!("/api/logs/{bad}/channels")).refusal(), (404, "no-log".to_owned()));
+        assert_eq!(client.get(&format!("/api/logs/{bad}/events")).refusal(), (404, "no-log".to_owned()));
+    }
+    alive(&client);
+}
+
+#[test]
+fn times_may_be_any_numbers() {
+    let log = open(&named(FRC));
+    let client = serve(&log);
+    let volts = reference(&log, "/Power/BatteryVoltage", "");
+    let ends = [-1e308, -1e18, -9.3e9, -1.0, 0.0, 1e-300, 5.0, 9.3e9, 1e18, 1e308];
+    for (place, start) in ends.iter().enumerate() {
+        for end in &ends[place..] {
+            let draw = json!({"start": start, "end": end, "width": 50, "series": [volts]});
+            client.ask("/api/pixels", &draw);
+            client.ask("/api/states", &draw);
+            client.ask("/api/rows", &json!({"start": start, "end": end, "points": 7, "series": [volts]}));
+            client.ask("/api/stats", &json!({"start": start, "end": end, "bins": 7, "series": [volts]}));
+            client.ask("/api/export", &json!({"format": "csv", "start": start, "end": end, "series": [volts]}));
+        }
+        client.ask("/api/values", &json!({"t": start, "values": [volts]}));
+        for back in [true, false] {
+            client.ask("/api/table", &json!({"series": [volts], "from": start, "limit": 5, "back": back}));
+            client.ask("/api/console", &json!({"from": start, "limit": 5, "back": back}));
+        }
+    }
+    alive(&client);
+}
+
+#[test]
+fn nothing_is_a_fair_question() {
+    let client = serve(&open(&named(FRC)));
+    assert_eq!(client.json("/api/values", &json!({"t": 0, "values": []}))["values"], json!([]));
+    assert_eq!(
+        client.json("/api/states", &json!({"start": 0, "end": 1, "width": 1, "series": []}))["series"],
+        json!([])
+    );
+    assert_eq!(
+        client.json("/api/table", &json!({"series": [], "from": 0, "limit": 1})),
+        json!({"rows": [], "more": false})
+    );
+    assert_eq!(client.json("/api/console", &json!({"limit": 1, "series": []})), json!({"rows": [], "more": false}));
+    assert_eq!(client.arrow("/api/pixels", &json!({"start": 0, "end": 1, "width": 1, "series": []})).0.num_rows(), 0);
+    assert_eq!(client.arrow("/api/rows", &json!({"start": 0, "end": 1, "points": 1, "series": []})).0.num_rows(), 0);
+}
+
+#[test]
+fn numbers_that_are_none_have_words() {
+    let text = "time,channel,value\n0,a,NaN\n1,a,inf\n2,a,-inf\n3,a,1.5\n";
+    let log = logpose::Log::from_bytes("odd.csv", text.into(), &logpose::OpenOptions::default()).unwrap();
+    let log = std::sync::Arc::new(log);
+    let client = serve(&log);
+    let value = |t: f64| {
+        let answer = client.json("/api/values", &json!({"t": t, "values": [{"log": 0, "channel": 0}]}));
+        answer["values"][0]["value"].clone()
+    };
+    assert_eq!(
+        [value(0.0), value(1.0), value(2.0), value(3.0)],
+        [json!("NaN"), json!("Infinity"), json!("-Infinity"), json!(1.5)]
+    );
+    let stats =
+        client.json("/api/stats", &json!({"start": 0, "end": 9, "bins": 2, "series": [{"log": 0, "channel": 0}]}));
+    assert_eq!((&stats["series"][0]["samples"], &stats["series"][0]["count"]), (&json!(4), &json!(3)));
+    assert_eq!(stats["series"][0]["histogram"]["counts"], json!([1, 0]));
+    let drawn =
+        client.arrow("/api/pixels", &json!({"start": 0, "end": 9, "width": 100, "series": [{"log": 0, "channel": 0}]}));
+    assert!(drawn.column("first")[0].is_nan() && drawn.column("min")[1] == f64::INFINITY);
+}

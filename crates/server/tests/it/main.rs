@@ -1,0 +1,12 @@
+//! The server as a client sees it, over real sockets.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
+
+mod golden;
+mod hostile;
+mod logs;
+mod security;
+mod series;
+mod support;
+mod tables;
+mod work;

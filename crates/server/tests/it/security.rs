@@ -1,0 +1,212 @@
+//! Who is answered: Host, Origin, token, methods, paths, and what every answer says.
+
+use std::net::SocketAddr;
+
+use logpose::ClockMap;
+use logpose_server::{Error, Options, Server};
+
+use crate::support::{Client, FRC, named, open, serve, session};
+
+fn with(options: &Options) -> Client {
+    Client::new(Server::start(session(&[(open(&named(FRC)), ClockMap::default())]), options).unwrap())
+}
+
+#[test]
+fn only_the_server_s_own_names_are_answered() {
+    let client =
+        with(&Options { hosts: vec!["Logs.Example".into(), "proxy.example:443".into()], ..Options::default() });
+    let port = client.address().port();
+    let status = |lines: &[&str]| client.request("GET", "/api/session", lines, b"").status;
+    let host = |name: &str| status(&[&format!("Host: {name}")]);
+    for good in ["127.0.0.1:{}", "localhost:{}", "LOCALHOST:{}", "[::1]:{}", "logs.example:{}"] {
+        assert_eq!(host(&good.replace("{}", &port.to_string())), 200, "{good}");
+    }
+    assert_eq!((host("proxy.example"), host("proxy.example:443")), (200, 200));
+    let wrong = port ^ 1;
+    for bad in [
+        "evil.example",
+        &format!("evil.example:{port}"),
+        "127.0.0.1",
+        "localhost",
+        &format!("localhost:{wrong}"),
+        &format!("127.0.0.2:{port}"),
+        &format!("localhost.evil.example:{port}"),
+        &format!("evil@localhost:{port}"),
+        &format!("localhost:{port}@evil"),
+        &format!("localhost:{port}:80"),
+        &format!("0.0.0.0:{port}"),
+        &format!("[::ffff:127.0.0.1]:{port}"),
+        "proxy.example:1",
+        "",
+        "localhost:99999",
+    ] {
+        let found = host(bad);
+        assert!(found == 403 || found == 400, "{bad:?} {found}");
+    }
+    // Two of them, or none.
+    assert!(status(&["Host: {host}", "Host: evil.example"]) >= 400);
+    assert!(status(&[]) >= 400);
+    // An address in the request line does not make up for it.
+    let answer = client.raw(
+        format!("GET http://127.0.0.1:{port}/api/session HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\n")
+            .as_bytes(),
+    );
+    assert_eq!(answer.status, 403);
+}
+
+#[test]
+fn no_other_page_may_ask() {
+    let client = serve(&open(&named(FRC)));
+    let port = client.address().port();
+    let origin = |method: &str, path: &str, origin: &str| {
+        client.request(method, path, &["Host: {host}", &format!("Origin: {origin}")], b"").status
+    };
+    for path in ["/api/session", "/", "/api/live", "/api/nothing"] {
+        for bad in [
+            "null",
+            "https://evil.example",
+            "http://127.0.0.1",
+            &format!("http://localhost.evil:{port}"),
+            "file://",
+            "",
+        ] {
+            assert_eq!(origin("GET", path, bad), 403, "{path} {bad}");
+            assert_eq!(origin("POST", path, bad), 403, "{path} {bad}");
+        }
+    }
+    assert_eq!(origin("GET", "/api/session", &format!("http://localhost:{port}")), 200);
+    assert_eq!(origin("GET", "/api/session", &format!("http://127.0.0.1:{port}")), 200);
+    // A WebSocket of another page is refused before anything is upgraded.
+    let upgrade = [
+        "Host: {host}",
+        "Origin: http://evil.example",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    ];
+    assert_eq!(client.request("GET", "/api/live", &upgrade, b"").status, 403);
+    // No answer allows other pages to read it.
+    let preflight =
+        client.request("OPTIONS", "/api/pixels", &["Host: {host}", &format!("Origin: http://localhost:{port}")], b"");
+    assert_eq!(preflight.status, 405);
+    assert!(preflight.headers.iter().all(|(name, _)| !name.starts_with("access-control")));
+}
+
+#[test]
+fn a_token_is_wanted_everywhere_and_accepted_three_ways() {
+    let token = "abc-DEF_123456";
+    let client = with(&Options { token: Some(token.into()), ..Options::default() });
+    let cookie = format!("Cookie: a=b; logpose-{}={token}", client.address().port());
+    let status = |path: &str, line: &str| client.request("GET", path, &["Host: {host}", line], b"").status;
+    for path in ["/", "/api/session", "/api/live", "/favicon.ico"] {
+        assert_eq!(status(path, "X: y"), 401, "{path}");
+        assert_eq!(status(path, "Authorization: Bearer abc-DEF_12345"), 401);
+        assert_eq!(status(path, "Authorization: Bearer abc-DEF_1234567"), 401);
+        assert_eq!(status(path, "Authorization: Basic abc-DEF_123456"), 401);
+        assert_eq!(status(path, "Cookie: logpose-1=abc-DEF_123456"), 401);
+        assert_eq!(status(&format!("{path}?token=wrong"), "X: y"), 401);
+        assert_eq!(status(&format!("{path}?token="), "X: y"), 401);
+    }
+    assert_eq!(status("/api/session", &format!("Authorization: Bearer {token}")), 200);
+    assert_eq!(status("/api/session", &cookie), 200);
+    assert_eq!(status(&format!("/api/session?token={token}"), "X: y"), 200);
+    // In the address of the page it is exchanged for a cookie.
+    let page = client.get(&format!("/?a=1&token={token}"));
+    assert_eq!((page.status, page.header("location")), (303, Some("/?a=1")));
+    let set = page.header("set-cookie").unwrap();
+    assert_eq!(set, format!("logpose-{}={token}; Path=/; HttpOnly; SameSite=Strict", client.address().port()));
+    assert_eq!(client.get(&format!("//evil.example/?token={token}")).header("location"), Some("/evil.example/"));
+    assert_eq!(client.server.url(), format!("http://{}/?token={token}", client.address()));
+    // The token does not make up for a wrong origin.
+    let lines = ["Host: {host}", "Origin: http://evil.example", &cookie];
+    assert_eq!(client.request("GET", "/api/session", &lines, b"").status, 403);
+}
+
+#[test]
+fn other_machines_need_a_token() {
+    let any = SocketAddr::from(([0, 0, 0, 0], 0));
+    let start = |token: Option<&str>| {
+        Server::start(session(&[]), &Options { bind: any, token: token.map(str::to_owned), ..Options::default() })
+    };
+    assert!(matches!(start(None), Err(Error::NoToken(_))));
+    assert!(matches!(start(Some("")), Err(Error::NoToken(_))));
+    assert!(matches!(start(Some("a; b=cccccc")), Err(Error::BadToken)));
+    assert!(matches!(start(Some("short")), Err(Error::BadToken)));
+    let client = Client::new(start(Some("long-enough")).unwrap());
+    let port = client.address().port();
+    assert!(client.server.url().starts_with("http://127.0.0.1:"));
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    use std::io::{Read as _, Write as _};
+    write!(stream, "GET /api/session HTTP/1.1\r\nHost: 192.168.1.7:{port}\r\nAuthorization: Bearer long-enough\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn every_answer_tells_browsers_to_be_careful() {
+    let client = serve(&open(&named(FRC)));
+    let answers = [
+        client.get("/"),
+        client.get("/api/session"),
+        client.get("/nothing"),
+        client.get("/api/nothing"),
+        client.request("GET", "/", &["Host: evil"], b""),
+        client.post_text("/api/values", "{"),
+        client.request("DELETE", "/api/session", &["Host: {host}"], b""),
+    ];
+    for answer in &answers {
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self';") && policy.contains("frame-ancestors 'none'")
+        );
+        assert!(!policy.contains("unsafe"));
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), Some(value));
+        }
+        assert!(answer.header("server").is_none());
+    }
+    assert_eq!(answers[1].header("cache-control"), Some("no-store"));
+    assert_eq!(answers[0].header("content-type"), Some("text/html; charset=utf-8"));
+}
+
+#[test]
+fn there_is_nothing_but_what_is_documented() {
+    let client = serve(&open(&named(FRC)));
+    for path in [
+        "/etc/passwd",
+        "/../../../etc/passwd",
+        "/..%2f..%2fetc%2fpasswd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/assets/../../Cargo.toml",
+        "/api",
+        "/api/",
+        "/api/logs",
+        "/api/logs/0",
+        "/api/logs/0/files",
+        "/api/logs/%2e%2e/channels",
+        "/api/session/",
+        "/index.html/",
+    ] {
+        let answer = client.get(path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.json()["error"]["message"].is_string());
+    }
+    for (method, path) in [
+        ("POST", "/api/session"),
+        ("GET", "/api/pixels"),
+        ("PUT", "/api/pixels"),
+        ("DELETE", "/"),
+        ("TRACE", "/"),
+        ("POST", "/"),
+    ] {
+        let answer = client.request(method, path, &["Host: {host}"], b"");
+        assert_eq!(answer.refusal(), (405, "method".to_owned()), "{method} {path}");
+    }
+}

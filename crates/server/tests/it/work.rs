@@ -1,0 +1,156 @@
+//! What looks at every sample: statistics, SQL, export.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use logpose::stats::{self, Kind, StatsOptions};
+use logpose::{ClockMap, Log, OpenOptions};
+use logpose_core::{Lookup, Time};
+use logpose_server::{Options, Server, Sql, SqlAnswer, SqlError};
+use serde_json::json;
+
+use crate::support::{Batch, Client, FRC, named, numbers, open, reference, serve, serve_all, session};
+
+#[test]
+fn statistics_are_those_of_the_library() {
+    let log = open(&named(FRC));
+    let client = serve(&log);
+    let (start, end) = (Time::from_millis(3000), Time::from_millis(9000));
+    let lookup = Lookup { start: Some(start), end: Some(end), ..Lookup::default() };
+    let all = stats::of(&log, &lookup, &StatsOptions::default()).unwrap();
+    let mut checked = 0;
+    for channel in &all {
+        for row in channel.rows.iter().filter(|row| !row.path.ends_with(".bytes")) {
+            let Kind::Numbers(numbers) = &row.kind else { continue };
+            let query = json!({"start": 3, "end": 9, "bins": 8, "series": [{"log": 0, "channel": channel.id, "path": row.path}]});
+            let found = client.json("/api/stats", &query)["series"][0].clone();
+            let expected = json!({
+                "samples": channel.samples,
+                "count": row.count - numbers.nan,
+                "min": numbers.min.as_ref().and_then(|(x, _)| x.number()),
+                "max": numbers.max.as_ref().and_then(|(x, _)| x.number()),
+                "mean": numbers.mean,
+                "deviation": numbers.stddev,
+                "median": numbers.median,
+                "p05": numbers.percentiles[0].1,
+                "p95": numbers.percentiles[1].1,
+                "first": row.first.number(),
+                "last": row.last.number(),
+                "rate_hz": channel.timing.rate_hz(),
+                "longest_gap": channel.timing.longest_gap.map(|(a, b)| (a.seconds(), b.seconds())),
+            });
+            let mut rest = found.as_object().unwrap().clone();
+            let histogram = rest.remove("histogram").unwrap();
+            assert_eq!(serde_json::Value::from(rest), expected, "{}{}", channel.name, row.path);
+            let counts = histogram["counts"].as_array().unwrap();
+            assert_eq!(counts.len(), 8);
+            assert_eq!(counts.iter().map(|n| n.as_u64().unwrap()).sum::<u64>(), row.count - numbers.nan);
+            checked += 1;
+        }
+    }
+    assert!(checked > 20);
+    let text = client
+        .json("/api/stats", &json!({"start": 0, "end": 99, "bins": 3, "series": [reference(&log, "messages", "")]}));
+    assert_eq!((&text["series"][0]["count"], &text["series"][0]["histogram"]), (&json!(0), &json!(null)));
+}
+
+#[test]
+fn exports_are_logs_again() {
+    let log = open(&named(FRC));
+    let client = serve(&log);
+    let series = [reference(&log, "/Power/BatteryVoltage", ""), reference(&log, "NT:/Drive/Pose", ".translation.x")];
+    for format in ["csv", "ndjson", "mcap", "parquet", "arrow", "wpilog", "rlog"] {
+        let answer = client.ask("/api/export", &json!({"format": format, "start": 3, "end": 5, "series": series}));
+        let expected = format!("attachment; filename=\"FRC_20260321_142233_DEMO_Q12.{format}\"");
+        assert_eq!(answer.header("content-disposition"), Some(&*expected));
+        assert_eq!(answer.header("content-length"), Some(&*answer.body.len().to_string()));
+        let back = Log::from_bytes(&format!("x.{format}"), answer.body, &OpenOptions::default()).unwrap();
+        let volts: Vec<(f64, f64)> =
+            numbers(&log, "/Power/BatteryVoltage", "").into_iter().filter(|(t, _)| (3.0..=5.0).contains(t)).collect();
+        // RLOG wants a slash in front of every name.
+        assert_eq!(numbers(&back, "/Power/BatteryVoltage", ""), volts, "{format}");
+        assert!(
+            back.index.channels.iter().any(|found| found.channel.name.ends_with("Drive/Pose") && found.samples > 0)
+        );
+    }
+    let wide = client.ask("/api/export", &json!({"format": "csv", "wide": true, "series": series}));
+    assert!(wide.body.starts_with(b"time,/Power/BatteryVoltage,NT:/Drive/Pose\r\n"));
+}
+
+#[test]
+fn several_logs_are_exported_on_the_clock_of_the_session() {
+    let (a, b) = (open(&named(FRC)), open(&named("demo_q12.dslog")));
+    let shift = 12_345_678_901;
+    let client = serve_all(&[(Arc::clone(&a), ClockMap::default()), (Arc::clone(&b), ClockMap::shifted(shift))]);
+    let series = json!([
+        {"log": 0, "channel": a.channel("DS:enabled")},
+        {"log": 1, "channel": b.channel("/ds/control/enabled")},
+    ]);
+    let answer = client.ask("/api/export", &json!({"format": "mcap", "series": series}));
+    let both = Log::from_bytes("x.mcap", answer.body, &OpenOptions::default()).unwrap();
+    let first = |log: &Log, name: &str| log.index.channels[log.channel(name).unwrap() as usize].first;
+    assert_eq!(first(&both, "DS:enabled"), first(&a, "DS:enabled"));
+    assert_eq!(first(&both, "/ds/control/enabled"), first(&b, "/ds/control/enabled").plus(shift));
+}
+
+/// Answers with numbers, or goes on until nobody waits.
+struct Numbers(Arc<AtomicBool>);
+
+impl Sql for Numbers {
+    fn ask(&self, sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
+        if sql == "forever" {
+            while !stop() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            self.0.store(true, Ordering::SeqCst);
+        }
+        let help = Some("SELECT 1".to_owned());
+        let count: i64 =
+            sql.parse().map_err(|_| SqlError { code: "syntax".into(), message: "no number".into(), help })?;
+        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+        let rows = count.min(i64::try_from(limit).unwrap());
+        let column = Arc::new((0..rows).collect::<Int64Array>());
+        let batches = vec![RecordBatch::try_new(Arc::clone(&schema), vec![column]).unwrap()];
+        Ok(SqlAnswer { schema, batches, more: rows < count })
+    }
+}
+
+#[test]
+fn sql_is_answered_by_who_was_brought() {
+    let log = open(&named(FRC));
+    let without = serve(&log).post_text("/api/sql", r#"{"sql":"1"}"#);
+    assert_eq!(without.refusal(), (404, "no-sql".to_owned()));
+
+    let stopped = Arc::new(AtomicBool::new(false));
+    let mut with = session(&[(log, ClockMap::default())]);
+    with.set_sql(Box::new(Numbers(Arc::clone(&stopped))));
+    let client = Client::new(Server::start(with, &Options::default()).unwrap());
+    assert_eq!(client.got("/api/session")["sql"], true);
+    let answer = client.ask("/api/sql", &json!({"sql": "10", "limit": 4}));
+    assert_eq!((answer.header("logpose-more"), Batch::of(&answer.body).0.num_rows()), (Some("true"), 4));
+    assert_eq!(client.ask("/api/sql", &json!({"sql": "10"})).header("logpose-more"), None);
+    let wrong = client.post_text("/api/sql", r#"{"sql":"x"}"#);
+    assert_eq!(
+        (wrong.refusal(), wrong.json()["error"]["help"].as_str()),
+        ((422, "syntax".to_owned()), Some("SELECT 1"))
+    );
+
+    // Who hangs up stops the work.
+    {
+        use std::io::Write as _;
+        let body = r#"{"sql":"forever"}"#;
+        let mut stream = std::net::TcpStream::connect(client.address()).unwrap();
+        let head =
+            format!("POST /api/sql HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n", client.address());
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let begun = Instant::now();
+    while !stopped.load(Ordering::SeqCst) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the work went on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
