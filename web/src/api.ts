@@ -180,10 +180,23 @@ export interface CarlaActor {
   parent: number | null;
 }
 
+export interface CarlaCollision {
+  t: number;
+  /** When its last frame begins. */
+  until: number;
+  a: number | null;
+  /** Nothing for what is no actor, such as a wall. */
+  b: number | null;
+  /** Where, if that is known. */
+  at: [number, number, number] | null;
+}
+
 export interface CarlaActors {
   map: string;
   actors: CarlaActor[];
-  collisions: { t: number; a: number; b: number }[];
+  collisions: CarlaCollision[];
+  /** Whether there are more actors than an answer may have. */
+  cut: boolean;
 }
 
 export interface Tick {

@@ -56,18 +56,21 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** A moment of the session, to the millisecond unless `step` asks for more or less: `12.480`, `1:12.480`, `1:02:03.5`. */
-export function formatTime(t: number, step = 0.001): string {
+/**
+ * A moment of the session, to the millisecond unless `step` asks for more or less: `12.480`, `1:12.480`, `1:02:03.5`. With
+ * `minutes` also what is shorter has some, to stand beside what is longer: `0:12.480`.
+ */
+export function formatTime(t: number, step = 0.001, minutes = false): string {
   if (!Number.isFinite(t)) return "–";
   const places = Math.min(decimals(Math.min(step, 1)), 9);
   const rounded = Number(Math.abs(t).toFixed(places));
   const sign = t < 0 && rounded > 0 ? "-" : "";
-  if (rounded < 60) return sign + rounded.toFixed(places);
+  if (rounded < 60 && !minutes) return sign + rounded.toFixed(places);
   const whole = Math.floor(rounded);
   const part = (rounded - whole).toFixed(places).slice(1);
-  const [hours, minutes, seconds] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [hours, rest, seconds] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const two = (count: number) => String(count).padStart(2, "0");
-  return `${sign}${hours ? `${hours}:${two(minutes)}` : minutes}:${two(seconds)}${part}`;
+  return `${sign}${hours ? `${hours}:${two(rest)}` : rest}:${two(seconds)}${part}`;
 }
 
 /** A length of time: `1.2 ms`, `3.25 s`, `2 min 05 s`, `1 h 02 min`. */

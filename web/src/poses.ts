@@ -220,6 +220,9 @@ export function shapeOf(type: string, sort: Sort, fields: Field[]): PoseShape | 
   return fields[0]?.sort === "number" && !type ? { kind: "numbers", many: true, parts: null } : null;
 }
 
+/** How many elements a list has, by its fields: its length is a field too. */
+export const elements = (fields: Field[]): number => fields.filter(({ path }) => path.endsWith("]")).length;
+
 /** The parts of one pose in a list of so many numbers; nothing where it holds several. */
 export function partsOfNumbers(count: number, reading: Reading): Parts | null {
   const layout = layoutOf(count, reading.layout);

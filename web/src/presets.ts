@@ -96,14 +96,13 @@ function frc(find: Finder): Page[] {
   const swerve = find.typed(/SwerveModuleState\[\]$/);
   const speeds = find.within(/chassis.?speeds$/i, /\.(vx|vy|omega)/i);
   const velocities = find.all(/module\d.*velocity/i, 4);
-  const shooter = find.all(/(rpm|flywheel.*velocity)$/i, 2);
   const power = graph("Power", [
     ...find.one(...BATTERY),
     ...find.one(...CURRENT),
     ...find.one(...ENABLED),
     ...find.one(...BROWNOUT),
   ]);
-  const motion = graph("Motion", [...(speeds.length > 0 ? speeds : velocities), ...shooter]);
+  const motion = graph("Motion", speeds.length > 0 ? speeds : velocities);
   return [
     {
       title: "Match",
@@ -174,7 +173,7 @@ function carla(find: Finder): Page[] {
         [
           0.38,
           column(
-            [0.32, graph(`Velocity of ${about}`, find.within(of("velocity"), /^\.(linear|velocity)?\.?[xy]$/, 2))],
+            [0.32, graph(`Velocity of ${about}`, find.within(of("velocity"), /^\.v[xy]$/, 2))],
             [0.32, graph(`Controls of ${about}`, find.within(of("vehicle"), /(steer|throttle|brake)/i, 3))],
             [0.36, view("events")],
           ),

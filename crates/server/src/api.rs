@@ -334,3 +334,38 @@ pub(crate) struct TickLog {
     pub trouble: Option<String>,
     pub rate: f64,
 }
+
+/// The answer of `/api/logs/{log}/carla/actors`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaActors {
+    pub map: String,
+    pub actors: Vec<CarlaActor>,
+    pub collisions: Vec<CarlaCollision>,
+    pub cut: bool,
+}
+
+/// One life of an actor.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaActor {
+    pub id: u32,
+    #[serde(rename = "type")]
+    pub blueprint: String,
+    pub kind: &'static str,
+    #[serde(rename = "box")]
+    pub bounds: Option<[f64; 6]>,
+    pub color: Option<String>,
+    pub hero: bool,
+    pub born: f64,
+    pub gone: Option<f64>,
+    pub parent: Option<u32>,
+}
+
+/// A contact, from its first frame to its last.
+#[derive(Debug, Serialize)]
+pub(crate) struct CarlaCollision {
+    pub t: f64,
+    pub until: f64,
+    pub a: Option<u32>,
+    pub b: Option<u32>,
+    pub at: Option<[f64; 3]>,
+}

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod carla;
 mod changes;
 mod channels;
 mod clock;

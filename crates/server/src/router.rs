@@ -18,7 +18,7 @@ use crate::jobs::Jobs;
 use crate::socket::MOST_SOCKETS;
 use crate::states::Kept;
 use crate::{
-    Session, channels, console, events, export, pages, pixels, rows, socket, sql, states, stats, table, values,
+    Session, carla, channels, console, events, export, pages, pixels, rows, socket, sql, states, stats, table, values,
 };
 
 /// What every request can reach.
@@ -48,6 +48,8 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .route("/session", get(channels::session))
         .route("/logs/{log}/channels", get(channels::channels))
         .route("/logs/{log}/events", get(events::events))
+        .route("/logs/{log}/carla/actors", get(carla::actors))
+        .route("/logs/{log}/carla/motion", get(carla::motion))
         .route("/pixels", post(pixels::pixels))
         .route("/states", post(states::states))
         .route("/values", post(values::values))

@@ -3,6 +3,7 @@ use std::sync::{Arc, OnceLock};
 use logpose::{Browse, ClockMap};
 use logpose_core::Time;
 
+use crate::carla::Recording;
 use crate::clock::{Clock, origin};
 use crate::error::Refusal;
 use crate::live::LiveLog;
@@ -26,6 +27,8 @@ pub(crate) struct Member {
     pub store: Arc<dyn Store>,
     /// From its clock to that of the session.
     pub map: ClockMap,
+    /// Its CARLA recording, if it has one; gone over when it is asked for first.
+    pub recording: Arc<OnceLock<Recording>>,
 }
 
 impl Session {
@@ -47,7 +50,7 @@ impl Session {
 
     /// Adds anything that can be asked like a log.
     pub(crate) fn add_store(&mut self, store: Arc<dyn Store>, map: ClockMap) -> usize {
-        self.logs.push(Member { store, map });
+        self.logs.push(Member { store, map, recording: Arc::default() });
         self.logs.len() - 1
     }
 
@@ -72,6 +75,12 @@ impl Session {
 
     pub(crate) fn logs(&self) -> &[Member] {
         &self.logs
+    }
+
+    /// Works out what is told of every log before anybody asks.
+    pub(crate) fn prepare(&self) {
+        self.logs.iter().for_each(|log| drop(log.store.about()));
+        self.logs.iter().for_each(|log| drop(log.store.findings()));
     }
 
     /// A log by its number.
@@ -123,7 +132,13 @@ impl std::fmt::Debug for Session {
 
 /// The most series that one request may ask for.
 pub(crate) const SERIES: usize = 1024;
-/// The most pixels.
+/// The most pixels of all series of a request together: beyond, pictures get coarser.
+pub(crate) const PIXELS: usize = 500_000;
+/// The most cells of rows and tables together: beyond, there are fewer rows.
+pub(crate) const CELLS: usize = 4_000_000;
+/// The same where cells are texts.
+pub(crate) const TEXT_CELLS: usize = 200_000;
+/// The most pixels of one series.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
 pub(crate) const POINTS: usize = 100_000;

@@ -29,6 +29,7 @@ mod show;
 mod state;
 mod stream;
 mod text;
+mod tracks;
 mod walk;
 mod wire;
 mod writer;
@@ -40,7 +41,7 @@ pub use dialect::Carla;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};
 pub use form::detect;
-pub use frames::{Attachment, Change, Frame, Frames, Life};
+pub use frames::{Attachment, Change, Found, Frame, Frames, Life};
 pub use pose::Pose;
 pub use queries::{
     Blocked, Blocking, Contact, Filter, Guess, Hero, Party, Queries, Reading, Summary, blocked, collisions,
@@ -53,5 +54,6 @@ pub use replayed::Replayed;
 pub use state::{ActorState, Bounds, Doors, Mode, PoseSource, State, Velocity};
 pub use stream::PacketDecoder;
 pub use text::date;
+pub use tracks::{Mark, Tracks, UNKNOWN_LIGHT};
 pub use wire::*;
 pub use writer::{WriteError, Writer};

@@ -1,5 +1,6 @@
 /** All that can be done with a key or from the palette: one list for both, and for the page of keys. */
 
+import { flushSync } from "svelte";
 import type { Preset } from "../api";
 import { copyText } from "../download";
 import { PRESETS, presetTabs } from "../presets";
@@ -87,13 +88,11 @@ export function applyPreset(preset?: Preset): void {
 }
 
 export function focusSearch(): void {
-  sidebar.shown = true;
-  // The field is there after the next drawing.
-  requestAnimationFrame(() => {
-    const field = document.querySelector<HTMLInputElement>("[data-search]");
-    field?.focus();
-    field?.select();
-  });
+  // At once, so that no letter that follows is taken for a key.
+  flushSync(() => (sidebar.shown = true));
+  const field = document.querySelector<HTMLInputElement>("[data-search]");
+  field?.focus();
+  field?.select();
 }
 
 /** Sidebar, panes, timeline: one after the other. */

@@ -357,6 +357,13 @@ export class Layout {
 
   // Series.
 
+  /** Whether a view of this kind has a use for series, with a configuration or as a new one. */
+  takes(kind: string, refs: SeriesRef[], config?: unknown): boolean {
+    const view = this.registry(kind);
+    if (!view) return kind === "";
+    return view.add(config === undefined ? view.empty() : $state.snapshot(config), refs);
+  }
+
   /** Gives series to a pane. An empty one becomes a graph, or a table for what no graph can draw. */
   add(id: string, refs: SeriesRef[]): boolean {
     const pane = this.tab && paneOf(this.tab.root, id);

@@ -4,7 +4,6 @@ import { getSession, LiveSocket } from "../api";
 import type { LogState, Reference, Tick, Trace } from "../api";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
-import { traces } from "./traces.svelte";
 
 type Take = (traces: (Trace | null)[]) => void;
 
@@ -54,20 +53,6 @@ class Live {
       },
     );
     this.#subscribe();
-  }
-
-  /** Keeps the graphs supplied. To be called once, where effects live. */
-  watch(): void {
-    $effect(() => {
-      const { drawn } = traces;
-      if (!clock.live || drawn.length === 0) return;
-      return this.subscribe(drawn, (found) =>
-        found.forEach((trace, place) => {
-          const reference = drawn[place];
-          if (trace && reference) traces.append(reference, trace);
-        }),
-      );
-    });
   }
 
   /** Calls `take` with new samples of these series, null for those without any, until the function that it returns is called. */

@@ -3,6 +3,7 @@
 import { postPixels, postStates } from "../api";
 import type { Reference, States, Trace } from "../api";
 import { clock } from "./clock.svelte";
+import { live } from "./live.svelte";
 import { logs } from "./session.svelte";
 import { Tail } from "./tail";
 import { referenceKey, Tiles } from "./tiles";
@@ -22,10 +23,10 @@ class Traces {
   version = $state(0);
   /** Why data lacks, if it does. */
   trouble = $state<string | null>(null);
-  /** What somebody draws, for the live subscription. */
-  drawn = $state.raw<Reference[]>([]);
   #tails = new Map<string, Tail>();
-  #drawnKeys = "";
+  /** The series whose new samples are asked for as they come. */
+  #followed = "";
+  #unfollow: (() => void) | null = null;
 
   readonly #lines = new Tiles<Trace>(this.#source((query) => postPixels(query), traceSize));
   readonly #states = new Tiles<States>(
@@ -40,12 +41,12 @@ class Traces {
       ask: (references, start, end, width) => {
         const views = watch.ask(references, start, end, width);
         if (clock.live) references.forEach((reference, place) => this.#addTail(views[place], reference, start, end));
-        this.#noteDrawn();
+        this.#follow();
         return views;
       },
       close: () => {
         watch.close();
-        this.#noteDrawn();
+        this.#follow();
       },
     };
   }
@@ -84,14 +85,19 @@ class Traces {
     if (piece) view.pieces.push(piece);
   }
 
-  /** Tells the set of drawn series if it is another one; outside of whatever effect is running. */
-  #noteDrawn(): void {
-    if (!clock.live) return;
-    const references = this.#lines.references();
+  /** Subscribes to what is drawn of live logs. */
+  #follow(): void {
+    const references = clock.live ? this.#lines.references() : [];
     const keys = references.map(referenceKey).sort().join("\n");
-    if (keys === this.#drawnKeys) return;
-    this.#drawnKeys = keys;
-    queueMicrotask(() => (this.drawn = references));
+    if (keys === this.#followed) return;
+    this.#followed = keys;
+    this.#unfollow?.();
+    const take = (found: (Trace | null)[]) =>
+      found.forEach((trace, place) => {
+        const reference = references[place];
+        if (trace && reference) this.append(reference, trace);
+      });
+    this.#unfollow = references.length > 0 ? live.subscribe(references, take) : null;
   }
 
   #source<T>(fetch: Source<T>["fetch"], size: (data: T) => number): Source<T> {

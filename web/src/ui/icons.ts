@@ -7,7 +7,7 @@ export const icons = {
   right: "M6 4l4 4-4 4",
   left: "M10 4L6 8l4 4",
   search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.6 10.6 14 14",
-  menu: "M3 8h.01M8 8h.01M13 8h.01",
+  menu: "M3 7.6h.8v.8H3ZM7.6 7.6h.8v.8h-.8ZM12.2 7.6h.8v.8h-.8Z",
   play: "M5 3.2v9.6L12.6 8Z",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   start: "M3.5 3.5v9M12.5 3.5 6 8l6.5 4.5Z",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ConsoleRow } from "../../src/api";
 import { empty, restore } from "../../src/views/console/config";
 import { everything, search } from "../../src/views/console/find";
-import { columnsOf, linesOf, plain } from "../../src/views/console/lines";
+import { broken, columnsOf, linesOf, plain } from "../../src/views/console/lines";
 import { expressionOf } from "../../src/views/parts/paging";
 
 test("messages are without the codes of terminals", () => {
@@ -16,10 +16,17 @@ test("lines are as long as they are on the screen", () => {
   expect(columnsOf("abc")).toBe(3);
   expect(columnsOf("a\tb")).toBe(9);
   expect(columnsOf("日本")).toBe(4);
-  expect(linesOf("", 10)).toBe(1);
-  expect(linesOf("x".repeat(21), 10)).toBe(3);
-  expect(linesOf("one\n\nthree", 80)).toBe(3);
-  expect(linesOf("x".repeat(500), Infinity)).toBe(1);
+  expect(linesOf("")).toBe(1);
+  expect(linesOf("one\n\nthree")).toBe(3);
+});
+
+test("long lines are broken behind blanks, long words anywhere", () => {
+  expect(broken("short", 10)).toBe("short");
+  expect(broken("Warning at Intake.java:88: piece lost", 20)).toBe("Warning at\nIntake.java:88:\npiece lost");
+  expect(broken("x".repeat(21), 10)).toBe(["x".repeat(10), "x".repeat(10), "x"].join("\n"));
+  expect(broken("one two three   ", 8)).toBe("one two\nthree");
+  expect(broken("日本日本日本", 8)).toBe("日本日本\n日本");
+  expect(broken("x".repeat(500), Infinity)).toHaveLength(500);
 });
 
 const rows: ConsoleRow[] = Array.from({ length: 25 }, (_, place) => ({

@@ -49,6 +49,7 @@ describe("times", () => {
     ]);
     expect(formatTime(12.3456, 0.1)).toBe("12.3");
     expect(formatTime(72, 10)).toBe("1:12");
+    expect(formatTime(5, 1, true)).toBe("0:05");
     expect(formatTime(1.0000005, 1e-7)).toBe("1.0000005");
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Stats } from "../../src/api";
 import { roomy, Scale, spanOf, ticks } from "../../src/views/parts/axes";
-import { shortNames } from "../../src/views/parts/names";
+import { labelOf, shortNames } from "../../src/views/parts/names";
 import { empty, restore } from "../../src/views/statistics/config";
 import { barAt, panelsOf } from "../../src/views/statistics/histogram";
 
@@ -64,6 +64,9 @@ test("a constant has one bar around it", () => {
 test("names are as short as tells them apart", () => {
   const ref = (name: string, path = "") => ({ log: 0, name, path });
   expect(shortNames([ref("/Drive/Pose", ".x"), ref("/Power/Voltage")])).toEqual(["Pose.x", "Voltage"]);
+  expect(labelOf(ref("/Drive/Pose", ".x"))).toEqual({ leaf: "x", parent: "/Drive/Pose" });
+  expect(labelOf(ref("/Joystick/Axes", "[0]"))).toEqual({ leaf: "Axes[0]", parent: "/Joystick" });
+  expect(labelOf(ref("console"))).toEqual({ leaf: "console", parent: "" });
   expect(shortNames([ref("/M/0/Speed"), ref("/M/1/Speed")])).toEqual(["0/Speed", "1/Speed"]);
 });
 

@@ -9,4 +9,4 @@ mod recorded;
 pub use edit::{Written, concat, edit};
 pub use file::File;
 pub use logpose_carla::*;
-pub use recorded::{Recorded, is_recording, recorded};
+pub use recorded::{Kept, Recorded, is_recording, recorded};

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use logpose_carla::{Carla, Frames};
+use logpose_carla::{Carla, Found, Frames};
 use logpose_core::{Dialect, EncodeOptions, Encoding, Lookup, SinkError};
 
 use crate::convert::sink_error;
@@ -16,6 +17,33 @@ impl Recorded<'_> {
     /// Its frames and actors, found in one pass.
     pub fn frames(&self) -> Result<Frames<'_>, Error> {
         Frames::scan(&self.bytes).map_err(|error| Error::decode(&self.log.path, error.into()))
+    }
+}
+
+/// The recording that a log is, or that it was made of, gone over once and kept for many questions.
+pub struct Kept {
+    log: Arc<Log>,
+    /// The recording that was made again; none if the log is one.
+    made: Option<Vec<u8>>,
+    found: Arc<Found>,
+}
+
+impl Kept {
+    /// Goes over the recording of a log, if it has one.
+    pub fn new(log: Arc<Log>) -> Result<Option<Self>, Error> {
+        let Some(recorded) = recorded(&log)? else { return Ok(None) };
+        let found = recorded.frames()?.found();
+        let made = match recorded.bytes {
+            Cow::Owned(bytes) => Some(bytes),
+            Cow::Borrowed(_) => None,
+        };
+        Ok(Some(Self { log, made, found }))
+    }
+
+    /// Its frames and actors, without another pass.
+    pub fn frames(&self) -> Result<Frames<'_>, Error> {
+        let bytes = self.made.as_deref().unwrap_or_else(|| self.log.bytes());
+        Frames::of(bytes, Arc::clone(&self.found)).map_err(|error| Error::decode(&self.log.path, error.into()))
     }
 }
 

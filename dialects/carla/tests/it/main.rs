@@ -22,5 +22,6 @@ mod replay_trace;
 mod replayed;
 mod state;
 mod stream;
+mod tracks;
 mod vectors;
 mod writer;

@@ -38,7 +38,7 @@ function firstLog(): number {
 export function restoreBoard(data: unknown): BoardConfig {
   const told = record(data);
   return {
-    log: Math.round(within(told["log"], 0, 1000, 0)),
+    log: Math.round(within(told["log"], 0, 1000, firstLog())),
     speed: oneOf(told["speed"], ["km/h", "mph", "m/s"], "km/h"),
     temperature: oneOf(told["temperature"], ["°C", "°F"], "°C"),
     maxDuty: within(told["maxDuty"], 0, 1, 0),

@@ -165,7 +165,7 @@ function warningsOf(ride: Ride, values: Partial<Record<Id, Json>>, limits: Limit
     const said = text(values[id]);
     return said === "none" ? "" : said;
   };
-  const running = values.running === true || /running|riding|tiltback/i.test(ride.state);
+  const running = values.running === true || /^(running|riding|tiltback)/i.test(ride.state);
   const fault = number(values.fault_code);
   const short = Math.abs(ride.request) - Math.abs(ride.current);
   const error = Math.abs(ride.pitch - ride.setpoint);

@@ -24,9 +24,43 @@ export function columnsOf(line: string): number {
   return columns;
 }
 
-/** How many lines a text takes on a screen that is `columns` wide; lines are not broken where that is infinite. */
-export function linesOf(text: string, columns: number): number {
-  let count = 0;
-  for (const line of text.split("\n")) count += Math.max(Math.ceil(columnsOf(line) / Math.max(columns, 1)), 1);
+/**
+ * A text whose lines are at most so wide, broken behind blanks where there are any. Done here and not by the browser, so that
+ * the height of a row is known before it is drawn.
+ */
+export function broken(text: string, columns: number): string {
+  if (!Number.isFinite(columns)) return text;
+  const most = Math.max(columns, 8);
+  return text
+    .split("\n")
+    .map((line) => (columnsOf(line) <= most ? line : pieces(line, most).join("\n")))
+    .join("\n");
+}
+
+function pieces(line: string, most: number): string[] {
+  const found: string[] = [];
+  let rest = [...line];
+  while (rest.length > 0) {
+    let [end, width, blank] = [0, 0, 0];
+    for (; end < rest.length; end++) {
+      const sign = rest[end] ?? "";
+      width += sign === "\t" ? 8 - (width % 8) : columnsOf(sign);
+      if (width > most && end > 0) break;
+      if (sign === " " || sign === "\t") blank = end + 1;
+    }
+    // A word that is longer than half a line is broken like any other text.
+    const cut = end < rest.length && rest[end] !== " " && blank > end / 2 ? blank : end;
+    found.push(rest.slice(0, cut).join("").trimEnd());
+    rest = rest.slice(cut);
+    while (rest[0] === " " && rest.length > 1) rest = rest.slice(1);
+    if (rest.length === 1 && rest[0] === " ") break;
+  }
+  return found;
+}
+
+/** How many lines a text has. */
+export function linesOf(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
   return count;
 }

@@ -3,6 +3,7 @@
 import type { SeriesRef } from "../../model";
 import { sameSeries } from "../../model";
 import {
+  elements,
   findPoses,
   guessReading,
   partsOfNumbers,
@@ -42,7 +43,7 @@ export function placeOf(ref: SeriesRef, reading: Reading): Place | null {
   const shape = shapeOf(ref.path ? "" : found.channel.type, found.sort, fields);
   if (!shape) return null;
   const numbers = shape.kind === "numbers";
-  const parts = numbers ? partsOfNumbers(fields.length, reading) : shape.parts;
+  const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.parts;
   if (!parts || (shape.many && !numbers)) return { kind: shape.kind, many: true, single: null };
   const behind = parts.q ?? (parts.yaw ? [parts.yaw] : []);
   const base = numbers ? ref.path : "";

@@ -172,3 +172,33 @@ export function heldIn(trace: Trace, time: number): number {
   if (place < 0) return NaN;
   return time >= (u[place] as number) ? (last[place] as number) : (first[place] as number);
 }
+
+/** The integral between two moments. */
+export function integralBetween(
+  pieces: readonly Piece<Trace>[],
+  start: number,
+  end: number,
+  held: boolean,
+): { sum: number; exact: boolean } {
+  let [sum, time, value] = [0, NaN, NaN];
+  let exact = true;
+  const add = (t: number, v: number) => {
+    const [from, to] = [Math.max(time, start), Math.min(t, end)];
+    if (to > from && !Number.isNaN(value)) {
+      const at = (moment: number) => (held ? value : value + ((v - value) * (moment - time)) / (t - time));
+      const part = ((at(from) + at(to)) / 2) * (to - from);
+      if (Number.isFinite(part)) sum += part;
+    }
+    if (!Number.isNaN(v)) [time, value] = [t, v];
+  };
+  eachBucket(pieces, start, end, (trace, place) => {
+    const [t, u] = [trace.t[place] as number, trace.u[place] as number];
+    add(t, trace.first[place] as number);
+    if (u > t) {
+      add(u, trace.last[place] as number);
+      exact = false;
+    }
+  });
+  if (held) add(end, NaN);
+  return { sum, exact };
+}

@@ -32,7 +32,7 @@ export function restoreJoysticks(data: unknown): JoysticksConfig {
     if (/^\d$/.test(port) && typeof pad === "string" && pad in PADS) pads[port] = pad as Pad;
   }
   return {
-    log: Math.round(within(told["log"], 0, 1000, 0)),
+    log: Math.round(within(told["log"], 0, 1000, firstLog())),
     ports: items(told["ports"]).filter((port) => oneOf(port, [0, 1, 2, 3, 4, 5], -1) >= 0) as number[],
     pads,
     numbers: flag(told["numbers"], true),

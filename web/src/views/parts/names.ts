@@ -9,11 +9,12 @@ export interface Label {
   parent: string;
 }
 
-/** `/Drive/Pose` and `.translation.x` are `Pose.translation.x` in `/Drive`. */
+/** `/Drive/Pose` is `Pose` in `/Drive`, its part `.translation.x` is `translation.x` in `/Drive/Pose`. */
 export function labelOf(ref: SeriesRef): Label {
-  const trimmed = ref.name.replace(/\/+$/, "") || ref.name;
-  const cut = trimmed.lastIndexOf("/");
-  return { leaf: trimmed.slice(cut + 1) + ref.path, parent: trimmed.slice(0, Math.max(cut, 0)) };
+  const name = ref.name.replace(/\/+$/, "") || ref.name;
+  if (ref.path.startsWith(".")) return { leaf: ref.path.slice(1), parent: name };
+  const cut = name.lastIndexOf("/");
+  return { leaf: name.slice(cut + 1) + ref.path, parent: name.slice(0, Math.max(cut, 0)) };
 }
 
 /** The shortest ends of names that tell series apart. */

@@ -36,9 +36,23 @@ export function grouped(rows: readonly [string, string, string][], channels: Rea
   );
 }
 
+/** Tables that keep their names also where a channel has the same one. */
+const OWN = [
+  "channels",
+  "samples",
+  "modes",
+  "matches",
+  "console",
+  "errors",
+  "frames",
+  "actors",
+  "collisions",
+  "blocked",
+];
+
 /** A channel has its own name, or with its type behind it where two share the name. */
 const isChannel = (name: string, channels: ReadonlySet<string>): boolean =>
-  channels.has(name) || channels.has(name.replace(/ \([^()]*\)$/, ""));
+  !OWN.includes(name) && (channels.has(name) || channels.has(name.replace(/ \([^()]*\)$/, "")));
 
 /** `Dictionary(Int32, Utf8)` is a text for everybody. */
 function plainType(type: string): string {

@@ -2,7 +2,7 @@
 
 import type { Channel } from "../../api";
 import { sameSeries, seriesRef, type SeriesRef } from "../../model";
-import { findPoses } from "../../poses";
+import { elements, findPoses } from "../../poses";
 import { logs } from "../../store/session.svelte";
 import { flag, items, oneOf, record, within } from "../restore";
 import { ORDERS, type Pairs } from "./modules";
@@ -82,8 +82,8 @@ export function roleOf(ref: SeriesRef): SwerveRole | null {
     const modules = /SwerveModule(State|Position)\[/.test(channel.type) || element.includes("angle");
     if (modules) return WANTED.test(ref.name) ? "setpoint" : "measured";
     if (!/^(double|float)\[\]$/.test(channel.type)) return null;
-    if (channel.fields.length === 3) return "speeds";
-    return channel.fields.length % 2 === 0 ? (WANTED.test(ref.name) ? "setpoint" : "measured") : null;
+    if (elements(channel.fields) === 3) return "speeds";
+    return elements(channel.fields) % 2 === 0 ? (WANTED.test(ref.name) ? "setpoint" : "measured") : null;
   }
   if (ref.path === "" && (/ChassisSpeeds$/.test(channel.type) || has(channel, "vx", "vy", "omega"))) return "speeds";
   if (sort === "number") return "rotation";
@@ -91,8 +91,17 @@ export function roleOf(ref: SeriesRef): SwerveRole | null {
   return ["value", "q", "rotation"].some((name) => names.includes(name)) ? "rotation" : null;
 }
 
-/** Adds a series; of each kind there is one, and the newest wins. */
+/** Adds a series; of each kind there is one, and the newest wins. The first states bring what belongs to them. */
 export function addSwerve(config: SwerveConfig, ref: SeriesRef): boolean {
+  const whole = config.sources.length === 0 ? autoSwerve(ref.log) : null;
+  if (whole?.sources[0] && sameSeries(whole.sources[0].ref, ref)) {
+    config.sources.push(...whole.sources);
+    return true;
+  }
+  return addOne(config, ref);
+}
+
+function addOne(config: SwerveConfig, ref: SeriesRef): boolean {
   let role = roleOf(ref);
   if (!role) return false;
   if (config.sources.some((source) => sameSeries(source.ref, ref))) return true;
@@ -113,9 +122,9 @@ export function autoSwerve(log: number): SwerveConfig | null {
   if (!measured) return null;
   const config = emptySwerve();
   const add = (channel: Channel | undefined, path = "") => {
-    if (channel && channel !== measured) addSwerve(config, logs.refOf(log, channel, path));
+    if (channel && channel !== measured) addOne(config, logs.refOf(log, channel, path));
   };
-  addSwerve(config, logs.refOf(log, measured));
+  addOne(config, logs.refOf(log, measured));
   add(states.find(({ name }) => WANTED.test(name)));
   const speeds = channels.filter(({ type }) => /ChassisSpeeds$/.test(type));
   add(speeds.find(({ name }) => !WANTED.test(name)) ?? speeds[0]);

@@ -1,0 +1,46 @@
+/** Who is at a point. */
+
+import type { Extent } from "./camera";
+import type { Cast, Kind } from "./cast";
+import type { Snapshot } from "./tracks";
+
+/** The life at a point of the world, the smallest if there are several; -1 for nobody. `slack` is in metres. */
+export function pick(now: Snapshot, cast: Cast, hidden: Set<Kind>, x: number, y: number, slack: number): number {
+  let found = -1;
+  let least = Infinity;
+  for (let place = 0; place < now.count; place++) {
+    const number = now.life[place] ?? -1;
+    const life = cast.lives[number];
+    if (!life || hidden.has(life.kind)) continue;
+    const [dx, dy] = [x - (now.x[place] ?? 0), y - (now.y[place] ?? 0)];
+    const angle = ((now.yaw[place] ?? 0) * Math.PI) / 180;
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+    // In its own frame, where it is a box.
+    const along = dx * cos + dy * sin - life.size.cx;
+    const across = -dx * sin + dy * cos - life.size.cy;
+    const [ex, ey] = [life.size.ex + slack, life.size.ey + slack];
+    if (Math.abs(along) > ex || Math.abs(across) > ey) continue;
+    const area = ex * ey;
+    if (area < least) {
+      least = area;
+      found = number;
+    }
+  }
+  return found;
+}
+
+/** Where everybody is who is not hidden; nothing if nobody is there. */
+export function extentOf(now: Snapshot, cast: Cast, hidden: Set<Kind>): Extent | null {
+  const extent: Extent = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+  for (let place = 0; place < now.count; place++) {
+    const life = cast.lives[now.life[place] ?? -1];
+    if (!life || hidden.has(life.kind)) continue;
+    const [x, y] = [now.x[place] ?? NaN, now.y[place] ?? NaN];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+    extent.left = Math.min(extent.left, x - life.size.ex);
+    extent.right = Math.max(extent.right, x + life.size.ex);
+    extent.top = Math.min(extent.top, y - life.size.ex);
+    extent.bottom = Math.max(extent.bottom, y + life.size.ex);
+  }
+  return extent.left <= extent.right ? extent : null;
+}

@@ -1,0 +1,83 @@
+/** Numbers beside the names: at the mark, and of a stretch of time. */
+
+import { postStats, postValues } from "../../api";
+import type { Held, Reference, Stats } from "../../api";
+import { clock } from "../../store/clock.svelte";
+import { logs } from "../../store/session.svelte";
+
+/** How long a wish must stand before every sample of a range is looked at. */
+const PAUSE = 180;
+
+/** What series held at the mark; for use in components. */
+export function heldAtMark(references: () => (Reference | null)[]): { readonly values: (Held | null)[] } {
+  let values = $state.raw<(Held | null)[]>([]);
+  $effect(() => {
+    const { mark } = clock;
+    const wanted = references();
+    const present = wanted.filter((reference) => reference !== null);
+    if (mark === null || present.length === 0) {
+      values = [];
+      return;
+    }
+    const control = new AbortController();
+    void postValues({ t: mark, values: present.slice(0, logs.session.limits.series) }, control.signal).then(
+      (answers) => {
+        let next = 0;
+        values = wanted.map((reference) => (reference ? (answers[next++] ?? null) : null));
+      },
+      () => {
+        if (!control.signal.aborted) values = [];
+      },
+    );
+    return () => control.abort();
+  });
+  return {
+    get values() {
+      return values;
+    },
+  };
+}
+
+/** The statistics of a stretch of time, null until they are known; for use in components. */
+export function statsOf(
+  references: () => (Reference | null)[],
+  window: () => { start: number; end: number } | null,
+): { readonly stats: (Stats | null)[]; readonly loading: boolean } {
+  let stats = $state.raw<(Stats | null)[]>([]);
+  let loading = $state(false);
+  $effect(() => {
+    const range = window();
+    const wanted = references();
+    const present = wanted.filter((reference) => reference !== null);
+    if (!range || present.length === 0) {
+      stats = [];
+      loading = false;
+      return;
+    }
+    const control = new AbortController();
+    loading = true;
+    const timer = setTimeout(async () => {
+      try {
+        const series = present.slice(0, logs.session.limits.series);
+        const answers = await postStats({ ...range, bins: 1, series }, control.signal);
+        let next = 0;
+        stats = wanted.map((reference) => (reference ? (answers[next++] ?? null) : null));
+        loading = false;
+      } catch {
+        if (!control.signal.aborted) loading = false;
+      }
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  });
+  return {
+    get stats() {
+      return stats;
+    },
+    get loading() {
+      return loading;
+    },
+  };
+}

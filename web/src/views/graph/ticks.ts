@@ -1,0 +1,55 @@
+/** Where axes have their marks. */
+
+import { formatStep, formatTime, TIME_STEPS } from "../../format";
+
+export interface Ticks {
+  at: number[];
+  text: string[];
+}
+
+/** Marks of a round step, not nearer to each other than `space` pixels. */
+export function valueTicks(low: number, high: number, pixels: number, space: number): Ticks {
+  const most = Math.max(pixels / space, 1);
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 2.5, 5].find((part) => part * power >= rough * 0.999) ?? 10);
+  const at = multiples(low, high, step);
+  return { at, text: at.map((value) => formatStep(value, step)) };
+}
+
+/** Powers of ten, and steps between them where there is room. */
+export function logTicks(low: number, high: number, pixels: number, space: number): Ticks {
+  const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const decade = pixels / Math.max(Math.log10(high / low), 1e-9);
+  const parts = decade > space * 5 ? [1, 2, 5] : [1];
+  const every = Math.max(Math.ceil(space / decade), 1);
+  const at: number[] = [];
+  for (let power = from; power <= to; power++) {
+    if ((power - from) % every !== 0) continue;
+    for (const part of parts) {
+      const value = Number(`${part}e${power}`);
+      if (value >= low && value <= high) at.push(value);
+    }
+  }
+  return {
+    at,
+    text: at.map((value) => (value >= 1e-3 && value < 1e6 ? String(value) : value.toExponential().replace("+", ""))),
+  };
+}
+
+export function timeTicks(start: number, end: number, pixels: number, space: number): Ticks & { step: number } {
+  const rough = ((end - start) * space) / Math.max(pixels, 1);
+  const step = TIME_STEPS.find((step) => step >= rough) ?? rough;
+  const at = multiples(start, end, step);
+  const minutes = Math.max(Math.abs(at[0] ?? 0), Math.abs(at.at(-1) ?? 0)) >= 60;
+  return { at, text: at.map((t) => formatTime(t, step, minutes)), step };
+}
+
+function multiples(low: number, high: number, step: number): number[] {
+  const at: number[] = [];
+  const [from, to] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  if (!(to - from < 1000)) return at;
+  // By multiplication: adding up would drift.
+  for (let count = from; count <= to; count++) at.push(count * step);
+  return at;
+}
