@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -30,7 +30,7 @@ struct Talk {
     socket: WebSocket,
     /// Between two answers.
     pause: Duration,
-    news: Option<News>,
+    news: Arc<Mutex<News>>,
     /// When the page was last heard.
     heard: Instant,
     pinged: Instant,
@@ -40,7 +40,8 @@ struct Talk {
 impl Talk {
     fn new(app: App, socket: WebSocket, place: OwnedSemaphorePermit) -> Self {
         let (now, news) = (Instant::now(), News::new(Arc::clone(&app.session)));
-        Self { app, socket, pause: pause(RATE), news: Some(news), heard: now, pinged: now, _place: place }
+        let news = Arc::new(Mutex::new(news));
+        Self { app, socket, pause: pause(RATE), news, heard: now, pinged: now, _place: place }
     }
 
     async fn run(mut self) {
@@ -75,7 +76,7 @@ impl Talk {
         let told = serde_json::from_str::<api::Subscription>(text)
             .map_err(|error| Refusal::bad("bad-request", format!("the message does not fit: {error}")));
         let done = told.and_then(|told| {
-            let subscribed = self.news.as_mut().map_or(Ok(()), |news| news.subscribe(told.subscribe));
+            let subscribed = self.news.lock().unwrap_or_else(PoisonError::into_inner).subscribe(told.subscribe);
             subscribed.map(|()| told.rate)
         });
         match done {
@@ -101,16 +102,13 @@ impl Talk {
             self.pinged = Instant::now();
             self.send(Message::Ping(axum::body::Bytes::new())).await?;
         }
-        let Some(mut news) = self.news.take() else { return Err(Over(None)) };
+        let news = Arc::clone(&self.news);
         let found = self.app.jobs.quick(move |_| {
-            let frame = news.frame();
-            let tick = news.tick();
-            Ok((news, frame, tick))
+            let mut news = news.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok((news.frame(), news.tick()))
         });
-        let Ok((news, frame, tick)) = found.await else {
-            return Err(over(close_code::ERROR, "logpose made a mistake here; connect again"));
-        };
-        self.news = Some(news);
+        // Where too much is asked at once it is looked for the next time.
+        let Ok((frame, tick)) = found.await else { return Ok(()) };
         // Samples first: when the end of a log moves on, what is there is known.
         if let Ok(Some(frame)) = frame {
             self.send(Message::binary(frame)).await?;
@@ -149,7 +147,7 @@ pub(crate) const MOST_SOCKETS: usize = 64;
 const RATE: f64 = 10.0;
 const MOST_RATE: f64 = 60.0;
 /// Bytes of a message from a page.
-const MESSAGE: usize = 64 << 10;
+const MESSAGE: usize = 256 << 10;
 /// A page that takes nothing for so long is cut off.
 const SENDING: Duration = Duration::from_secs(20);
 /// It is asked so often whether it is there, and must have said so within this time.

@@ -139,6 +139,12 @@ impl Sink for Playing<'_> {
             {
                 book.story.restart(*time);
             }
+            for (known, _, value) in watched.iter().filter(|(known, ..)| known.is_schema) {
+                if let Value::String(payload) | Value::Bytes(payload) = value {
+                    book.explain(known.id, payload);
+                }
+            }
+            book.settle();
             watched.iter().for_each(|(known, time, value)| book.heed(known, *time, value));
             if misfits > 0 {
                 let message = format!("{misfits} values are not of the type of their channel");
@@ -164,11 +170,6 @@ impl Sink for Playing<'_> {
 impl Book {
     /// Takes in a sample that means more than a point on a line.
     fn heed(&mut self, known: &Known, time: Time, value: &Value<'_>) {
-        if known.is_schema
-            && let Value::String(payload) | Value::Bytes(payload) = value
-        {
-            self.explain(known.id, payload);
-        }
         if let Some(role) = known.role {
             self.story.mode(role, time, value, self.explained.registry());
         }

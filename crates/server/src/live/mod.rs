@@ -98,6 +98,8 @@ struct Book {
     /// The schemas that came, with the channels that they came on.
     schemas: HashMap<ChannelId, Vec<u8>>,
     explained: Arc<Schemas>,
+    /// Whether some of them are not in there yet.
+    unexplained: bool,
     problems: Problems,
     /// What to add to a time to get Unix nanoseconds.
     epoch_ns: Option<i64>,
@@ -378,11 +380,21 @@ impl Book {
 
     /// A schema came: values that it explains can be read from now on, also those that came before.
     fn explain(&mut self, id: ChannelId, payload: &[u8]) {
-        if self.schemas.get(&id).is_some_and(|known| known == payload) || self.bytes + payload.len() > MOST_BYTES {
+        let known = self.schemas.get(&id);
+        let room = self.bytes + payload.len() <= MOST_BYTES && (known.is_some() || self.schemas.len() < MOST_SCHEMAS);
+        if known.is_some_and(|known| known == payload) || !room {
             return;
         }
         self.bytes += payload.len();
         self.schemas.insert(id, payload.to_vec());
+        self.unexplained = true;
+    }
+
+    /// Takes all schemas that came into account, if there are new ones.
+    fn settle(&mut self) {
+        if !std::mem::take(&mut self.unexplained) {
+            return;
+        }
         let mut explained = Schemas::default();
         for (id, payload) in &self.schemas {
             if let Some(channel) = self.channels.get(*id as usize) {
@@ -414,5 +426,7 @@ const FRESH: Duration = Duration::from_millis(500);
 const OVERLAP_NS: i64 = 2_000_000_000;
 /// Channels of one source. Nobody looks at more.
 const MOST_CHANNELS: usize = 100_000;
+/// Schemas of one source.
+const MOST_SCHEMAS: usize = 2000;
 /// Bytes of their names, types, metadata and schemas.
 const MOST_BYTES: usize = 64 << 20;

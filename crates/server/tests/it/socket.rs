@@ -52,7 +52,7 @@ fn what_makes_no_sense_is_said_and_the_talk_goes_on() {
 #[test]
 fn a_message_that_is_too_long_ends_the_talk_and_binary_ones_do() {
     let (_, _output, client) = fed();
-    for frame in [&[0x82, 0x80, 0, 0, 0, 0][..], &[0x81, 0xff, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]] {
+    for frame in [&[0x82, 0x80, 0, 0, 0, 0][..], &[0x81, 0xff, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0]] {
         let mut page = Page::open(&client);
         page.raw(frame);
         while !matches!(page.next(), Told::Closed) {}
