@@ -4,9 +4,12 @@
 
 mod golden;
 mod hostile;
+mod live;
+mod live_kit;
 mod logs;
 mod security;
 mod series;
+mod socket;
 mod support;
 mod tables;
 mod work;
