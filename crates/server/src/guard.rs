@@ -71,7 +71,8 @@ impl Guard {
             Some(host) => host,
             None => request.uri().authority().map_or("", Authority::as_str),
         };
-        if !self.is_own(host) {
+        let named = request.uri().authority().is_none_or(|named| self.is_own(named.as_str()));
+        if !self.is_own(host) || !named {
             return Err(forbidden("host", format!("this server is not called {host:?}"))
                 .with_help("open the address that logpose printed, or name further hosts with --host"));
         }

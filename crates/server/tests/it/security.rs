@@ -52,6 +52,25 @@ fn only_the_server_s_own_names_are_answered() {
             .as_bytes(),
     );
     assert_eq!(answer.status, 403);
+    let named = format!(
+        "GET http://evil.example:{port}/api/session HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n"
+    );
+    assert_eq!(client.raw(named.as_bytes()).status, 403);
+}
+
+#[test]
+fn addresses_of_the_new_kind_are_names_too() {
+    let bind = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, 0));
+    let log = session(&[(open(&named(FRC)), ClockMap::default())]);
+    let client = match Server::start(log, &Options { bind, ..Options::default() }) {
+        Ok(server) => Client::new(server),
+        // A machine without IPv6.
+        Err(Error::Bind { .. }) => return,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(client.server.url().starts_with("http://[::1]:"));
+    assert_eq!(client.get("/api/session").status, 200);
+    assert_eq!(client.request("GET", "/api/session", &["Host: [::2]:80"], b"").status, 403);
 }
 
 #[test]
