@@ -5,9 +5,12 @@
 mod carla;
 mod golden;
 mod hostile;
+mod live;
+mod live_kit;
 mod logs;
 mod security;
 mod series;
+mod socket;
 mod support;
 mod tables;
 mod work;
