@@ -165,19 +165,22 @@ export function rowsOf(nodes: TreeNode[], isOpen: (id: string) => boolean, level
   return rows;
 }
 
-/** What to show open at first: small groups, as many as keep the list short. */
+/** What to show open at first: small groups near the top, as many as keep the list short. */
 export function openAtFirst(nodes: TreeNode[], most = 28): string[] {
   const open: string[] = [];
   let rows = nodes.length;
-  const groups = (among: TreeNode[]) => among.filter((node) => !node.ref && !node.aside && node.children.length > 0);
-  let waiting = groups(nodes);
-  while (waiting.length > 0) {
-    const least = waiting.reduce((a, b) => (b.children.length < a.children.length ? b : a));
+  let wave = nodes;
+  for (let depth = 0; depth < 2; depth++) {
+    const groups = wave.filter((node) => !node.ref && !node.aside && node.children.length > 0);
+    groups.sort((a, b) => a.children.length - b.children.length);
     // One group alone is opened however long it is: a list of one says nothing.
-    if (rows + least.children.length > most && rows > 1) return open;
-    rows += least.children.length;
-    open.push(least.id);
-    waiting = [...waiting.filter((node) => node !== least), ...groups(least.children)];
+    const opened = groups.filter((node) => {
+      const fits = rows + node.children.length <= most || rows === 1;
+      if (fits) rows += node.children.length;
+      return fits;
+    });
+    open.push(...opened.map((node) => node.id));
+    wave = opened.flatMap((node) => node.children);
   }
   return open;
 }
