@@ -6,8 +6,8 @@ import type { Place } from "../../src/views/graph/path";
 
 /** Buckets as `[t, u, first, min, max, last]`, samples as `[t, value]`. */
 export function trace(rows: number[][]): Trace {
-  export const whole = rows.map((row) => (row.length === 2 ? [row[0], row[0], row[1], row[1], row[1], row[1]] : row));
-  const column = (place: number) => Float64Array.from(whole, (row) => row[place] ?? NaN);
+  const buckets = rows.map((row) => (row.length === 2 ? [row[0], row[0], row[1], row[1], row[1], row[1]] : row));
+  const column = (place: number) => Float64Array.from(buckets, (row) => row[place] ?? NaN);
   return {
     t: column(0),
     u: column(1),
