@@ -195,7 +195,7 @@ test.describe("board", () => {
     await picture("board-nosedive");
     const kmh = Number(await tile(page, "speed").textContent());
     await page.getByRole("button", { name: "Settings" }).click();
-    await page.getByLabel("Speed").selectOption("mph");
+    await page.getByTestId("settings").getByLabel("Speed").selectOption("mph");
     await expect.poll(async () => Number(await tile(page, "speed").textContent())).toBeCloseTo(kmh / 1.609344, 0);
   });
 });
