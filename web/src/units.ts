@@ -211,3 +211,77 @@ export function sumOf(symbol: string): string {
   if (symbol.endsWith("/s")) return symbol.slice(0, -2);
   return `${symbol}·s`;
 }
+
+/** The unit of a series: what the log tells, or else what WPILib's struct or the end of the name says, as `logpose plot` has it. */
+export function unitOf(told: string | null | undefined, name: string, type: string, path: string): string {
+  return symbolOf(told) || ofStruct(type, path) || byName(name + path);
+}
+
+/** WPILib's own structs are in SI units. */
+function ofStruct(type: string, path: string): string {
+  const struct = /^struct:(\w+)/.exec(type)?.[1];
+  const last = /(\w+)$/.exec(path)?.[1] ?? "";
+  if (!struct || !path) return "";
+  // A quaternion has an x too, and no unit.
+  if (/^(Pose|Transform|Translation)[23]d$/.test(struct) && /^[xyz]$/.test(last))
+    return path.includes(".q.") ? "" : "m";
+  if (/^(Pose2d|Transform2d|Rotation2d|SwerveModuleState|SwerveModulePosition)$/.test(struct) && last === "value")
+    return "rad";
+  if ((struct === "ChassisSpeeds" && /^v[xy]$/.test(last)) || (struct === "SwerveModuleState" && last === "speed"))
+    return "m/s";
+  if (struct === "ChassisSpeeds" && last === "omega") return "rad/s";
+  return struct === "SwerveModulePosition" && last === "distance" ? "m" : "";
+}
+
+/** Words at the end of names such as `DriveVelocityMetersPerSec` or `battery_volts`, and their units. */
+const ENDS: [string[], string][] = [
+  [["Volts", "Volt", "Voltage"], "V"],
+  [["Amps", "Amperes", "Current"], "A"],
+  [["Celsius", "DegC", "TempC"], "°C"],
+  [["Fahrenheit"], "°F"],
+  [["Radians", "Radian", "Rads", "Rad"], "rad"],
+  [["RadiansPerSecond", "RadiansPerSec", "RadPerSec", "RadsPerSec", "RadPerSecond"], "rad/s"],
+  [["RadiansPerSecondSquared", "RadPerSecSquared", "RadPerSecPerSec", "RadiansPerSecPerSec"], "rad/s²"],
+  [["Degrees", "Degree", "Deg"], "°"],
+  [["DegreesPerSecond", "DegreesPerSec", "DegPerSec"], "°/s"],
+  [["Rotations", "Rotation", "Rots", "Rot", "Revolutions"], "rot"],
+  [["RotationsPerSecond", "RotationsPerSec", "RotPerSec", "RotsPerSec", "RPS"], "rot/s"],
+  [["RotationsPerMinute", "RevolutionsPerMinute", "RevPerMin", "RPM", "Rpm"], "rpm"],
+  [["Meters", "Meter", "Metres"], "m"],
+  [["MetersPerSecond", "MetersPerSec", "MetresPerSecond", "MPS", "Mps"], "m/s"],
+  [["MetersPerSecondSquared", "MetersPerSecPerSec", "MetersPerSecSquared"], "m/s²"],
+  [["Centimeters"], "cm"],
+  [["Millimeters"], "mm"],
+  [["Inches", "Inch"], "in"],
+  [["Feet"], "ft"],
+  [["Seconds", "Second", "Secs", "Sec"], "s"],
+  [["Milliseconds", "Millis", "Msec", "MS", "Ms"], "ms"],
+  [["Microseconds", "Micros", "Usec"], "µs"],
+  [["Percent", "Pct"], "%"],
+  [["Hertz", "Hz"], "Hz"],
+  [["Newtons"], "N"],
+  [["NewtonMeters", "Nm"], "N·m"],
+  [["Kilograms", "Kg"], "kg"],
+  [["Pascals"], "Pa"],
+  [["PSI", "Psi"], "psi"],
+  [["Watts"], "W"],
+  [["Joules"], "J"],
+  [["Bytes"], "B"],
+];
+
+function byName(name: string): string {
+  const last =
+    name
+      .split(/[/.]/)
+      .findLast((part) => part !== "")
+      ?.split("[")[0] ?? "";
+  const lower = last.toLowerCase();
+  let [best, found] = ["", ""];
+  for (const [words, unit] of ENDS) {
+    for (const word of words) {
+      const fits = last.endsWith(word) || lower === word.toLowerCase() || lower.endsWith(`_${word.toLowerCase()}`);
+      if (fits && word.length > best.length) [best, found] = [word, unit];
+    }
+  }
+  return found;
+}

@@ -226,12 +226,12 @@ fn rows(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, most: usize, stop
             tracks.tell(*place, &mut marks);
             rows.frames += 1;
             marks.iter().for_each(|mark| rows.push(*t, mark));
-            if rows.t.len() > most {
+            // Two frames are given whatever they hold: a packet has no more than 65535 records.
+            if rows.t.len() > most && chosen.len() > 2 {
                 break;
             }
         }
-        // Two frames are given whatever they hold: a packet has no more than 65535 records.
-        if rows.frames == chosen.len() || chosen.len() <= 2 {
+        if rows.t.len() <= most || chosen.len() <= 2 {
             return Ok(rows);
         }
         let ends = chosen.first().zip(chosen.last());
@@ -290,5 +290,35 @@ impl Rows {
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer cannot be made: {error}"))
         })?;
         Arrow::of(&schema, &[batch])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_rows_are_fewer_frames() {
+        let log = logpose::carla::junction(1, 20.0).unwrap_or_default();
+        let Ok(frames) = Frames::scan(&log) else { panic!("the demo is a recording") };
+        let (clock, stop) = (Clock::default(), Stop::default());
+        let whole = Stretch::default();
+        let told = |most| rows(&frames, &clock, &whole, most, &stop).map(|rows| (rows.frames, rows.t.len(), rows.step));
+        let Ok((all, count, step)) = told(ROWS) else { panic!("nobody stopped it") };
+        assert_eq!((all, step), (400, 0.0));
+        for most in [count - 1, count / 2, count / 10, 200] {
+            let Ok((fewer, rows, step)) = told(most) else { panic!("nobody stopped it") };
+            assert!(rows <= most && rows > most / 3 && fewer < all && step > 0.0, "{most}: {rows} rows, {step} s");
+        }
+        // The first and the last frame are there whatever they hold.
+        assert!(told(1).is_ok_and(|(frames, _, _)| frames == 2));
+    }
+
+    #[test]
+    fn colours_are_three_numbers() {
+        assert_eq!(color(b"255, 0,16").as_deref(), Some("#ff0010"));
+        for odd in ["", "1,2", "1,2,3,4", "256,0,0", "red"] {
+            assert_eq!(color(odd.as_bytes()), None, "{odd}");
+        }
     }
 }

@@ -98,9 +98,9 @@ impl Changes {
 }
 
 /// The most bursts that are kept.
-const MOST: usize = 1 << 18;
+const MOST: usize = 1 << 17;
 /// The most bytes of labels.
-const MOST_BYTES: usize = 4 << 20;
+const MOST_BYTES: usize = 1 << 20;
 /// What all labels beyond that are.
 const OTHER: u32 = u32::MAX - 1;
 const OTHERS: &str = "(another text)";

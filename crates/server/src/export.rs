@@ -23,7 +23,7 @@ pub(crate) async fn export(State(app): State<App>, Ask(query): Ask<api::ExportQu
     let session = app.session.clone();
     let (file, length, name) = app
         .jobs
-        .slow(move |stop| {
+        .long(move |stop| {
             let format = FORMATS.iter().find(|(known, ..)| *known == query.format).ok_or_else(|| {
                 let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
                 Refusal::bad("bad-format", format!("{:?} is nothing that can be exported", query.format))

@@ -158,7 +158,7 @@ fn label(parts: &Parts, value: &Value<'_>, steps: &[Step]) -> String {
 }
 
 /// Lists of changes that are kept.
-const MOST_KEPT: usize = 256;
+const MOST_KEPT: usize = 64;
 /// Samples that are read for one series where the list of changes is too coarse.
 const MOST_READ: u64 = 1 << 18;
 /// Characters of a label.

@@ -21,10 +21,15 @@ export function chooseLayout(): void {
   const input = document.createElement("input");
   input.type = "file";
   input.accept = `.${ENDING},.json,application/json`;
+  input.hidden = true;
   input.onchange = () => {
     const file = input.files?.[0];
     if (file) void loadLayout(file);
+    input.remove();
   };
+  input.oncancel = () => input.remove();
+  // Within the page, so that it lives until somebody has chosen.
+  document.body.append(input);
   input.click();
 }
 

@@ -92,15 +92,12 @@ class Traces {
     if (keys === this.#followed) return;
     this.#followed = keys;
     this.#unfollow?.();
-    this.#unfollow =
-      references.length === 0
-        ? null
-        : live.subscribe(references, (found) =>
-            found.forEach((trace, place) => {
-              const reference = references[place];
-              if (trace && reference) this.append(reference, trace);
-            }),
-          );
+    const take = (found: (Trace | null)[]) =>
+      found.forEach((trace, place) => {
+        const reference = references[place];
+        if (trace && reference) this.append(reference, trace);
+      });
+    this.#unfollow = references.length > 0 ? live.subscribe(references, take) : null;
   }
 
   #source<T>(fetch: Source<T>["fetch"], size: (data: T) => number): Source<T> {

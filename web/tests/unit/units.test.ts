@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conversion, convert, kin, measureOf, rateOf, sumOf, symbolOf } from "../../src/units";
+import { conversion, convert, kin, measureOf, rateOf, sumOf, symbolOf, unitOf } from "../../src/units";
 
 describe("units", () => {
   it("have one spelling", () => {
@@ -40,6 +40,22 @@ describe("units", () => {
     expect(measureOf("furlongs")).toBe("furlongs");
     expect(kin("furlongs")).toEqual(["furlongs"]);
     expect(kin("")).toEqual([""]);
+  });
+
+  it("come from the log, from WPILib's structs, or from the end of a name", () => {
+    const check = (name: string, type: string, path: string, told: string | null, unit: string) =>
+      expect(unitOf(told, name, type, path)).toBe(unit);
+    check("/x", "double", "", "meters", "m");
+    check("/Drive/Pose", "struct:Pose2d", ".translation.x", null, "m");
+    check("/Drive/Pose", "struct:Pose3d", ".rotation.q.x", null, "");
+    check("/Drive/States", "struct:SwerveModuleState[]", "[2].speed", null, "m/s");
+    check("/Drive/States", "struct:SwerveModuleState[]", "[2].angle.value", null, "rad");
+    check("/Drive/DriveVelocityMetersPerSec", "double", "", null, "m/s");
+    check("/Power/BatteryVoltage", "double", "", null, "V");
+    check("/battery_volts", "double", "", null, "V");
+    check("/Shooter/RPM", "double", "", null, "rpm");
+    check("/Arm/Currents", "double[]", "[0]", null, "");
+    check("/Flags/volts", "double", "", null, "V");
   });
 
   it("change with derivatives and integrals", () => {

@@ -65,10 +65,12 @@ impl Bucket {
 
     /// As bytes of a file.
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
-        let floats = [self.first, self.min, self.max, self.last].map(f64::to_bits);
-        let words = [self.start.nanos().cast_unsigned(), self.end.nanos().cast_unsigned()];
-        let mut words = words.into_iter().chain(floats).chain([self.count]).flat_map(u64::to_le_bytes);
-        std::array::from_fn(|_| words.next().unwrap_or_default())
+        let Self { start, end, first, min, max, last, count } = self;
+        let [first, min, max, last] = [first, min, max, last].map(f64::to_bits);
+        let words = [start.nanos().cast_unsigned(), end.nanos().cast_unsigned(), first, min, max, last, count];
+        let mut bytes = [0; Self::BYTES];
+        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
+        bytes
     }
 
     /// Out of bytes of a file.

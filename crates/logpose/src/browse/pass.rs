@@ -32,6 +32,9 @@ enum At {
 /// Others are made when they are asked for.
 pub(crate) fn plan(log: &Log, few: u64) -> Vec<Lane> {
     let mut lanes = Vec::new();
+    if log.index.channels.len() > MOST_CHANNELS {
+        return lanes;
+    }
     for (channel, found) in (0..).zip(&log.index.channels) {
         if found.samples < few || !found.sorted {
             continue;
@@ -86,7 +89,7 @@ pub(crate) fn build(
         within.into_iter().for_each(|within| log.pass(within));
         Ok((within, lanes.iter().map(|lane| lane.cells(&columns, fill)).collect::<Vec<_>>()))
     };
-    progress.begin("looking from afar", log.bytes().len() as u64);
+    progress.begin("surveying", log.bytes().len() as u64);
     let done = windows::in_order(log.how().threads, spans.len(), work, |(within, cells)| {
         all.iter_mut().zip(cells).for_each(|(all, cells)| append(all, &cells, fill));
         within.into_iter().for_each(|within| progress.at(within.end.min(log.bytes().len() as u64)));
@@ -262,6 +265,8 @@ fn time(bytes: &[u8; 8]) -> Time {
 pub(crate) const FEW: u64 = 4096;
 /// Bytes of cells that one pass makes.
 const MEMORY: u64 = 384 << 20;
+/// In a log of more channels a window has more of them than samples of any one.
+const MOST_CHANNELS: usize = 1 << 16;
 /// Fields of one channel that it makes.
 const MOST_FIELDS: usize = 64;
 /// Bytes of a log that are read at once.

@@ -165,8 +165,8 @@ impl Pyramid {
     }
 
     /// The series from `start` to `end`, both included, piece by piece in the order of time: buckets where cells are short
-    /// enough for `most` of them in the range, and the times of samples where they are not. There are fewer than
-    /// `most` such cells.
+    /// enough for `most` of them in the range, and the times of samples where they are not. There are at
+    /// most one more than `most` such cells.
     pub fn pieces(
         &self,
         start: Time,

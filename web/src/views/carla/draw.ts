@@ -116,8 +116,8 @@ function actors(context: Context, width: number, height: number, scene: Scene, s
     const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);
     context.save();
     context.translate(sx, sy);
-    if (marked) halo(context, life, camera.scale, now.life[place] === scene.followed || life.hero, scene);
     context.rotate(((now.yaw[place] ?? 0) * Math.PI) / 180 + camera.turn);
+    if (marked) halo(context, life, now.life[place] === scene.followed || life.hero, scene);
     one(context, life, colour, now.lights[place] ?? 0, scene);
     context.restore();
   }
@@ -198,26 +198,38 @@ function bursts(context: Context, width: number, height: number, scene: Scene): 
 function labels(context: Context, width: number, height: number, scene: Scene, shown: number[]): void {
   const { now, cast, camera, palette } = scene;
   const [some, all] = [camera.scale > 5, camera.scale > 11];
+  const marked = (place: number) =>
+    (cast.lives[now.life[place] ?? -1]?.hero ?? false) ||
+    now.life[place] === scene.followed ||
+    now.life[place] === scene.hovered;
+  // Whoever is marked has a name in any case; others have one where there is room.
+  const order = some ? [...shown].sort((a, b) => Number(marked(b)) - Number(marked(a))) : shown.filter(marked);
+  const taken: Extent[] = [];
   context.lineJoin = "round";
-  let count = 0;
-  for (const place of shown) {
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (const place of order) {
     const life = cast.lives[now.life[place] ?? -1];
     if (!life || life.kind === "light" || life.kind === "sign") continue;
-    const marked = life.hero || now.life[place] === scene.followed || now.life[place] === scene.hovered;
-    if ((!some && !marked) || count++ > MOST_LABELS) continue;
-    const text = all || marked ? `${life.id} ${nameOf(life)}` : String(life.id);
+    if (taken.length >= MOST_LABELS) return;
+    const text = all || marked(place) ? `${life.id} ${nameOf(life)}` : String(life.id);
     const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);
-    const below = Math.max(Math.hypot(life.size.ex, life.size.ey) * camera.scale, 6) + 11;
-    context.font = font(11, marked ? 600 : 400);
+    const y = sy + Math.max(Math.hypot(life.size.ex, life.size.ey) * camera.scale, 6) + 11;
+    const half = text.length * 3.1;
+    const box = { left: sx - half, right: sx + half, top: y - 6, bottom: y + 6 };
+    if (taken.some((other) => overlap(box, other))) continue;
+    taken.push(box);
+    context.font = font(11, marked(place) ? 600 : 400);
     context.strokeStyle = faded(palette.panel, 0.85);
     context.lineWidth = 3;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.strokeText(text, sx, sy + below);
-    context.fillStyle = marked ? palette.text : palette.dim;
-    context.fillText(text, sx, sy + below);
+    context.strokeText(text, sx, y);
+    context.fillStyle = marked(place) ? palette.text : palette.dim;
+    context.fillText(text, sx, y);
   }
 }
+
+const overlap = (a: Extent, b: Extent): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 /** How long things are, and where x and y go. */
 function legend(context: Context, width: number, height: number, { camera, palette, coloring }: Scene): void {

@@ -30,4 +30,4 @@ const view: ViewDefinition<CarlaConfig> = {
   },
 };
 
-export default view as ViewDefinition;
+export default view;

@@ -7,10 +7,17 @@ import type { Palette, Scene } from "./picture";
 
 type Context = CanvasRenderingContext2D;
 
-export function halo(context: Context, life: Life, scale: number, strong: boolean, { palette }: Scene): void {
-  const radius = Math.max(Math.hypot(life.size.ex, life.size.ey) * scale + 6, 12);
+/** What shows who is meant: a ring around the small, a frame around the large. */
+export function halo(context: Context, life: Life, strong: boolean, { palette, camera }: Scene): void {
+  const { cx, cy, ex, ey } = life.size;
+  const [x, y] = [ex * camera.scale, ey * camera.scale];
   context.beginPath();
-  context.arc(0, 0, radius, 0, 2 * Math.PI);
+  if (x > 24) {
+    const [mx, my] = [cx * camera.scale, cy * camera.scale];
+    context.roundRect(mx - x - 6, my - y - 6, 2 * x + 12, 2 * y + 12, Math.min(y * 0.42 + 6, 16));
+  } else {
+    context.arc(0, 0, Math.max(Math.hypot(x, y) + 5, 11), 0, 2 * Math.PI);
+  }
   context.fillStyle = faded(palette.accent, strong ? 0.16 : 0.08);
   context.fill();
   context.strokeStyle = strong ? palette.accent : faded(palette.text, 0.6);

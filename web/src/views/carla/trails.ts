@@ -6,7 +6,7 @@ import type { Kind } from "./cast";
 import type { Scene } from "./picture";
 
 /** Parts of a trail, the oldest first, and how strong each is. */
-const PARTS = [0.12, 0.24, 0.4, 0.6];
+const PARTS = [0.07, 0.14, 0.21, 0.28, 0.36, 0.44, 0.52, 0.6];
 /** Points that are closer than so many pixels are one. */
 const CLOSE = 2.5;
 

@@ -63,7 +63,8 @@ export class Plot {
     const rows = rowsHeight(scene);
     const axes = fittingAxes(scene.axes, scene.width);
     // The names of rows stand left of them, where there is room.
-    const gutter = rows > 0 && scene.width > 560 ? 84 : 16;
+    const others = axes.filter((axis) => axis.side === "left").length - 1;
+    const gutter = rows > 0 && scene.width > 560 ? Math.max(84 - 44 * Math.max(others, 0), 16) : 16;
     const scales: Record<string, uPlot.Scale> = { x: { time: false, auto: false } };
     for (const axis of scene.axes) {
       const range = (): uPlot.Range.MinMax => this.#axis(axis.key)?.range ?? axis.range;

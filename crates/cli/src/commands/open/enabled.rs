@@ -59,7 +59,9 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     for input in &inputs {
         match input {
             Input::Live(_) => {
-                sources.next().into_iter().for_each(|live| drop(session.add_live(&live, live_clock)));
+                if let Some(live) = sources.next() {
+                    session.add_live(&live, live_clock);
+                }
             }
             Input::File(path) => {
                 // One that could not be read is not there, nor one that was opened together with another.

@@ -1,0 +1,121 @@
+/** What a 3D view keeps. */
+
+import { seriesRef, type SeriesRef } from "../../model";
+import { LAYOUTS, PLAIN, type Layout, type Reading } from "../../poses";
+import { flag, items, oneOf, record, within } from "../restore";
+
+export type Shape = "robot" | "ghost" | "axes" | "points" | "path";
+export const SHAPES: Record<Shape, string> = {
+  robot: "Robot",
+  ghost: "Ghost",
+  axes: "Axes",
+  points: "Points",
+  path: "Path",
+};
+
+export interface SceneSource {
+  ref: SeriesRef;
+  shape: Shape;
+  /** Which of the colours of series. */
+  color: number;
+  /** How lists of numbers are read. */
+  reading: Reading;
+  hidden: boolean;
+}
+
+export type Ground = "auto" | "field" | "grid";
+export const GROUNDS: Record<Ground, string> = { auto: "By what is shown", field: "FRC field", grid: "Grid" };
+
+/** Where the camera is and what it looks at: metres, x forward, y left, z up. */
+export interface Look {
+  from: [number, number, number];
+  to: [number, number, number];
+}
+
+/** What stays in sight: the place of a source, or an actor of CARLA by its id. */
+export type Follow = { source: number } | { actor: number } | null;
+
+export interface SceneConfig {
+  sources: SceneSource[];
+  /** Whether actors of CARLA are shown, where there are any. */
+  actors: boolean;
+  /** Which recording; the first if there is none. */
+  log: number | null;
+  ground: Ground;
+  follow: Follow;
+  /** Seconds of trails. */
+  trail: number;
+  look: Look | null;
+  /** Whether the settings are open. */
+  panel: boolean;
+}
+
+export const emptyScene = (): SceneConfig => ({
+  sources: [],
+  actors: true,
+  log: null,
+  ground: "auto",
+  follow: null,
+  trail: 5,
+  look: null,
+  panel: false,
+});
+
+const LONGEST_TRAIL = 60;
+
+export function restoreScene(data: unknown): SceneConfig {
+  const told = record(data);
+  const plain = emptyScene();
+  return {
+    sources: items(told["sources"]).flatMap(source),
+    actors: flag(told["actors"], plain.actors),
+    log: whole(told["log"]),
+    ground: oneOf(told["ground"], Object.keys(GROUNDS) as Ground[], plain.ground),
+    follow: follow(told["follow"]),
+    trail: within(told["trail"], 0, LONGEST_TRAIL, plain.trail),
+    look: look(told["look"]),
+    panel: flag(told["panel"], plain.panel),
+  };
+}
+
+const whole = (data: unknown): number | null =>
+  typeof data === "number" && Number.isInteger(data) && data >= 0 ? data : null;
+
+function source(data: unknown): SceneSource[] {
+  const told = record(data);
+  const ref = seriesRef(told["ref"]);
+  if (!ref) return [];
+  const reading = record(told["reading"]);
+  return [
+    {
+      ref,
+      shape: oneOf(told["shape"], Object.keys(SHAPES) as Shape[], "robot"),
+      color: Math.round(within(told["color"], 0, 9, 0)),
+      reading: {
+        layout: oneOf(reading["layout"], Object.keys(LAYOUTS) as Layout[], PLAIN.layout),
+        degrees: flag(reading["degrees"], false),
+        inches: flag(reading["inches"], false),
+      },
+      hidden: flag(told["hidden"], false),
+    },
+  ];
+}
+
+function follow(data: unknown): Follow {
+  const told = record(data);
+  const [at, actor] = [whole(told["source"]), whole(told["actor"])];
+  if (at !== null) return { source: at };
+  return actor === null ? null : { actor };
+}
+
+function look(data: unknown): Look | null {
+  const told = record(data);
+  const [from, to] = [point(told["from"]), point(told["to"])];
+  return from && to ? { from, to } : null;
+}
+
+function point(data: unknown): [number, number, number] | null {
+  const [x, y, z] = items(data);
+  const fine = (part: unknown): part is number => typeof part === "number" && Math.abs(part) < 1e6;
+  return fine(x) && fine(y) && fine(z) ? [x, y, z] : null;
+}
