@@ -43,7 +43,7 @@ export class Recording {
   #rows = 0;
   readonly #tiles = new Map<string, Tile>();
   readonly #asked = new Set<string>();
-  #failed = 0;
+  #failed = -Infinity;
   readonly #alone = new Snapshot();
 
   constructor(readonly log: number) {

@@ -40,8 +40,11 @@ async function middle(page: Page): Promise<{ x: number; y: number }> {
 /** How many different colours a part of the picture has. */
 const colours = (page: Page): Promise<number> =>
   page.getByTestId("carla-canvas").evaluate((element) => {
-    const canvas = element as HTMLCanvasElement;
-    const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+    // A copy, because reading the picture itself would slow it down.
+    const { width, height } = element as HTMLCanvasElement;
+    const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+    copy?.drawImage(element as HTMLCanvasElement, 0, 0);
+    const data = copy?.getImageData(0, 0, width, height).data ?? [];
     const seen = new Set<number>();
     for (let at = 0; at < data.length; at += 4) {
       seen.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
