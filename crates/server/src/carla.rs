@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array
 use arrow_schema::{DataType, Field};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use logpose::carla::{
     ActorType, Body, BoundingBox, EventAdd, Frames, Kept, Kind, Life, Mark, Tracks, Vector, collisions, narrow,
@@ -17,12 +17,11 @@ use serde::Deserialize;
 
 use crate::Session;
 use crate::api::{CarlaActor, CarlaActors, CarlaCollision};
-use crate::channels::number;
 use crate::clock::Clock;
 use crate::error::Refusal;
 use crate::ipc::{self, Arrow};
 use crate::jobs::Stop;
-use crate::router::App;
+use crate::router::{App, LogNumber};
 
 /// The recording of a log: none if it is no recording, a refusal if it cannot be read.
 pub(crate) type Recording = Result<Option<Kept>, Refusal>;
@@ -35,9 +34,9 @@ const COLLISIONS: usize = 10_000;
 const ROWS: usize = 400_000;
 
 /// `GET /api/logs/{log}/carla/actors`
-pub(crate) async fn actors(State(app): State<App>, Path(log): Path<String>) -> Result<Json<CarlaActors>, Refusal> {
+pub(crate) async fn actors(State(app): State<App>, LogNumber(log): LogNumber) -> Result<Json<CarlaActors>, Refusal> {
     let session = app.session.clone();
-    let listed = app.jobs.quick(move |_| with(&session, &log, |frames, clock| Ok(all_actors(frames, clock))));
+    let listed = app.jobs.quick(move |_| with(&session, log, |frames, clock| Ok(all_actors(frames, clock))));
     Ok(Json(listed.await?))
 }
 
@@ -59,7 +58,7 @@ impl Default for Stretch {
 /// `GET /api/logs/{log}/carla/motion`
 pub(crate) async fn motion(
     State(app): State<App>,
-    Path(log): Path<String>,
+    LogNumber(log): LogNumber,
     stretch: Result<Query<Stretch>, QueryRejection>,
 ) -> Result<Arrow, Refusal> {
     let Query(stretch) = stretch.map_err(|error| Refusal::bad("bad-request", error.body_text()))?;
@@ -71,7 +70,7 @@ pub(crate) async fn motion(
     }
     let session = app.session.clone();
     let told = app.jobs.quick(move |stop| {
-        with(&session, &log, |frames, clock| rows(frames, clock, &stretch, ROWS, stop).and_then(Rows::arrow))
+        with(&session, log, |frames, clock| rows(frames, clock, &stretch, ROWS, stop).and_then(Rows::arrow))
     });
     told.await
 }
@@ -79,10 +78,10 @@ pub(crate) async fn motion(
 /// Asks the recording of a log something. The first who asks goes over it, and whoever asks meanwhile waits.
 fn with<T>(
     session: &Session,
-    log: &str,
+    log: usize,
     ask: impl FnOnce(&Frames<'_>, &Clock) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    let member = session.log(number(log)?)?;
+    let member = session.log(log)?;
     let kept = member.recording.get_or_init(|| {
         let kept = member.store.log().map_or(Ok(None), |log| Kept::new(Arc::clone(log)));
         kept.map_err(Refusal::from)
@@ -226,12 +225,12 @@ fn rows(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, most: usize, stop
             tracks.tell(*place, &mut marks);
             rows.frames += 1;
             marks.iter().for_each(|mark| rows.push(*t, mark));
-            if rows.t.len() > most {
+            // Two frames are given whatever they hold: a packet has no more than 65535 records.
+            if rows.t.len() > most && chosen.len() > 2 {
                 break;
             }
         }
-        // Two frames are given whatever they hold: a packet has no more than 65535 records.
-        if rows.frames == chosen.len() || chosen.len() <= 2 {
+        if rows.t.len() <= most || chosen.len() <= 2 {
             return Ok(rows);
         }
         let ends = chosen.first().zip(chosen.last());
@@ -290,5 +289,35 @@ impl Rows {
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer cannot be made: {error}"))
         })?;
         Arrow::of(&schema, &[batch])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_rows_are_fewer_frames() {
+        let log = logpose::carla::junction(1, 20.0).unwrap_or_default();
+        let Ok(frames) = Frames::scan(&log) else { panic!("the demo is a recording") };
+        let (clock, stop) = (Clock::default(), Stop::default());
+        let whole = Stretch::default();
+        let told = |most| rows(&frames, &clock, &whole, most, &stop).map(|rows| (rows.frames, rows.t.len(), rows.step));
+        let Ok((all, count, step)) = told(ROWS) else { panic!("nobody stopped it") };
+        assert_eq!((all, step), (400, 0.0));
+        for most in [count - 1, count / 2, count / 10, 200] {
+            let Ok((fewer, rows, step)) = told(most) else { panic!("nobody stopped it") };
+            assert!(rows <= most && rows > most / 3 && fewer < all && step > 0.0, "{most}: {rows} rows, {step} s");
+        }
+        // The first and the last frame are there whatever they hold.
+        assert!(told(1).is_ok_and(|(frames, _, _)| frames == 2));
+    }
+
+    #[test]
+    fn colours_are_three_numbers() {
+        assert_eq!(color(b"255, 0,16").as_deref(), Some("#ff0010"));
+        for odd in ["", "1,2", "1,2,3,4", "256,0,0", "red"] {
+            assert_eq!(color(odd.as_bytes()), None, "{odd}");
+        }
     }
 }

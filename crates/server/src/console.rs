@@ -28,19 +28,20 @@ pub(crate) async fn console(
             Some(series) => Series::find_all(&session, series)?,
             None => known(&session),
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut more) = (Vec::new(), false);
         for one in &series {
             rows.extend(lines(one, &query, &wanted, limit, stop)?);
+            rows.sort_by_key(|(time, _)| *time);
+            // Not more is kept than is asked for, however many series there are.
+            let over = rows.len().saturating_sub(limit);
+            more |= over > 0;
+            if query.back { drop(rows.drain(..over)) } else { rows.truncate(limit) }
         }
-        let lanes_cut = rows.len() > limit;
-        rows.sort_by_key(|(time, _)| *time);
         // DataLogManager writes what it logs to two channels.
         rows.dedup_by(|(later, b), (earlier, a)| {
             a.log == b.log && a.text == b.text && a.source != b.source && later.since(*earlier) < TOGETHER_NS
         });
-        let more = lanes_cut;
-        let skip = if query.back { rows.len().saturating_sub(limit) } else { 0 };
-        Ok(api::Console { rows: rows.into_iter().skip(skip).take(limit).map(|(_, row)| row).collect(), more })
+        Ok(api::Console { rows: rows.into_iter().map(|(_, row)| row).collect(), more })
     });
     Ok(Json(console.await?))
 }
@@ -118,7 +119,8 @@ fn lines(
     let mut rows = Vec::new();
     let mut take = |time: Time, value: &logpose_core::Value<'_>| {
         let told = if one.steps.is_empty() { message(&channel.name, value) } else { None };
-        let told = told.or_else(|| Some((Level::Info, line(&one.catalog.schemas, channel, value, &one.steps)?)));
+        let told =
+            told.or_else(|| Some((Level::Info, line(&one.catalog.schemas, channel, value, &one.steps, LONGEST)?)));
         if let Some((level, text)) = told.filter(|(level, text)| wanted.admits(*level, text)) {
             let row = api::ConsoleRow {
                 t: one.clock.seconds(time),

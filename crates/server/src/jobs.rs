@@ -12,8 +12,10 @@ use crate::error::Refusal;
 pub(crate) struct Jobs {
     /// What draws: short.
     quick: Arc<Semaphore>,
-    /// What looks at every sample: statistics, SQL, export.
+    /// What looks at every sample: statistics, consoles, events.
     slow: Arc<Semaphore>,
+    /// What may take minutes: SQL, export.
+    long: Arc<Semaphore>,
     /// How many more may wait for a place.
     queue: Arc<Semaphore>,
 }
@@ -42,7 +44,7 @@ impl Jobs {
     pub(crate) fn new(processors: usize) -> Self {
         let processors = processors.max(1);
         let places = |count| Arc::new(Semaphore::new(count));
-        Self { quick: places(processors.max(2)), slow: places(2), queue: places(QUEUE) }
+        Self { quick: places(processors.max(2)), slow: places(2), long: places(2), queue: places(QUEUE) }
     }
 
     /// Runs what takes about as long as a frame.
@@ -59,6 +61,14 @@ impl Jobs {
         work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         self.run(&self.slow, SLOW, work).await
+    }
+
+    /// Runs what may take minutes.
+    pub(crate) async fn long<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.run(&self.long, LONG, work).await
     }
 
     async fn run<T: Send + 'static>(
@@ -96,4 +106,5 @@ impl Jobs {
 /// The most requests that are worked on or wait.
 const QUEUE: usize = 256;
 const QUICK: Duration = Duration::from_secs(60);
-const SLOW: Duration = Duration::from_secs(600);
+const SLOW: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_secs(1800);

@@ -20,7 +20,7 @@ pub(crate) async fn page(request: Request) -> Response {
     }
     match FILES.iter().find(|(known, _)| *known == name) {
         Some((_, bytes)) => {
-            let kept = if name.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+            let kept = if name.starts_with("/assets/") { "max-age=31536000, immutable" } else { "no-cache" };
             ([(header::CONTENT_TYPE, kind(name)), (header::CACHE_CONTROL, kept)], *bytes).into_response()
         }
         None if name == INDEX => {

@@ -14,7 +14,7 @@ use crate::error::Refusal;
 use crate::ipc::Arrow;
 use crate::reference::{Series, number};
 use crate::router::{App, Ask};
-use crate::session::WIDTH;
+use crate::session::{PIXELS, WIDTH};
 
 /// `POST /api/pixels`
 pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQuery>) -> Result<Arrow, Refusal> {
@@ -35,14 +35,14 @@ pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQu
         .await
 }
 
-/// The width, if the request makes sense.
+/// The width, if the request makes sense; less where there are very many series.
 pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, Refusal> {
     if query.width == 0 || query.width > WIDTH {
         let message = format!("{} pixels are no width", query.width);
         return Err(Refusal::bad("bad-width", message).with_help(format!("ask for 1 to {WIDTH}")));
     }
     ordered(query.start, query.end)?;
-    Ok(query.width)
+    Ok(query.width.min((PIXELS / query.series.len().max(1)).max(1)))
 }
 
 /// Complains about a stretch of time that ends before it begins.

@@ -14,7 +14,7 @@ use crate::jobs::Stop;
 use crate::pixels::ordered;
 use crate::reference::{Series, number};
 use crate::router::{App, Ask};
-use crate::session::POINTS;
+use crate::session::{CELLS, POINTS};
 
 /// `POST /api/rows`
 pub(crate) async fn rows(State(app): State<App>, Ask(query): Ask<api::RowsQuery>) -> Result<Arrow, Refusal> {
@@ -27,7 +27,8 @@ pub(crate) async fn rows(State(app): State<App>, Ask(query): Ask<api::RowsQuery>
             }
             ordered(query.start, query.end)?;
             let series = Series::find_all(&session, &query.series)?;
-            answer(&series, &query, stop)
+            let points = query.points.min((CELLS / series.len().max(1)).max(1));
+            answer(&series, &api::RowsQuery { points, ..query }, stop)
         })
         .await
 }

@@ -2,6 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
@@ -65,7 +66,11 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let guard = Guard::new(address, options);
         let app = App::new(session, processors);
+        let warm = Arc::clone(&app.session);
+        runtime.spawn_blocking(move || warm.prepare());
         let routes = router(app, guard);
+        // Answers go out at once: waiting for more to send would cost a picture some 40 ms.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let end = Arc::new(Notify::new());
         let ended = Arc::clone(&end);
         let task = runtime.spawn(async move {

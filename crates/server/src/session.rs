@@ -77,6 +77,12 @@ impl Session {
         &self.logs
     }
 
+    /// Works out what is told of every log before anybody asks.
+    pub(crate) fn prepare(&self) {
+        self.logs.iter().for_each(|log| drop(log.store.about()));
+        self.logs.iter().for_each(|log| drop(log.store.findings()));
+    }
+
     /// A log by its number.
     pub(crate) fn log(&self, number: usize) -> Result<&Member, Refusal> {
         self.logs.get(number).ok_or_else(|| {
@@ -126,7 +132,13 @@ impl std::fmt::Debug for Session {
 
 /// The most series that one request may ask for.
 pub(crate) const SERIES: usize = 1024;
-/// The most pixels.
+/// The most pixels of all series of a request together: beyond, pictures get coarser.
+pub(crate) const PIXELS: usize = 500_000;
+/// The most cells of rows and tables together: beyond, there are fewer rows.
+pub(crate) const CELLS: usize = 4_000_000;
+/// The same where cells are texts.
+pub(crate) const TEXT_CELLS: usize = 200_000;
+/// The most pixels of one series.
 pub(crate) const WIDTH: usize = 8192;
 /// The most points of `/api/rows`.
 pub(crate) const POINTS: usize = 100_000;

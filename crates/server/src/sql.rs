@@ -44,7 +44,7 @@ pub(crate) async fn sql(State(app): State<App>, Ask(query): Ask<api::SqlQuery>) 
     let session = app.session.clone();
     let (arrow, more) = app
         .jobs
-        .slow(move |stop| {
+        .long(move |stop| {
             let Some(engine) = session.sql() else {
                 return Err(Refusal::missing("no-sql", "this server answers no SQL")
                     .with_help("a logpose that was built with SQL does; `logpose --version` tells"));

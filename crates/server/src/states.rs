@@ -93,8 +93,14 @@ fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal>
         return Ok(());
     }
     let parts = one.parts();
-    let from = changes.until().map_or(Time::MIN, |until| until.plus(1));
     let mut fresh = std::mem::take(changes);
+    if let Some(until) = fresh.until()
+        && one.store.count(one.channel, Time::MIN, until)? != fresh.samples()
+    {
+        // Some came late.
+        fresh = Changes::default();
+    }
+    let from = fresh.until().map_or(Time::MIN, |until| until.plus(1));
     one.store.read(one.channel, from, Time::MAX, &mut |time, value| {
         fresh.push(time, &label(&parts, value, &one.steps));
         if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -158,7 +164,7 @@ fn label(parts: &Parts, value: &Value<'_>, steps: &[Step]) -> String {
 }
 
 /// Lists of changes that are kept.
-const MOST_KEPT: usize = 256;
+const MOST_KEPT: usize = 64;
 /// Samples that are read for one series where the list of changes is too coarse.
 const MOST_READ: u64 = 1 << 18;
 /// Characters of a label.

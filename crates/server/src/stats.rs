@@ -74,4 +74,4 @@ fn of(one: &Series, query: &api::StatsQuery, stop: &Stop) -> Result<api::Stats, 
 /// The most bins of a histogram.
 const BINS: usize = 1000;
 /// The most samples of one series: they are all in memory, to be sorted.
-const SAMPLES: u64 = 50_000_000;
+const SAMPLES: u64 = 20_000_000;

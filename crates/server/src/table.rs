@@ -10,7 +10,7 @@ use crate::error::Refusal;
 use crate::jobs::Stop;
 use crate::reference::Series;
 use crate::router::{App, Ask};
-use crate::session::ROWS;
+use crate::session::{ROWS, TEXT_CELLS};
 use crate::values::line;
 
 /// `POST /api/table`
@@ -21,7 +21,7 @@ pub(crate) async fn table(
     let session = app.session.clone();
     let table = app.jobs.quick(move |stop| {
         let series = Series::find_all(&session, &query.series)?;
-        let limit = checked(query.limit)?;
+        let limit = checked(query.limit)?.min((TEXT_CELLS / series.len().max(1)).max(1));
         let lanes = lanes(&series);
         if query.back {
             back(&series, &lanes, query.from, limit, stop)
@@ -58,7 +58,7 @@ fn cells(series: &[Series], lane: &[usize], value: &Value<'_>, row: &mut Fresh) 
     for place in lane {
         let text = series.get(*place).and_then(|one| {
             let channel = one.channel()?;
-            line(&one.catalog.schemas, channel, value, &one.steps)
+            line(&one.catalog.schemas, channel, value, &one.steps, LONGEST)
         });
         row.insert(*place, text);
     }
@@ -143,3 +143,6 @@ fn finish(
     };
     Ok(api::Table { rows: rows.into_iter().map(row).collect(), more })
 }
+
+/// Characters of a cell.
+const LONGEST: usize = 500;

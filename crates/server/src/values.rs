@@ -26,6 +26,7 @@ pub(crate) async fn values(
 /// What each series holds at a session time: one look-up for each log.
 fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
     let mut held: Vec<Option<api::Held>> = series.iter().map(|_| None).collect();
+    let mut left = MOST_ALL;
     let mut logs: Vec<usize> = series.iter().map(|one| one.log).collect();
     logs.sort_unstable();
     logs.dedup();
@@ -38,7 +39,7 @@ fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
         first.store.held(&channels, first.clock.time(t), &mut |place, time, value| {
             let Some((place, one)) = of(place) else { return };
             let Some(channel) = one.channel() else { return };
-            let shown = show(&one.catalog.schemas, channel, value, &one.steps);
+            let shown = show(&one.catalog.schemas, channel, value, &one.steps, &mut left);
             if let (Some((value, text)), Some(held)) = (shown, held.get_mut(place)) {
                 *held = Some(api::Held { t: one.clock.seconds(time), value, text });
             }
@@ -47,36 +48,51 @@ fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
     Ok(held)
 }
 
-/// A part of a value as JSON and as one line for people; nothing if the value has no such part.
-fn show(schemas: &Schemas, channel: &Channel, value: &Value<'_>, steps: &[Step]) -> Option<(Any, String)> {
-    if steps.is_empty() {
-        let mut json = Vec::new();
-        schemas.write_json(channel, value, &mut json);
-        let json = serde_json::from_slice(&json).unwrap_or(Any::Null);
-        return Some((json, line(schemas, channel, value, steps)?));
-    }
-    let tree = schemas.tree(channel, value);
-    let part = tree_at(&tree, steps)?;
+/// A part of a value as JSON and as one line for people; nothing if the value has no such part. What is very large, or comes
+/// when nothing is `left`, is null.
+fn show(
+    schemas: &Schemas,
+    channel: &Channel,
+    value: &Value<'_>,
+    steps: &[Step],
+    left: &mut usize,
+) -> Option<(Any, String)> {
     let mut json = Vec::new();
-    part.write_json(&mut json);
-    Some((serde_json::from_slice(&json).unwrap_or(Any::Null), text(&part)))
+    let text = if steps.is_empty() {
+        schemas.write_json(channel, value, &mut json);
+        line(schemas, channel, value, steps, LONGEST)?
+    } else {
+        let tree = schemas.tree(channel, value);
+        let part = tree_at(&tree, steps)?;
+        part.write_json(&mut json);
+        text(&part, LONGEST)
+    };
+    let fits = json.len() <= MOST.min(*left);
+    *left -= if fits { json.len() } else { 0 };
+    Some((if fits { serde_json::from_slice(&json).unwrap_or(Any::Null) } else { Any::Null }, text))
 }
 
-/// A part of a value as one line for people.
-pub(crate) fn line(schemas: &Schemas, channel: &Channel, value: &Value<'_>, steps: &[Step]) -> Option<String> {
+/// A part of a value as one line for people, of so many characters.
+pub(crate) fn line(
+    schemas: &Schemas,
+    channel: &Channel,
+    value: &Value<'_>,
+    steps: &[Step],
+    longest: usize,
+) -> Option<String> {
     if !steps.is_empty() {
-        return tree_at(&schemas.tree(channel, value), steps).map(|part| text(&part));
+        return tree_at(&schemas.tree(channel, value), steps).map(|part| text(&part, longest));
     }
     let mut text = String::new();
     schemas.write_text(channel, value, &mut text);
-    Some(cut(text))
+    Some(cut(text, longest))
 }
 
-fn text(tree: &Tree) -> String {
+fn text(tree: &Tree, longest: usize) -> String {
     match tree {
         // Bare, as `logpose cat` shows the texts of channels.
-        Tree::Text(text) => cut(text.chars().flat_map(shown_char).collect()),
-        tree => cut(tree.to_string()),
+        Tree::Text(text) => cut(text.chars().flat_map(shown_char).collect(), longest),
+        tree => cut(tree.to_string(), longest),
     }
 }
 
@@ -85,8 +101,8 @@ fn shown_char(c: char) -> impl Iterator<Item = char> {
     odd.into_iter().flatten().chain(plain)
 }
 
-fn cut(mut text: String) -> String {
-    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+fn cut(mut text: String, longest: usize) -> String {
+    if let Some((at, _)) = text.char_indices().nth(longest) {
         text.truncate(at);
         text.push('…');
     }
@@ -95,3 +111,6 @@ fn cut(mut text: String) -> String {
 
 /// Characters of a line.
 const LONGEST: usize = 1000;
+/// Bytes of one value as JSON, and of all values of an answer.
+const MOST: usize = 256 << 10;
+const MOST_ALL: usize = 16 << 20;

@@ -34,5 +34,8 @@ test("what was sought is marked", () => {
     { text: " two ", hit: false },
     { text: "one", hit: true },
   ]);
+  const used = expressionOf("/^one/") ?? /x/;
+  used.test("one");
+  expect(marked("one", used)).toEqual([{ text: "one", hit: true }]);
   expect(marked("", expressionOf("x"))).toEqual([{ text: "", hit: false }]);
 });

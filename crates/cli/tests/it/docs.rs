@@ -74,6 +74,9 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
             if example.starts_with("logpose sql") && !cfg!(feature = "sql") {
                 continue;
             }
+            if example.starts_with("logpose open") && !cfg!(feature = "viewer") {
+                continue;
+            }
             let Some(example) = on_loopback(&example) else { continue };
             let (example, _board) = with_board(&example);
             let scratch = tempfile::tempdir_in(dir.path()).unwrap();
@@ -130,6 +133,13 @@ fn on_loopback(example: &str) -> Option<String> {
             example.split("://").skip(1).filter(|rest| !rest.starts_with("127.0.0.1:9") && !rest.starts_with(":0"));
         assert_eq!(strangers.count(), 0, "a test talks to this machine alone: {example}");
         return Some(format!("{example} --duration 300ms --keep-free 1MB"));
+    }
+    if example.starts_with("logpose open") {
+        let hosts = ["://10.2.54.2", "://254", "://192.168.4.1"];
+        let example = hosts.iter().fold(example.to_owned(), |text, host| text.replace(host, "://127.0.0.1:9"));
+        let example = example.replace("--port 8080", "--port 0").replace("--bind 0.0.0.0", "--bind 127.0.0.2");
+        let example = example.replace(" --no-browser", "");
+        return Some(format!("{example} --no-browser --duration 300ms --keep-free 1MB"));
     }
     if example.starts_with("logpose ds ") && !example.starts_with("logpose ds list") {
         return Some(ds_on_loopback(example));

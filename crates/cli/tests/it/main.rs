@@ -17,6 +17,8 @@ mod fixtures;
 mod json;
 mod live;
 mod logs;
+#[cfg(feature = "viewer")]
+mod open;
 mod plot;
 mod refloat;
 mod run;

@@ -18,6 +18,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("help", &["logpose --help"]),
     ("help-convert", &["logpose convert --help"]),
     ("help-find", &["logpose find --help"]),
+    ("help-open", &["logpose open --help"]),
     ("help-record", &["logpose record --help"]),
     ("help-play", &["logpose play --help"]),
     ("help-ds-robot", &["logpose ds robot --help"]),

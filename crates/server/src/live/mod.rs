@@ -213,9 +213,10 @@ impl LiveLog {
         self.inner.tape.news(channel, mark, take).map_err(failed)
     }
 
-    /// A mark behind everything that came on a channel.
+    /// A mark before the last samples of a channel: who begins to listen has asked for what was before, a moment ago.
     pub(crate) fn mark(&self, channel: ChannelId) -> Mark {
-        self.inner.tape.mark(channel)
+        let newest = self.range().map_or(Time::MAX, |range| range.1);
+        self.inner.tape.mark(channel, newest.plus(-OVERLAP_NS))
     }
 }
 
@@ -409,6 +410,8 @@ fn failed(error: io::Error) -> Error {
 
 /// Counts and ranges in a catalog are at most so old.
 const FRESH: Duration = Duration::from_millis(500);
+/// What is told again to who begins to listen.
+const OVERLAP_NS: i64 = 2_000_000_000;
 /// Channels of one source. Nobody looks at more.
 const MOST_CHANNELS: usize = 100_000;
 /// Bytes of their names, types, metadata and schemas.

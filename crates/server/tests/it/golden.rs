@@ -110,3 +110,11 @@ fn a_recording_a_ride_and_a_station_s_log() {
         keep_log(prefix, &log, &serve(&log));
     }
 }
+
+#[test]
+fn actors_and_their_motion() {
+    let client = serve(&open(&named("demo_junction.log")));
+    keep_json("junction-actors.json", &client.got("/api/logs/0/carla/actors"));
+    // When the hero is hit, while somebody disappears.
+    keep("junction-motion.arrow", &client.get("/api/logs/0/carla/motion?start=10&end=13&step=0.5").body);
+}

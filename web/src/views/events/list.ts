@@ -38,7 +38,7 @@ export function kindsOf(events: readonly Listed[]): Map<string, number> {
   return counts;
 }
 
-export function chosen(events: readonly Listed[], wanted: Wanted): Listed[] {
+export function passing(events: readonly Listed[], wanted: Wanted): Listed[] {
   const fits = seeker(wanted.text) ?? (() => false);
   return events.filter(
     (event) =>

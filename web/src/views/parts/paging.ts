@@ -78,6 +78,7 @@ export function marked(text: string, sought: RegExp | null): { text: string; hit
   if (!sought) return [{ text, hit: false }];
   const pieces: { text: string; hit: boolean }[] = [];
   let end = 0;
+  sought.lastIndex = 0;
   for (const match of text.matchAll(sought)) {
     if (match[0] === "") continue;
     if (match.index > end) pieces.push({ text: text.slice(end, match.index), hit: false });

@@ -134,7 +134,14 @@ impl Listening {
         let file = self.file.map(Recorded::finish);
         ticker.clear();
         let Some(file) = file else { return Ok(Outcome::Done) };
-        file.conclude(last.elapsed, screen);
+        let heard = last.sources.iter().any(|source| source.samples > 0);
+        if heard {
+            file.conclude(last.elapsed, screen);
+        } else {
+            // A file without a sample would only be in the way of the next try.
+            file.stats.files.iter().for_each(|file| drop(std::fs::remove_file(file)));
+            screen.notes.note("note", "nothing was received, so nothing was recorded");
+        }
         file.outcome(screen)
     }
 }

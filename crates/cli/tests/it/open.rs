@@ -1,0 +1,216 @@
+//! The viewer's command: what it serves, to whom, and how it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::run::{SHARED, code, folder, logpose, stderr, stdout, typed};
+
+/// A viewer that runs, and is killed when it is no longer needed.
+struct Viewer {
+    child: Child,
+    url: String,
+}
+
+impl Viewer {
+    fn start(dir: &Path, line: &str) -> Self {
+        let mut child = logpose(dir)
+            .args(format!("open {line} --no-browser --json").split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
+        let ready: Value = serde_json::from_str(&first).unwrap_or_else(|_| panic!("{line}: {first:?}"));
+        assert_eq!(ready["pid"], child.id());
+        Self { child, url: ready["url"].as_str().unwrap().to_owned() }
+    }
+
+    /// Host and port.
+    fn host(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap().split('/').next().unwrap()
+    }
+
+    fn get(&self, path: &str, lines: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let host = if lines.contains("Host:") { String::new() } else { format!("Host: {}\r\n", self.host()) };
+        write!(stream, "GET {path} HTTP/1.1\r\n{host}Connection: close\r\n{lines}\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    fn session(&self) -> Value {
+        let (status, body) = self.get("/api/session", "");
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    /// Ends it as Ctrl-C does; the answer is its exit code and how long that took.
+    #[cfg(unix)]
+    fn interrupt(mut self) -> (Option<i32>, Duration) {
+        let begun = Instant::now();
+        let pid = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return (status.code(), begun.elapsed());
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn logs_are_served_until_ctrl_c() {
+    let viewer = Viewer::start(SHARED.path(), "match.wpilog match.wpilog");
+    let session = viewer.session();
+    assert_eq!(session["logs"].as_array().map(Vec::len), Some(2), "{session}");
+    assert_eq!(session["logs"][0]["name"], "match.wpilog");
+    assert_eq!(viewer.get("/", "").0, 200);
+    // Somebody listens, and somebody else is in the middle of a request.
+    let mut page = TcpStream::connect(viewer.host()).unwrap();
+    let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+    let host = viewer.host();
+    write!(
+        page,
+        "GET /api/live HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{key}\r\n\r\n"
+    )
+    .unwrap();
+    assert_eq!(page.read(&mut [0; 12]).unwrap(), 12);
+    let mut half = TcpStream::connect(viewer.host()).unwrap();
+    half.write_all(b"POST /api/pixels HTTP/1.1\r\nContent-Length: 1000\r\n").unwrap();
+    let (code, took) = viewer.interrupt();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn only_its_own_page_may_ask() {
+    let viewer = Viewer::start(SHARED.path(), "match.wpilog --host pit.local");
+    let port = viewer.host().split(':').nth(1).unwrap();
+    assert!(viewer.host().starts_with("127.0.0.1:") && !viewer.url.contains("token"));
+    let asked = |lines: &str| viewer.get("/api/session", lines).0;
+    assert_eq!(asked(&format!("Host: pit.local:{port}\r\n")), 200);
+    assert_eq!(asked(&format!("Host: localhost:{port}\r\n")), 200);
+    assert_eq!(asked(&format!("Host: evil.example:{port}\r\n")), 403);
+    assert_eq!(asked("Origin: http://evil.example\r\n"), 403);
+    for path in ["/../Cargo.toml", "/etc/passwd", "/api/logs/../../match.wpilog", "/%2e%2e/%2e%2e/etc/passwd"] {
+        let (status, body) = viewer.get(path, "");
+        assert!(status == 404 || body.contains("<html") || body.contains("<!doctype"), "{path}: {status} {body}");
+        assert!(!body.contains("root:"));
+    }
+}
+
+#[test]
+fn beyond_this_machine_there_is_a_token() {
+    // Every address that begins with 127 is this machine.
+    assert!(!Viewer::start(SHARED.path(), "match.wpilog --bind 127.0.0.2").url.contains("token"));
+    let viewer = Viewer::start(SHARED.path(), "match.wpilog --bind 0.0.0.0");
+    let token = viewer.url.split_once("?token=").unwrap().1;
+    assert!(token.len() >= 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit()), "{token}");
+    let asked = |path: &str, lines: &str| viewer.get(path, lines).0;
+    assert_eq!((asked("/", ""), asked("/api/session", ""), asked("/api/session?token=0", "")), (401, 401, 401));
+    assert_eq!(asked("/api/session", &format!("Authorization: Bearer {token}\r\n")), 200);
+    let other = Viewer::start(SHARED.path(), "match.wpilog --bind 0.0.0.0");
+    assert_ne!(viewer.url.split_once("token=").unwrap().1, other.url.split_once("token=").unwrap().1);
+    let told = typed(SHARED.path(), "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
+    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    assert!(stderr(&told).contains("exposed: whoever has the whole address"), "{}", stderr(&told));
+    assert_eq!(stdout(&told).lines().count(), 1);
+}
+
+#[test]
+fn damage_is_told_and_what_is_readable_is_shown() {
+    let viewer = Viewer::start(SHARED.path(), "truncated.wpilog");
+    let log = &viewer.session()["logs"][0];
+    assert!(log["samples"].as_u64() > Some(0) && log["problem_count"].as_u64() > Some(0), "{log}");
+    let told = typed(SHARED.path(), "logpose open truncated.wpilog --no-browser --duration 50ms");
+    assert_eq!(code(&told), 3);
+    assert!(stderr(&told).contains("problem: byte"), "{}", stderr(&told));
+    // One that cannot be read at all does not hide the others.
+    let told = typed(SHARED.path(), "logpose open match.wpilog nothing.wpilog --no-browser --duration 50ms");
+    assert_eq!(code(&told), 1);
+    assert!(stdout(&told).starts_with("http://"), "{}", stderr(&told));
+}
+
+#[test]
+fn what_cannot_be_shown_is_said_and_what_helps() {
+    let dir = folder();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let cases = [
+        ("nothing.wpilog", 1, "no such file"),
+        ("folder", 1, "this is a directory"),
+        ("empty.wpilog", 1, "empty"),
+        (&format!("match.wpilog --port {port}"), 1, "another program has the port"),
+        ("match.wpilog --bind 203.0.113.5", 1, "an address of this machine"),
+        ("match.wpilog --port 70000", 2, "70000"),
+        ("match.wpilog --record a.wpilog", 2, "for live sources"),
+        ("rlog://127.0.0.1:9 --record nowhere/a.wpilog", 1, "nowhere"),
+        ("rlog://127.0.0.1:9 --record match.wpilog", 1, "--force"),
+        ("foxglove://127.0.0.1:9", 2, "for viewers that connect to us"),
+        ("ftp://127.0.0.1", 2, "nothing live is called ftp"),
+        ("", 2, "required"),
+    ];
+    for (line, expected, words) in cases {
+        let output = typed(dir.path(), format!("logpose open {line} --no-browser --duration 50ms").as_str());
+        assert_eq!(code(&output), expected, "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{line}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_said_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = folder();
+    let path = dir.path().join("match.wpilog");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    // The one who may everything is not stopped by this.
+    if std::fs::read(&path).is_err() {
+        let output = typed(dir.path(), "logpose open match.wpilog --no-browser --duration 50ms");
+        assert_eq!(code(&output), 1);
+        assert!(stderr(&output).to_lowercase().contains("permission"), "{}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_live_source_is_shown_beside_a_file_and_recorded() {
+    let dir = folder();
+    let mut playing =
+        crate::live::Running::start(dir.path(), "play match.wpilog --to rlog://:0 --json --stay --rate 20");
+    let address = playing.line("serving")["address"].as_str().unwrap().to_owned();
+    let viewer = Viewer::start(dir.path(), &format!("match.wpilog {address} --record seen.wpilog --keep-free 1MB"));
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let live = loop {
+        let log = viewer.session()["logs"][1].clone();
+        if log["state"] == "live" && log["samples"].as_u64() > Some(20) {
+            break log;
+        }
+        assert!(Instant::now() < deadline, "{log}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!((&live["path"], &live["preset"]), (&Value::from(address), &Value::from("frc")));
+    assert_eq!(viewer.interrupt().0, Some(0));
+    let seen = typed(dir.path(), "logpose doctor seen.wpilog");
+    assert_eq!(code(&seen), 0, "{}", stdout(&seen));
+    drop(playing.interrupt());
+}
