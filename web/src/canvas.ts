@@ -79,6 +79,29 @@ export function arrow(
   context.stroke();
 }
 
+/** What stays the same for many frames: drawn once, then copied. */
+export class Backdrop {
+  readonly #canvas = document.createElement("canvas");
+  #key = "";
+
+  /** Draws with `paint` again only if `key`, the size or the theme is another one. */
+  draw(context: CanvasRenderingContext2D, width: number, height: number, key: string, paint: Paint): void {
+    const ratio = context.getTransform().a;
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const whole = `${across} ${down} ${color("--bg")} ${key}`;
+    const behind = this.#canvas.getContext("2d");
+    if (!behind) return paint(context, width, height);
+    if (whole !== this.#key) {
+      this.#key = whole;
+      this.#canvas.width = across;
+      this.#canvas.height = down;
+      behind.scale(ratio, ratio);
+      paint(behind, width, height);
+    }
+    context.drawImage(this.#canvas, 0, 0, width, height);
+  }
+}
+
 /** The picture as a PNG, twice as fine as on a plain screen, on the colour of panels. */
 export async function picture(paint: Paint, width: number, height: number, ratio = 2): Promise<Blob> {
   const canvas = document.createElement("canvas");

@@ -65,7 +65,7 @@ function centred(context: Context, box: Box, draw: () => void): void {
 }
 
 /** The nose or the tail is on the ground from about this pitch on, in degrees. */
-const TOUCHES = 16;
+const TOUCHES = 23;
 
 function drawSide(context: Context, box: Box, ride: Ride): void {
   const size = Math.min(box.width / 2.45, box.height / 1.5);
@@ -76,6 +76,9 @@ function drawSide(context: Context, box: Box, ride: Ride): void {
   centred(context, box, () => {
     context.translate(0, size * 0.12);
     drawGround(context, box.width, ground, size);
+    const pitch = radians(Math.min(Math.max(ride.pitch, -90), 90));
+    // Nose or tail on the ground lift the wheel.
+    context.translate(0, -Math.max(half * Math.sin(Math.abs(pitch)) - ground, 0));
     drawTilts(context, size, ride);
     if (!Number.isNaN(ride.setpoint)) {
       context.save();
@@ -90,7 +93,7 @@ function drawSide(context: Context, box: Box, ride: Ride): void {
       context.restore();
     }
     context.save();
-    context.rotate(-radians(Math.min(Math.max(ride.pitch, -90), 90)));
+    context.rotate(-pitch);
     drawDeck(context, half, size);
     context.restore();
     drawWheel(context, radius, size);
@@ -114,11 +117,11 @@ function drawTilts(context: Context, size: number, ride: Ride): void {
   const reach = size * 1.1;
   const angles = (from: number, to: number): [number, number] => [-radians(to), -radians(from)];
   for (const [from, to, hue] of [
-    [-TOUCHES - 14, -TOUCHES, "--error"],
-    [-TOUCHES, -8, "--warning"],
-    [-8, 8, "--good"],
-    [8, TOUCHES, "--warning"],
-    [TOUCHES, TOUCHES + 14, "--error"],
+    [-TOUCHES - 12, -TOUCHES, "--error"],
+    [-TOUCHES, -10, "--warning"],
+    [-10, 10, "--good"],
+    [10, TOUCHES, "--warning"],
+    [TOUCHES, TOUCHES + 12, "--error"],
   ] as const) {
     context.strokeStyle = faded(color(hue), 0.55);
     context.lineWidth = Math.max(size * 0.03, 3);
@@ -127,7 +130,7 @@ function drawTilts(context: Context, size: number, ride: Ride): void {
     context.stroke();
   }
   context.save();
-  context.rotate(-radians(Math.min(Math.max(ride.pitch, -TOUCHES - 14), TOUCHES + 14)));
+  context.rotate(-radians(Math.min(Math.max(ride.pitch, -TOUCHES - 12), TOUCHES + 12)));
   context.fillStyle = color("--text");
   context.beginPath();
   context.moveTo(reach - size * 0.02, 0);
@@ -219,7 +222,7 @@ function drawPads(context: Context, box: Box, pads: Ride["pads"]): void {
       const high = size * 0.92;
       context.beginPath();
       context.roundRect(x, -size * 0.5, size * 0.53, high, size * 0.1);
-      context.fillStyle = color("--raised");
+      context.fillStyle = color("--hover");
       context.fill();
       if (!Number.isNaN(volts)) {
         // As full as the voltage, of 3.3 V.
@@ -279,7 +282,7 @@ function drawGauge(context: Context, box: Box, gauge: Gauge): void {
   centred(context, box, () => {
     context.translate(0, size * 0.08);
     context.lineWidth = thick;
-    context.strokeStyle = color("--raised");
+    context.strokeStyle = color("--hover");
     context.beginPath();
     context.arc(0, 0, radius, FROM, FROM + SWEEP);
     context.stroke();

@@ -157,9 +157,14 @@ function drawMotion(context: Context, { vx, vy, omega }: Speeds, long: number, r
   context.fill();
   // A full circle is a turn a second.
   const sweep = Math.min(Math.max(omega, -6.2), 6.2);
-  if (Math.abs(sweep) < 0.02) return;
+  if (Math.abs(sweep) < 0.03) return;
   const radius = reach * 0.17;
   context.lineWidth = Math.max(reach * 0.014, 2);
+  context.strokeStyle = color("--line");
+  context.beginPath();
+  context.arc(0, 0, radius, 0, 7);
+  context.stroke();
+  context.strokeStyle = color(SPEEDS);
   context.beginPath();
   context.arc(0, 0, radius, 0, -sweep, sweep > 0);
   context.stroke();
