@@ -1,8 +1,9 @@
 /** The window around the views: channels, panes, tabs, time, and all of it in the address. */
 
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
-import { expect, ready, test } from "./base";
+import { BINARY, expect, fileOf, ready, test } from "./base";
 
 const panes = (page: Page): Locator => page.getByTestId("pane");
 const kinds = (page: Page): Promise<(string | null)[]> =>
@@ -379,5 +380,34 @@ test("each dialect has its preset", async ({ page, open, picture }) => {
     await page.keyboard.press("Alt+ArrowRight");
     await page.waitForTimeout(500);
     await picture(`shell-${log}`);
+  }
+});
+
+test("live data is followed, left and followed again", async ({ page, open, picture }) => {
+  const port = 20_000 + (process.pid % 20_000);
+  const robot = spawn(BINARY, ["play", fileOf("rlog"), "--to", `rlog://127.0.0.1:${port}`, "--loop"], {
+    stdio: "ignore",
+  });
+  try {
+    await open([{ args: [`rlog://127.0.0.1:${port}`] }]);
+    const follow = page.getByTestId("follow");
+    const time = page.getByTestId("time");
+    await expect(follow).toHaveAttribute("aria-pressed", "true");
+    await expect(row(page, "/SystemStats/BatteryVoltage")).toContainText(/\d/);
+    expect(await kinds(page)).toContain("graph");
+    const before = await time.textContent();
+    await expect.poll(() => time.textContent()).not.toBe(before);
+    await picture("shell-live");
+    await page.keyboard.press("l");
+    await expect(follow).toHaveAttribute("aria-pressed", "false");
+    const stopped = await time.textContent();
+    await page.waitForTimeout(500);
+    expect(await time.textContent()).toBe(stopped);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("l");
+    await expect(follow).toHaveAttribute("aria-pressed", "true");
+    await expect.poll(() => time.textContent()).not.toBe(stopped);
+  } finally {
+    robot.kill("SIGINT");
   }
 });
