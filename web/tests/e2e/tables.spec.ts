@@ -67,7 +67,7 @@ test.describe("table", () => {
   });
 
   test("it scrolls without end, keeps few rows and comes back to the cursor", async ({ page, open }) => {
-    await open(["frc"], view("table", columns(BATTERY, STATE), { cursor: 30 }));
+    await open(["frc"], view("table", columns(BATTERY, STATE), { cursor: 14 }));
     const rows = page.getByTestId("table-row");
     await expect(rows.first()).toBeVisible();
     const earliest = async () => Number(await rows.first().getAttribute("data-t"));
@@ -78,7 +78,7 @@ test.describe("table", () => {
     }).toPass({ timeout: 30_000 });
     expect(await rows.count()).toBeLessThan(90);
     await page.getByTestId("follow-cursor").click();
-    await expect(page.locator("[data-testid=table-row][aria-selected=true]")).toHaveAttribute("data-t", /^29\.9/);
+    await expect(page.locator("[data-testid=table-row][aria-selected=true]")).toHaveAttribute("data-t", /^13\.9/);
   });
 
   test("rows are filtered by new values", async ({ page, open }) => {
@@ -239,6 +239,14 @@ test.describe("XY plot", () => {
   test("the first series that is added goes to the right, the next up", async ({ page, open }) => {
     await open(["frc"], view("xy", {}));
     await expect(page.getByTestId("empty")).toContainText("the first goes to the right");
+    const row = (name: string) => page.getByTestId("row").filter({ hasText: name });
+    await row("TotalCurrent").dblclick();
+    await expect(page.getByTestId("empty")).toContainText("TotalCurrent goes to the right");
+    await row("BatteryVoltage").dblclick();
+    await expect(page.getByTestId("xy-canvas")).toHaveAttribute(
+      "aria-label",
+      "BatteryVoltage (V) against TotalCurrent (A)",
+    );
   });
 });
 
