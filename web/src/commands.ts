@@ -43,8 +43,8 @@ function file(log: LogInfo): string {
   return quote(log.path.startsWith("-") ? `./${log.path}` : log.path);
 }
 
-/** Whether the command line can read it: a source that is still live is no file. */
-const readable = (log: LogInfo): boolean => !/^[a-z][a-z0-9+-]*:/i.test(log.path) || /^[a-z]:[\\/]/i.test(log.path);
+/** Whether the command line can read it: a live source is no file, and what it told is gone with the server. */
+const readable = (log: LogInfo): boolean => log.state === "whole";
 
 /** Whether there is anything of a log outside of a stretch of time. */
 function cuts(log: LogInfo, window: Window | null): window is Window {

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array
 use arrow_schema::{DataType, Field};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use logpose::carla::{
     ActorType, Body, BoundingBox, EventAdd, Frames, Kept, Kind, Life, Mark, Tracks, Vector, collisions, narrow,
@@ -17,12 +17,11 @@ use serde::Deserialize;
 
 use crate::Session;
 use crate::api::{CarlaActor, CarlaActors, CarlaCollision};
-use crate::channels::number;
 use crate::clock::Clock;
 use crate::error::Refusal;
 use crate::ipc::{self, Arrow};
 use crate::jobs::Stop;
-use crate::router::App;
+use crate::router::{App, LogNumber};
 
 /// The recording of a log: none if it is no recording, a refusal if it cannot be read.
 pub(crate) type Recording = Result<Option<Kept>, Refusal>;
@@ -35,9 +34,9 @@ const COLLISIONS: usize = 10_000;
 const ROWS: usize = 400_000;
 
 /// `GET /api/logs/{log}/carla/actors`
-pub(crate) async fn actors(State(app): State<App>, Path(log): Path<String>) -> Result<Json<CarlaActors>, Refusal> {
+pub(crate) async fn actors(State(app): State<App>, LogNumber(log): LogNumber) -> Result<Json<CarlaActors>, Refusal> {
     let session = app.session.clone();
-    let listed = app.jobs.quick(move |_| with(&session, &log, |frames, clock| Ok(all_actors(frames, clock))));
+    let listed = app.jobs.quick(move |_| with(&session, log, |frames, clock| Ok(all_actors(frames, clock))));
     Ok(Json(listed.await?))
 }
 
@@ -59,7 +58,7 @@ impl Default for Stretch {
 /// `GET /api/logs/{log}/carla/motion`
 pub(crate) async fn motion(
     State(app): State<App>,
-    Path(log): Path<String>,
+    LogNumber(log): LogNumber,
     stretch: Result<Query<Stretch>, QueryRejection>,
 ) -> Result<Arrow, Refusal> {
     let Query(stretch) = stretch.map_err(|error| Refusal::bad("bad-request", error.body_text()))?;
@@ -71,7 +70,7 @@ pub(crate) async fn motion(
     }
     let session = app.session.clone();
     let told = app.jobs.quick(move |stop| {
-        with(&session, &log, |frames, clock| rows(frames, clock, &stretch, ROWS, stop).and_then(Rows::arrow))
+        with(&session, log, |frames, clock| rows(frames, clock, &stretch, ROWS, stop).and_then(Rows::arrow))
     });
     told.await
 }
@@ -79,10 +78,10 @@ pub(crate) async fn motion(
 /// Asks the recording of a log something. The first who asks goes over it, and whoever asks meanwhile waits.
 fn with<T>(
     session: &Session,
-    log: &str,
+    log: usize,
     ask: impl FnOnce(&Frames<'_>, &Clock) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    let member = session.log(number(log)?)?;
+    let member = session.log(log)?;
     let kept = member.recording.get_or_init(|| {
         let kept = member.store.log().map_or(Ok(None), |log| Kept::new(Arc::clone(log)));
         kept.map_err(Refusal::from)

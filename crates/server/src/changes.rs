@@ -14,6 +14,7 @@ pub(crate) struct Changes {
     /// Changes within so many nanoseconds are one burst; 0 as long as each is kept.
     grain: i64,
     until: Option<Time>,
+    samples: u64,
 }
 
 /// Changes from one moment to another, and what holds from then on. Mostly both moments are the same: one change.
@@ -31,6 +32,7 @@ impl Changes {
     /// Takes the next sample.
     pub(crate) fn push(&mut self, time: Time, label: &str) {
         self.until = Some(time);
+        self.samples += 1;
         let label = self.place(label);
         match self.list.last_mut() {
             Some(last) if last.label == label => return,
@@ -45,6 +47,11 @@ impl Changes {
     /// The time of the last sample.
     pub(crate) fn until(&self) -> Option<Time> {
         self.until
+    }
+
+    /// How many samples there were.
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// Within how many nanoseconds changes are not told apart.

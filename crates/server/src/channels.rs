@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use logpose::schema::wpistruct::Scalar;
 use logpose::schema::{Form, Registry, Tree};
 use logpose::unit_of;
@@ -10,7 +10,7 @@ use logpose_core::{Channel, ChannelId, Time, Type};
 use crate::api;
 use crate::clock::Clock;
 use crate::error::Refusal;
-use crate::router::App;
+use crate::router::{App, LogNumber};
 use crate::session::{Member, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
 use crate::store::Catalog;
 
@@ -22,18 +22,16 @@ pub(crate) async fn session(State(app): State<App>) -> Result<Json<api::Session>
 }
 
 /// `GET /api/logs/{log}/channels`
-pub(crate) async fn channels(State(app): State<App>, Path(log): Path<String>) -> Result<Json<api::Channels>, Refusal> {
+pub(crate) async fn channels(
+    State(app): State<App>,
+    LogNumber(log): LogNumber,
+) -> Result<Json<api::Channels>, Refusal> {
     let session = app.session.clone();
     let listed = app.jobs.quick(move |_| {
-        let member = session.log(number(&log)?)?;
+        let member = session.log(log)?;
         list(member, session.clock(member))
     });
     Ok(Json(listed.await?))
-}
-
-/// The number of a log in a path.
-pub(crate) fn number(log: &str) -> Result<usize, Refusal> {
-    log.parse().map_err(|_| Refusal::missing("no-log", format!("{log:?} is no number of a log")))
 }
 
 fn about(session: &Session) -> api::Session {

@@ -1,18 +1,17 @@
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 
 use crate::api;
-use crate::channels::number;
 use crate::clock::Clock;
 use crate::error::Refusal;
 use crate::findings::{Band, Finding};
-use crate::router::App;
+use crate::router::{App, LogNumber};
 
 /// `GET /api/logs/{log}/events`
-pub(crate) async fn events(State(app): State<App>, Path(log): Path<String>) -> Result<Json<api::Events>, Refusal> {
+pub(crate) async fn events(State(app): State<App>, LogNumber(log): LogNumber) -> Result<Json<api::Events>, Refusal> {
     let session = app.session.clone();
     let found = app.jobs.slow(move |_| {
-        let member = session.log(number(&log)?)?;
+        let member = session.log(log)?;
         let (clock, found) = (session.clock(member), member.store.findings()?);
         Ok(api::Events {
             bands: found.bands.iter().map(|band| api::Band::of(band, &clock)).collect(),

@@ -8,8 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use logpose::{ClockMap, ConvertOptions, Error, Format, Log, OpenOptions, Output, Quiet, Wide, convert, dialect};
-use logpose_core::{EncodeOptions, Lookup, Sample, Time};
+use logpose::schema::Registry;
+use logpose::{ClockMap, ConvertOptions, Format, Log, OpenOptions, Output, Quiet, Wide, convert, dialect};
+use logpose_core::{Channel, EncodeOptions, Lookup, Sample, Time};
 
 use crate::api;
 use crate::error::Refusal;
@@ -74,10 +75,14 @@ impl Wanted {
                 true => Vec::new(),
                 false => (0..).take(count).map(|id| own.contains(&id)).collect(),
             };
-            let lookup = Lookup { channels, start, end, ..Lookup::default() };
+            let mut lookup = Lookup { channels, start, end, ..Lookup::default() };
             let log = match member.store.log() {
                 Some(log) => Arc::clone(log),
-                None => Arc::new(snapshot(member, &lookup, stop)?),
+                None => {
+                    let (log, channels) = snapshot(member, &lookup, stop)?;
+                    lookup.channels = channels;
+                    Arc::new(log)
+                }
             };
             if wanted.name.is_empty() {
                 wanted.name = safe(&member.store.about().name);
@@ -136,8 +141,8 @@ impl Write for Watched<'_> {
     }
 }
 
-/// What a live log has so far of the wanted channels, as a finished log in memory.
-fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<Log, Refusal> {
+/// What a live log has so far of the wanted channels, as a finished log in memory, and which of its channels those are.
+fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<(Log, Vec<bool>), Refusal> {
     let catalog = member.store.catalog();
     let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
     let mut encoder = encoder.ok_or_else(|| Refusal::missing("no-format", "live logs cannot be exported"))?;
@@ -145,13 +150,12 @@ fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<Log, Refusa
     encoder.begin(&mut out);
     let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
     for (id, entry) in (0..).zip(&catalog.channels) {
-        // Every channel is there, so that their numbers are the same; schemas also with their values.
-        let declared = encoder.channel(id, &entry.channel, &mut out);
-        declared.map_err(|error| Refusal::bad("cannot-export", error.to_string()))?;
-        let schema = logpose::schema::Registry::is_schema(&entry.channel.name, &entry.channel.type_name);
+        let schema = Registry::is_schema(&entry.channel.name, &entry.channel.type_name);
         if !lookup.wants(id) && !schema {
             continue;
         }
+        let declared = encoder.channel(id, &entry.channel, &mut out);
+        declared.map_err(|error| Refusal::bad("cannot-export", error.to_string()))?;
         let (start, end) = if schema { (Time::MIN, Time::MAX) } else { (start, end) };
         let mut failed = None;
         member.store.read(id, start, end, &mut |time, value| {
@@ -170,7 +174,16 @@ fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<Log, Refusa
         }
     }
     encoder.finish(&mut out);
-    Log::from_bytes("live.wpilog", out, &OpenOptions::default()).map_err(|error: Error| error.into())
+    let log = Log::from_bytes("live.wpilog", out, &OpenOptions::default())?;
+    // Schemas come along, so that values can be read; whether they are written is up to the format.
+    let wanted = |channel: &Channel| {
+        let found = (0..)
+            .zip(&catalog.channels)
+            .find(|(_, entry)| entry.channel.name == channel.name && entry.channel.type_name == channel.type_name);
+        found.is_some_and(|(id, _)| lookup.wants(id))
+    };
+    let channels = log.index.channels.iter().map(|found| wanted(&found.channel)).collect();
+    Ok((log, channels))
 }
 
 /// The file piece by piece. Reading it blocks for a moment only: it was just written.

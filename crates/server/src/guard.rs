@@ -71,7 +71,8 @@ impl Guard {
             Some(host) => host,
             None => request.uri().authority().map_or("", Authority::as_str),
         };
-        if !self.is_own(host) {
+        let named = request.uri().authority().is_none_or(|named| self.is_own(named.as_str()));
+        if !self.is_own(host) || !named {
             return Err(forbidden("host", format!("this server is not called {host:?}"))
                 .with_help("open the address that logpose printed, or name further hosts with --host"));
         }
@@ -85,23 +86,27 @@ impl Guard {
                 ));
             }
         }
+        // Browsers say so too where they send no origin: for pictures, scripts and links.
+        let site = single(headers, header::HeaderName::from_static("sec-fetch-site")).unwrap_or("none");
+        if is_api(request) && !matches!(site, "none" | "same-origin") {
+            return Err(forbidden("origin", format!("the request is {site}, and only this server's own page may ask")));
+        }
         Ok(())
     }
 
     /// Whether the request has the token, and whether that came in the address.
     fn token(&self, request: &Request) -> Option<Known> {
         let Some(token) = &self.token else { return Some(Known::Already) };
+        let query = request.uri().query().unwrap_or_default();
+        if query.split('&').filter_map(|pair| pair.strip_prefix("token=")).any(|given| same(given, token)) {
+            return Some(Known::Now);
+        }
         let headers = request.headers();
         let bearer = single(headers, header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let cookie = pairs.find(|(name, _)| *name == self.cookie).map(|(_, value)| value);
-        if [bearer, cookie].into_iter().flatten().any(|given| same(given, token)) {
-            return Some(Known::Already);
-        }
-        let query = request.uri().query().unwrap_or_default();
-        let given = query.split('&').find_map(|pair| pair.strip_prefix("token="));
-        given.filter(|given| same(given, token)).map(|_| Known::Now)
+        [bearer, cookie].into_iter().flatten().any(|given| same(given, token)).then_some(Known::Already)
     }
 
     fn set_cookie(&self) -> Option<HeaderValue> {
@@ -122,7 +127,7 @@ enum Known {
 
 /// Lets through who may ask, and says on every answer what a browser may do with it.
 pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with("/api/");
+    let is_api = is_api(&request);
     let known = guard.token(&request);
     let mut response = match (guard.check(&request), known) {
         (Err(refusal), _) => refusal.into_response(),
@@ -149,6 +154,10 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
+}
+
+fn is_api(request: &Request) -> bool {
+    request.uri().path().starts_with("/api/")
 }
 
 /// Sends the browser to the same page without the token.

@@ -4,7 +4,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
@@ -78,6 +79,20 @@ async fn nothing(request: Request) -> Refusal {
 async fn not_so(request: Request) -> Refusal {
     let message = format!("{} does not answer to {}", request.uri().path(), request.method());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+}
+
+/// The number of a log in the path of a request.
+pub(crate) struct LogNumber(pub usize);
+
+impl<S: Send + Sync> FromRequestParts<S> for LogNumber {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let found = Path::<String>::from_request_parts(parts, state).await;
+        let text = found.map_or_else(|_| String::new(), |Path(text)| text);
+        let number = text.parse().map_err(|_| Refusal::missing("no-log", format!("{text:?} is no number of a log")));
+        number.map(Self)
+    }
 }
 
 /// The JSON body of a request.

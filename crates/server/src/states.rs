@@ -93,8 +93,14 @@ fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal>
         return Ok(());
     }
     let parts = one.parts();
-    let from = changes.until().map_or(Time::MIN, |until| until.plus(1));
     let mut fresh = std::mem::take(changes);
+    if let Some(until) = fresh.until()
+        && one.store.count(one.channel, Time::MIN, until)? != fresh.samples()
+    {
+        // Some came late.
+        fresh = Changes::default();
+    }
+    let from = fresh.until().map_or(Time::MIN, |until| until.plus(1));
     one.store.read(one.channel, from, Time::MAX, &mut |time, value| {
         fresh.push(time, &label(&parts, value, &one.steps));
         if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

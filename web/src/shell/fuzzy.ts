@@ -52,15 +52,39 @@ export function fuzzy(term: string, text: string, lower: string = text.toLowerCa
     from = hay.indexOf(term.charAt(place), from) + 1;
     if (from === 0) return null;
   }
-  const match = align(term, text, hay);
+  const match = whole(term, text, hay) ?? align(term, text, hay);
   return match.score >= LEAST * term.length * (MATCH + TOGETHER) ? match : null;
 }
+
+/** The term in one piece at the beginning of a word: there is hardly anything better, and it is quickly found. */
+function whole(term: string, text: string, hay: string): Match | null {
+  let score = -Infinity;
+  let start = -1;
+  for (let at = hay.indexOf(term); at >= 0; at = hay.indexOf(term, at + 1)) {
+    if (bonusAt(text, at) === 0) continue;
+    let sum = term.length * (MATCH + TOGETHER) - TOGETHER;
+    for (let place = at; place < at + term.length; place++) sum += bonusAt(text, place);
+    if (sum >= score) {
+      score = sum;
+      start = at;
+    }
+  }
+  return start < 0 ? null : { score, places: Array.from({ length: term.length }, (_, place) => start + place) };
+}
+
+// Kept from one call to the next: there are many.
+let ends = new Float64Array(0);
+let origin = new Int32Array(0);
 
 /** Dynamic programming: the best score that ends with letter i of the term at place j of the text. */
 function align(term: string, text: string, hay: string): Match {
   const [rows, columns] = [term.length, hay.length];
-  const ends = new Float64Array(rows * columns).fill(-Infinity);
-  const origin = new Int32Array(rows * columns).fill(-1);
+  const size = rows * columns;
+  if (ends.length < size) {
+    ends = new Float64Array(size * 2);
+    origin = new Int32Array(size * 2);
+  }
+  ends.fill(-Infinity, 0, size);
   for (let row = 0; row < rows; row++) {
     const letter = term.charCodeAt(row);
     // The best end of the row before with the gap up to here, and where it is.
@@ -123,21 +147,20 @@ export function candidate(text: string, extra = ""): Candidate {
 
 export const termsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** Every word of a query must be found, in whatever order. */
-export function matchAll(terms: string[], masks: number[], item: Candidate): Match | null {
+/** Every word of a query must be found, in whatever order; 0 if one is not. `places` takes the characters that were meant. */
+function matchAll(terms: string[], masks: number[], item: Candidate, places?: Set<number>): number {
   let score = 0;
-  const places = new Set<number>();
   for (let place = 0; place < terms.length; place++) {
     const term = terms[place] ?? "";
     const mask = masks[place] ?? 0;
     const found = (mask & item.mask) === mask ? fuzzy(term, item.text, item.lower) : null;
     const extra = item.extra && item.extra.includes(term) ? term.length * MATCH : 0;
-    if (!found && !extra) return null;
+    if (!found && !extra) return 0;
     score += Math.max(found?.score ?? 0, extra);
-    for (const one of found?.places ?? []) places.add(one);
+    if (places && found) for (const one of found.places) places.add(one);
   }
   // Among equals the shorter name is the one that was meant.
-  return { score: score - item.text.length * 0.05, places: [...places].sort((a, b) => a - b) };
+  return Math.max(score - item.text.length * 0.05, Number.MIN_VALUE);
 }
 
 export interface Ranked<T> {
@@ -146,22 +169,28 @@ export interface Ranked<T> {
 }
 
 /** The items that a query finds, the best first. */
-export function search<T extends Candidate>(query: string, items: Iterable<T>, most = 1000): Ranked<T>[] {
+export function search<T extends Candidate>(query: string, items: T[], most = 1000): Ranked<T>[] {
   const terms = termsOf(query);
   if (terms.length === 0) return [];
   const masks = terms.map(maskOf);
+  const scores = new Float64Array(items.length);
+  items.forEach((item, place) => (scores[place] = matchAll(terms, masks, item)));
+  // Only as many as are shown are put in order; of equal ones at the end some are left out.
+  const sorted = scores.slice().sort();
+  const best = sorted.at(-1) ?? 0;
+  if (best === 0) return [];
+  const least = Math.max(best * WORST, sorted[Math.max(sorted.length - most, 0)] ?? 0);
   const found: Ranked<T>[] = [];
-  let best = 0;
-  for (const item of items) {
-    const match = matchAll(terms, masks, item);
-    if (!match) continue;
-    best = Math.max(best, match.score);
-    found.push({ item, match });
-  }
-  return found
-    .filter(({ match }) => match.score >= best * WORST)
-    .sort((a, b) => b.match.score - a.match.score)
-    .slice(0, most);
+  items.forEach((item, place) => {
+    const score = scores[place] ?? 0;
+    if (score >= least && score > 0) found.push({ item, match: { score, places: [] } });
+  });
+  found.sort((a, b) => b.match.score - a.match.score);
+  return found.slice(0, most).map(({ item, match }) => {
+    const places = new Set<number>();
+    matchAll(terms, masks, item, places);
+    return { item, match: { score: match.score, places: [...places].sort((a, b) => a - b) } };
+  });
 }
 
 /** A text in pieces, marked and not, for showing. */

@@ -165,21 +165,26 @@ export function rowsOf(nodes: TreeNode[], isOpen: (id: string) => boolean, level
   return rows;
 }
 
-/** What to show open at first: small groups, as many as keep the list short. */
+/** What to show open at first: small groups at the top, and what is directly in them if all of it fits. */
 export function openAtFirst(nodes: TreeNode[], most = 28): string[] {
-  const open: string[] = [];
-  let rows = nodes.length;
   const groups = (among: TreeNode[]) => among.filter((node) => !node.ref && !node.aside && node.children.length > 0);
-  let waiting = groups(nodes);
-  while (waiting.length > 0) {
-    const least = waiting.reduce((a, b) => (b.children.length < a.children.length ? b : a));
-    // One group alone is opened however long it is: a list of one says nothing.
-    if (rows + least.children.length > most && rows > 1) return open;
-    rows += least.children.length;
-    open.push(least.id);
-    waiting = [...waiting.filter((node) => node !== least), ...groups(least.children)];
+  const size = (among: TreeNode[]) => among.reduce((sum, node) => sum + node.children.length, 0);
+  let rows = nodes.length;
+  const opened = groups(nodes)
+    .sort((a, b) => a.children.length - b.children.length)
+    .filter((node) => {
+      // One group alone is opened however long it is: a list of one says nothing.
+      const fits = rows + node.children.length <= most || nodes.length === 1;
+      if (fits) rows += node.children.length;
+      return fits;
+    });
+  for (const node of opened) {
+    const inner = groups(node.children);
+    if (rows + size(inner) > most) continue;
+    rows += size(inner);
+    opened.push(...inner);
   }
-  return open;
+  return opened.map((node) => node.id);
 }
 
 /** A channel, or a part of one, that can be searched for. */

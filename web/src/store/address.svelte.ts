@@ -63,14 +63,18 @@ class Address {
 
   /** Writes what is shown whenever it changes. To be called once, where effects live. */
   watch(ready: () => boolean): void {
+    // Only what changed is read again: time goes on at every frame.
+    const shown = $derived(JSON.stringify(layout.data()));
+    const side = $derived(JSON.stringify(sidebar.data()));
+    const time = $derived(clock.playing ? "" : JSON.stringify(clockData()));
     $effect(() => {
       if (!ready()) return;
-      const state = JSON.stringify(this.#state());
+      void [shown, side, time];
       const now = Date.now();
       clearTimeout(this.#timer);
       if (!this.#since) this.#since = now;
       const wait = Math.min(WAIT_MS, Math.max(this.#since + LONGEST_WAIT_MS - now, 0));
-      this.#timer = setTimeout(() => this.#write(state), wait);
+      this.#timer = setTimeout(() => this.#write(), wait);
     });
     $effect(() => {
       const changed = () => {
@@ -81,13 +85,14 @@ class Address {
     });
   }
 
-  #state(): unknown {
-    return { version: VERSION, layout: layout.data(), clock: clockData(), sidebar: sidebar.data() };
-  }
-
-  #write(state: string): void {
+  #write(): void {
     this.#since = 0;
-    const hash = encodeState(JSON.parse(state));
+    const hash = encodeState({
+      version: VERSION,
+      layout: layout.data(),
+      clock: clockData(),
+      sidebar: sidebar.data(),
+    });
     if (hash === this.#written) return;
     this.#written = hash;
     history.replaceState(null, "", `${location.pathname}${location.search}#${hash}`);

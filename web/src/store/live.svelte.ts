@@ -24,6 +24,9 @@ export interface LiveLog {
 /** The newest moment is guessed on between two ticks, but no longer than this many seconds. */
 const GUESS_S = 0.25;
 
+/** How often events of live logs are asked for. */
+const EVENTS_MS = 3000;
+
 const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
 
 class Live {
@@ -39,6 +42,7 @@ class Live {
   #socket: LiveSocket | null = null;
   readonly #subscriptions = new Set<Subscription>();
   #revisions: number[] = [];
+  #lookAt = 0;
   /** The end that the last tick told, and when it told so. */
   #end: { t: number; at: number } | null = null;
 
@@ -94,12 +98,23 @@ class Live {
         clock.setBounds(tick.start, Math.max(tick.end, clock.following ? clock.last : tick.end));
       }
     }
+    this.#look(tick);
     for (const log of tick.logs) {
       if (this.#revisions[log.id] === log.revision) continue;
       this.#revisions[log.id] = log.revision;
       void logs.refresh(log.id).catch(() => {
         this.#revisions[log.id] = -1;
       });
+    }
+  }
+
+  /** What happened in live logs is asked for now and then: no tick tells it. */
+  #look(tick: Tick): void {
+    const now = performance.now();
+    if (now < this.#lookAt) return;
+    this.#lookAt = now + EVENTS_MS;
+    for (const { id, state } of tick.logs) {
+      if (state === "live") void logs.refreshEvents(id).catch(() => undefined);
     }
   }
 

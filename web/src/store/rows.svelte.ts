@@ -1,5 +1,6 @@
 /** Series beside each other, for views that show one against another. */
 
+import { untrack } from "svelte";
 import { postRows } from "../api";
 import type { Reference, Rows, Window } from "../api";
 import type { SeriesRef } from "../model";
@@ -43,8 +44,13 @@ export function rowsOf(refs: () => SeriesRef[], window: () => Window | null, poi
     if (found.length === 0 || found.some((one) => one === null)) return null;
     return JSON.stringify(found.flatMap((one) => (one ? [one.reference] : [])));
   });
+  /** Grows while data come that the window may hold. */
+  const beat = $derived(
+    clock.live && (window()?.end ?? -Infinity) >= clock.last ? Math.floor(clock.last / (LIVE / 1000)) : 0,
+  );
   const wish = $derived.by(() => {
-    const stretch = window();
+    // A window that moves with the newest data moves in every frame.
+    const stretch = beat === 0 ? window() : untrack(window);
     if (!stretch || series === null) return null;
     return JSON.stringify({
       start: stretch.start,
@@ -53,16 +59,10 @@ export function rowsOf(refs: () => SeriesRef[], window: () => Window | null, poi
       series: JSON.parse(series) as Reference[],
     });
   });
-  /** Grows while data come that the window may hold. */
-  const beat = $derived(
-    clock.live && (window()?.end ?? -Infinity) >= clock.last ? Math.floor(clock.last / (LIVE / 1000)) : 0,
-  );
-
   let shown: string | null = null;
 
   $effect(() => {
     const body = wish;
-    void beat;
     error = null;
     if (shown !== series) rows = null;
     shown = series;

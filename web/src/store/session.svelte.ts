@@ -62,6 +62,12 @@ class Logs {
     this.events = this.events.map((known, place) => (place === log ? events : known));
   }
 
+  /** What happened in one log is more. */
+  async refreshEvents(log: number): Promise<void> {
+    const events = await getEvents(log);
+    this.events = this.events.map((known, place) => (place === log ? events : known));
+  }
+
   /** The channel and part that a name means; nothing if there is no such channel. */
   find(ref: SeriesRef): Found | null {
     const named = this.#byName[ref.log]?.get(ref.name);

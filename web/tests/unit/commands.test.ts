@@ -112,7 +112,7 @@ describe("lines", () => {
   });
 
   test("live sources and files that look like flags", () => {
-    expect(plotCommands(session([log(0, "nt4://10.2.54.2")]), [ref("/x")])).toEqual([]);
+    expect(plotCommands(session([log(0, "nt4://10.2.54.2", { state: "live" })]), [ref("/x")])).toEqual([]);
     expect(texts(catCommands(session([log(0, "-x.rlog")]), [ref("/x")]))).toEqual(["logpose cat ./-x.rlog -y /x"]);
     expect(texts(catCommands(session([log(0, "C:\\logs\\x.rlog")]), [ref("/x")]))).toEqual([
       "logpose cat 'C:\\logs\\x.rlog' -y /x",

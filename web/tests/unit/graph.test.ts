@@ -8,27 +8,8 @@ import { addSeries, emptyGraph, freeColor, newSeries, restoreGraph, styleFor } f
 import { filtered, heldIn, joined, sumBefore } from "../../src/views/graph/filters";
 import { shortNames } from "../../src/views/graph/names";
 import { extent, SvgPen, tracePath } from "../../src/views/graph/path";
-import type { Pen, Place } from "../../src/views/graph/path";
-
-/** Buckets as `[t, u, first, min, max, last]`, samples as `[t, value]`. */
-function trace(rows: number[][]): Trace {
-  const whole = rows.map((row) => (row.length === 2 ? [row[0], row[0], row[1], row[1], row[1], row[1]] : row));
-  const column = (place: number) => Float64Array.from(whole, (row) => row[place] ?? NaN);
-  return {
-    t: column(0),
-    u: column(1),
-    first: column(2),
-    min: column(3),
-    max: column(4),
-    last: column(5),
-    samples: rows.length,
-    raw: rows.every((row) => row.length === 2),
-    low: null,
-    high: null,
-  };
-}
-
-const whole = (data: Trace): Piece<Trace>[] => [{ data, from: -Infinity, to: Infinity }];
+import type { Pen } from "../../src/views/graph/path";
+import { PLAIN, trace, whole } from "./traces";
 
 class Recorder implements Pen {
   points: number[][] = [];
@@ -46,7 +27,6 @@ class Recorder implements Pen {
   }
 }
 
-const PLAIN: Place = { ax: 1, bx: 0, ay: 1, by: 0, factor: 1, offset: 0, log: false };
 const path = (pieces: Piece<Trace>[], style: "stepped" | "smooth" | "points", at = PLAIN, until = 0) => {
   const pen = new Recorder();
   tracePath(pen, pieces, -Infinity, Infinity, at, style, until);

@@ -253,7 +253,7 @@ impl Watcher {
     /// Lets go on what need not wait for a mode any more.
     fn release(&mut self) {
         let Some(modes) = &mut self.modes else { return };
-        while let Some((time, mode)) = modes.next() {
+        while let Some((time, mode)) = modes.take() {
             while let Some(change) = self.waiting.pop_front_if(|change| change.time < time) {
                 apply(&mut self.watch, &mut self.edges, change);
             }

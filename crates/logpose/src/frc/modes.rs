@@ -260,7 +260,7 @@ impl ModeWatch {
     }
 
     /// The next mode that is known, and when it began.
-    pub fn next(&mut self) -> Option<(Time, Mode)> {
+    pub fn take(&mut self) -> Option<(Time, Mode)> {
         self.known.pop_front()
     }
 

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use logpose::frc::Role;
 use logpose::schema::Registry;
@@ -56,6 +57,11 @@ impl Output for Feed {
     }
 
     fn tick(&mut self, _: Time) -> Result<(), OutputError> {
+        // A mode is known also when nothing else comes.
+        let mut book = lock(&self.inner.book);
+        if let Some(now) = book.now(Instant::now()) {
+            book.story.reach(now);
+        }
         Ok(())
     }
 

@@ -161,7 +161,7 @@ impl Story {
     }
 
     fn settle(&mut self) {
-        while let Some((time, mode)) = self.watch.next() {
+        while let Some((time, mode)) = self.watch.take() {
             if self.modes.last().is_some_and(|(_, last)| *last == mode) {
                 continue;
             }

@@ -82,7 +82,7 @@ fn numbers_out_of_bounds_are_refused_or_harmless() {
     }
     let many: Vec<Value> = (0..1025).map(|_| json!({"log": 0, "channel": 0})).collect();
     check("/api/values", json!({"t": 0, "values": many}), "too-many");
-    for bad in ["-1", "1", "x", "0x0", "99999999999999999999", "0%20"] {
+    for bad in ["-1", "1", "x", "0x0", "99999999999999999999", "0%20", "%ff", "%00", "-0"] {
         assert_eq!(client.get(&format!("/api/logs/{bad}/channels")).refusal(), (404, "no-log".to_owned()));
         assert_eq!(client.get(&format!("/api/logs/{bad}/events")).refusal(), (404, "no-log".to_owned()));
     }

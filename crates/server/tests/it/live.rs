@@ -1,7 +1,6 @@
 //! Live sources, from what they tell to what is drawn of it.
 
 use logpose_core::Value;
-use logpose_live::Output;
 use logpose_live::ds::{RobotRunner, RobotSetup};
 use logpose_live::refloat::emulated::{BoardOptions, LineOptions};
 use logpose_live::refloat::{BoardPlace, BoardRunner, BoardSetup};
@@ -48,16 +47,21 @@ fn what_a_robot_tells_is_drawn_held_listed_and_told() {
         let values: Vec<f64> = all.iter().map(|(_, value)| *value).collect();
         assert!(values.ends_with(&(1..=300).map(f64::from).chain([1e3]).collect::<Vec<_>>()), "{scheme}: {values:?}");
         let (times, _): (Vec<f64>, Vec<f64>) = all.iter().copied().unzip();
-        let end = times[times.len() - 1];
-        assert!(times.is_sorted() && (times[times.len() - 2] + 1.0 - end).abs() < 1e-5, "{scheme}: {times:?}");
-        let held = viewer.client.json("/api/values", &json!({"t": end - 3.995, "values": [speed]}));
-        assert_eq!(held["values"][0]["value"], 150.0, "{scheme}");
+        assert!(times.is_sorted(), "{scheme}: {times:?}");
+        // NetworkTables has the times at which values were published.
+        assert!(scheme == "nt4" || times.ends_with(&[6.98, 7.0, 8.0]), "{scheme}: {times:?}");
+        let place = times.len() - 150;
+        let held = viewer.client.json("/api/values", &json!({"t": times[place], "values": [speed]}));
+        assert!(held["values"][0]["value"].as_f64() >= Some(values[place]), "{scheme}: {held}");
         let said = viewer.client.json("/api/console", &json!({"limit": 10}));
         let texts: Vec<&str> = said["rows"].as_array().unwrap().iter().filter_map(|row| row["text"].as_str()).collect();
         assert_eq!(texts, ["hello", "a Warning: hot"], "{scheme}: {said}");
-        let events = viewer.client.got("/api/logs/0/events");
-        let modes: Vec<&str> = events["bands"].as_array().unwrap().iter().filter_map(|b| b["kind"].as_str()).collect();
-        assert_eq!(modes, ["disabled", "teleop"], "{scheme}: {events}");
+        until("modes are told", || {
+            let events = viewer.client.got("/api/logs/0/events");
+            let bands = events["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "mode");
+            let modes: Vec<&str> = bands.filter_map(|event| event["text"].as_str()).collect();
+            modes.ends_with(&["Disabled", "Teleoperated"]).then_some(())
+        });
         while told.last() != Some(&1e3) {
             let frame = page.frame();
             assert_eq!(frame.about("references"), json!([speed]));

@@ -52,6 +52,25 @@ fn only_the_server_s_own_names_are_answered() {
             .as_bytes(),
     );
     assert_eq!(answer.status, 403);
+    let named = format!(
+        "GET http://evil.example:{port}/api/session HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n"
+    );
+    assert_eq!(client.raw(named.as_bytes()).status, 403);
+}
+
+#[test]
+fn addresses_of_the_new_kind_are_names_too() {
+    let bind = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, 0));
+    let log = session(&[(open(&named(FRC)), ClockMap::default())]);
+    let client = match Server::start(log, &Options { bind, ..Options::default() }) {
+        Ok(server) => Client::new(server),
+        // A machine without IPv6.
+        Err(Error::Bind { .. }) => return,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(client.server.url().starts_with("http://[::1]:"));
+    assert_eq!(client.get("/api/session").status, 200);
+    assert_eq!(client.request("GET", "/api/session", &["Host: [::2]:80"], b"").status, 403);
 }
 
 #[test]
@@ -86,6 +105,11 @@ fn no_other_page_may_ask() {
         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
     ];
     assert_eq!(client.request("GET", "/api/live", &upgrade, b"").status, 403);
+    for (site, status) in [("same-origin", 200), ("none", 200), ("cross-site", 403), ("same-site", 403)] {
+        let line = format!("Sec-Fetch-Site: {site}");
+        assert_eq!(client.request("GET", "/api/session", &["Host: {host}", &line], b"").status, status, "{site}");
+        assert_eq!(client.request("GET", "/", &["Host: {host}", &line], b"").status, 200, "a link to the page");
+    }
     // No answer allows other pages to read it.
     let preflight =
         client.request("OPTIONS", "/api/pixels", &["Host: {host}", &format!("Origin: http://localhost:{port}")], b"");
@@ -116,6 +140,9 @@ fn a_token_is_wanted_everywhere_and_accepted_three_ways() {
     assert_eq!((page.status, page.header("location")), (303, Some("/?a=1")));
     let set = page.header("set-cookie").unwrap();
     assert_eq!(set, format!("logpose-{}={token}; Path=/; HttpOnly; SameSite=Strict", client.address().port()));
+    // Also for who has the cookie already.
+    let again = client.request("GET", &format!("/?token={token}"), &["Host: {host}", &cookie], b"");
+    assert_eq!(again.status, 303);
     assert_eq!(client.get(&format!("//evil.example/?token={token}")).header("location"), Some("/evil.example/"));
     assert_eq!(client.server.url(), format!("http://{}/?token={token}", client.address()));
     // The token does not make up for a wrong origin.

@@ -1,7 +1,6 @@
 //! The page that listens: what it may say, and what it is told.
 
 use logpose_core::Value;
-use logpose_live::Output;
 use serde_json::json;
 
 use crate::live_kit::{Page, Told, batch, fed, ms};

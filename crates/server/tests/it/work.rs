@@ -8,10 +8,11 @@ use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use logpose::stats::{self, Kind, StatsOptions};
 use logpose::{ClockMap, Log, OpenOptions};
-use logpose_core::{Lookup, Time};
+use logpose_core::{Lookup, Time, Value};
 use logpose_server::{Options, Server, Sql, SqlAnswer, SqlError};
 use serde_json::json;
 
+use crate::live_kit::{batch, fed, ms};
 use crate::support::{Batch, Client, FRC, named, numbers, open, reference, serve, serve_all, session};
 
 #[test]
@@ -94,6 +95,46 @@ fn several_logs_are_exported_on_the_clock_of_the_session() {
     let first = |log: &Log, name: &str| log.index.channels[log.channel(name).unwrap() as usize].first;
     assert_eq!(first(&both, "DS:enabled"), first(&a, "DS:enabled"));
     assert_eq!(first(&both, "/ds/control/enabled"), first(&b, "/ds/control/enabled").plus(shift));
+}
+
+#[test]
+fn live_logs_are_exported_counted_and_changed_like_others() {
+    let (_log, mut output, client) = fed();
+    let mut point = Vec::new();
+    [1.5_f64, 2.5].iter().for_each(|x| point.extend(x.to_le_bytes()));
+    let channels = [
+        (0, "/.schema/struct:Point", "structschema"),
+        (1, "/Point", "struct:Point"),
+        (2, "/State", "string"),
+        (3, "/Speed", "double"),
+    ];
+    let (schema, bytes) = (Value::String(b"double x; double y"), Value::Bytes(&point));
+    let mut samples = vec![(0, ms(0), schema), (1, ms(1), bytes), (2, ms(10), Value::String(b"idle"))];
+    samples.extend((0..100).map(|n| (3, ms(n * 10), Value::Double(1.0))));
+    output.take(&batch(&channels, &samples)).unwrap();
+    let states = || {
+        let query = json!({"start": 0, "end": 10, "width": 2000, "series": [{"log": 0, "channel": 2}]});
+        client.json("/api/states", &query)["series"][0].clone()
+    };
+    assert_eq!(states(), json!({"labels": ["idle"], "runs": [[0.01, 0.99, 0]]}));
+    output.take(&batch(&[], &[(2, ms(2000), Value::String(b"shoot")), (3, ms(3000), Value::Double(3.0))])).unwrap();
+    assert_eq!(states(), json!({"labels": ["idle", "shoot"], "runs": [[0.01, 2.0, 0], [2.0, 3.0, 1]]}));
+    // What comes late is put where it belongs.
+    output.take(&batch(&[], &[(2, ms(1000), Value::String(b"spin"))])).unwrap();
+    let runs = json!([[0.01, 1.0, 0], [1.0, 2.0, 1], [2.0, 3.0, 2]]);
+    assert_eq!(states(), json!({"labels": ["idle", "spin", "shoot"], "runs": runs}));
+
+    let stats =
+        client.json("/api/stats", &json!({"start": 0, "end": 10, "bins": 2, "series": [{"log": 0, "channel": 3}]}));
+    assert_eq!(stats["series"][0]["histogram"]["counts"], json!([100, 1]));
+    let query = json!({"format": "mcap", "start": 0, "end": 0.5, "series": [{"log": 0, "channel": 1}, {"log": 0, "channel": 3}]});
+    let back = Log::from_bytes("x.mcap", client.ask("/api/export", &query).body, &OpenOptions::default()).unwrap();
+    assert_eq!(numbers(&back, "/Speed", "").len(), 51);
+    assert_eq!(numbers(&back, "/Point", ".y"), [(0.001, 2.5)]);
+    assert_eq!(back.channel("/State"), None);
+    let all = client.ask("/api/export", &json!({"format": "wpilog"}));
+    let all = Log::from_bytes("x.wpilog", all.body, &OpenOptions::default()).unwrap();
+    assert_eq!(all.index.samples(), 106);
 }
 
 /// Answers with numbers, or goes on until nobody waits.

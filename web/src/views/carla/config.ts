@@ -1,5 +1,6 @@
 /** What a top view shows: its configuration, read with care. */
 
+import type { SeriesRef } from "../../model";
 import type { Kind } from "./cast";
 
 /** What can be shown and hidden together. */
@@ -82,3 +83,9 @@ export function restore(data: unknown): CarlaConfig {
 /** The kinds that are hidden. */
 export const hiddenKinds = (hidden: Group[]): Set<Kind> =>
   new Set(hidden.flatMap((group): readonly Kind[] => GROUPS[group].kinds));
+
+/** The actor that a channel tells of. */
+export const actorOf = (ref: SeriesRef): number | null => {
+  const id = /^\/carla\/actors\/(\d+)\//.exec(ref.name)?.[1];
+  return id === undefined ? null : Number(id);
+};

@@ -1,13 +1,6 @@
-import type { SeriesRef } from "../../model";
 import type { ViewDefinition } from "../view";
 import Carla from "./Carla.svelte";
-import { empty, restore, type CarlaConfig } from "./config";
-
-/** The actor that a channel tells of. */
-export const actorOf = (ref: SeriesRef): number | null => {
-  const id = /^\/carla\/actors\/(\d+)\//.exec(ref.name)?.[1];
-  return id === undefined ? null : Number(id);
-};
+import { actorOf, empty, restore, type CarlaConfig } from "./config";
 
 const view: ViewDefinition<CarlaConfig> = {
   kind: "carla",

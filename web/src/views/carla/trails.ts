@@ -65,7 +65,8 @@ export function drawTrails(
     }
     if (last) point(t, now.x[place] ?? 0, now.y[place] ?? 0, true);
   }
-  context.lineCap = "round";
+  // Round ends would show where parts meet.
+  context.lineCap = "butt";
   context.lineJoin = "round";
   context.lineWidth = Math.min(Math.max(camera.scale * 0.25, 1.5), 4);
   for (const [colour, parts] of paths) {

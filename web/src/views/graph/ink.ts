@@ -57,7 +57,14 @@ export function inkTrace(
 
   /** `next` is the column that follows: bars side by side do not overlap. */
   const finish = (next: number) => {
-    if (solid) sheet.fillRect(column, low - half, Math.min(bar, Math.max(next - column, 1)), high - low + width);
+    if (solid) {
+      const across = Math.min(bar, Math.max(next - column, 1));
+      // Tall bars end on whole pixels, which is much cheaper; short ones are the slopes of a line and stay soft.
+      if (high - low > 6) {
+        const top = Math.round(low - half);
+        sheet.fillRect(column, top, across, Math.round(high + half) - top);
+      } else sheet.fillRect(column, low - half, across, high - low + width);
+    }
     solid = false;
   };
   const begin = (to: number, y: number) => {

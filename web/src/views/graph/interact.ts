@@ -36,6 +36,8 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
   } | null = null;
   let pinch: { distance: number; middle: number } | null = null;
 
+  /** Buttons lie above the plot. */
+  const onTool = (event: Event) => event.target instanceof Element && event.target.closest("[role=toolbar]") !== null;
   const spot = (event: { clientX: number; clientY: number }) => {
     const box = element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -95,7 +97,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
   };
 
   const down = (event: PointerEvent) => {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || onTool(event)) return;
     const { x, y } = spot(event);
     const area = areaAt(x, y);
     if (area.kind === "none") return;
@@ -181,6 +183,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
   };
 
   const double = (event: MouseEvent) => {
+    if (onTool(event)) return;
     const { x, y } = spot(event);
     const area = areaAt(x, y);
     if (area.kind === "axis") hands.setRange(area.key, null);

@@ -36,7 +36,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, frame: Frame, ove
   if (overlay.selection) {
     const [from, to] = [Math.max(x(overlay.selection.start), frame.left), Math.min(x(overlay.selection.end), right)];
     if (to > from) {
-      context.fillStyle = faded(colors.accent, 0.13);
+      context.fillStyle = faded(colors.accent, 0.1);
       context.fillRect(from, frame.top, to - from, height);
       context.fillStyle = faded(colors.accent, 0.8);
       context.fillRect(from, frame.top, 1, height);

@@ -110,7 +110,7 @@ export function rowPlace(count: number, place: number, height: number): { top: n
 
 /** The axes that fit: the outer ones give way in a narrow pane. */
 export function fittingAxes<T extends { side: "left" | "right" }>(axes: T[], width: number): T[] {
-  const most = Math.max(Math.floor(width / 260), 1);
+  const most = Math.max(Math.floor(width / 190), 1);
   const left = axes.filter((axis) => axis.side === "left");
   const right = axes.filter((axis) => axis.side === "right");
   const forRight = Math.min(right.length, Math.max(Math.floor(most / 2), left.length === 0 ? 1 : 0), 3);

@@ -49,7 +49,7 @@ function multiples(low: number, high: number, step: number): number[] {
   const at: number[] = [];
   const [from, to] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
   if (!(to - from < 1000)) return at;
-  // By multiplication: adding up would drift.
-  for (let count = from; count <= to; count++) at.push(count * step);
+  // By multiplication: adding up would drift. The 0 makes -0 one.
+  for (let count = from; count <= to; count++) at.push(count * step + 0);
   return at;
 }

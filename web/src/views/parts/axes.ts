@@ -127,6 +127,12 @@ export function drawAxes(
   context.textAlign = "right";
   if (labels.x) context.fillText(labels.x, frame.right, frame.bottom + 19);
   if (!labels.y) return;
+  if (labels.y.length <= 4) {
+    // A sign on its side is hard to read: V looks like >.
+    context.textAlign = "left";
+    context.fillText(labels.y, 4, 1);
+    return;
+  }
   context.save();
   context.translate(frame.left - 46, frame.top);
   context.rotate(-Math.PI / 2);

@@ -2,7 +2,7 @@ import type { ViewDefinition } from "../view";
 import { icon } from "./about";
 import { emptyScene, restoreScene, type SceneConfig } from "./config";
 import Scene from "./Scene.svelte";
-import { addSource } from "./sources";
+import { addSource, followActor } from "./sources";
 
 export { autoScene } from "./sources";
 
@@ -14,7 +14,7 @@ const view: ViewDefinition<SceneConfig> = {
   component: Scene,
   empty: emptyScene,
   restore: restoreScene,
-  add: (config, refs) => refs.filter((ref) => addSource(config, ref)).length > 0,
+  add: (config, refs) => refs.filter((ref) => followActor(config, ref) || addSource(config, ref)).length > 0,
 };
 
 export default view;

@@ -4,6 +4,7 @@ import { quaternion, slerp, unit, yawOf } from "../../angles";
 import { sameSeries, type SeriesRef } from "../../model";
 import { findPoses, fromCarla, guessReading, partsOfNumbers, shapeOf, type Pose, type Reading } from "../../poses";
 import { logs } from "../../store/session.svelte";
+import { actorOf } from "../carla/config";
 import { autoField, guessRole, placeOf, poseAround } from "../field/sources";
 import { emptyScene, type SceneConfig, type SceneSource, type Shape } from "./config";
 
@@ -113,6 +114,16 @@ export function addSource(config: SceneConfig, ref: SeriesRef): boolean {
     reading,
     hidden: false,
   });
+  return true;
+}
+
+/** Whose channel is dropped is followed: actors are in the picture anyway. */
+export function followActor(config: SceneConfig, ref: SeriesRef): boolean {
+  const actor = actorOf(ref);
+  if (actor === null) return false;
+  config.actors = true;
+  config.log = ref.log;
+  config.follow = { actor };
   return true;
 }
 

@@ -68,7 +68,8 @@ export function scalesOf(panel: Panel, width: number, height: number): { x: Scal
   const frame = frameOf(width, height);
   const by = (panel.across.high - panel.across.low) * 0.02;
   const across = { low: panel.across.low - by, high: panel.across.high + by };
-  const up = { low: 0, high: panel.highest * 1.06 || 1 };
+  // Shares that add up end at all of it.
+  const up = { low: 0, high: panel.highest === 1 && panel.parts ? 1 : panel.highest * 1.06 || 1 };
   return { x: new Scale(across, frame.left, frame.right), y: new Scale(up, frame.bottom, frame.top) };
 }
 

@@ -1,0 +1,53 @@
+/** A log of each dialect, as it looks when it is first opened: the preset shows what matters, and the channels are the log's. */
+
+import { expect, fileOf, logposeJson, test, type LogName } from "./base";
+
+interface Listed {
+  logs: { channels: { name: string }[] }[];
+}
+
+const DIALECTS: { name: LogName; kinds: string[] }[] = [
+  { name: "frc", kinds: ["graph", "field", "console", "events"] },
+  { name: "akit", kinds: ["graph", "events"] },
+  { name: "rlog", kinds: ["graph", "events"] },
+  { name: "rlog1", kinds: ["graph"] },
+  { name: "ds", kinds: ["graph", "events"] },
+  { name: "pcap", kinds: ["graph"] },
+  { name: "carla", kinds: ["carla", "graph"] },
+  { name: "refloat", kinds: ["board", "graph"] },
+  { name: "damaged", kinds: ["graph"] },
+];
+
+for (const { name, kinds } of DIALECTS) {
+  test(`${name}: a first layout, and all channels of the log`, async ({ page, open, picture }) => {
+    await open([name]);
+    const shown = await page
+      .getByTestId("pane")
+      .evaluateAll((panes) => panes.map((pane) => pane.getAttribute("data-kind")));
+    expect(shown).toEqual(expect.arrayContaining(kinds));
+    const session = (await (await page.request.get("/api/session")).json()) as { logs: { channels: number }[] };
+    const listed = logposeJson("list", fileOf(name)) as Listed;
+    const names = new Set(listed.logs.flatMap((log) => log.channels.map((channel) => channel.name)));
+    const answer = await (await page.request.get("/api/logs/0/channels")).json();
+    const told = new Set((answer as { channels: { name: string }[] }).channels.map((channel) => channel.name));
+    expect([...told].sort()).toEqual([...names].sort());
+    expect(session.logs).toHaveLength(1);
+    await picture(`open-${name}`);
+  });
+}
+
+test("several logs on one clock", async ({ page, open, picture }) => {
+  await open(["frc", "ds", "carla", "refloat"]);
+  const session = (await (await page.request.get("/api/session")).json()) as { logs: unknown[] };
+  expect(session.logs).toHaveLength(4);
+  await picture("open-several");
+});
+
+test("light, on a projector", async ({ page, open, picture }) => {
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await page.emulateMedia({ colorScheme: "light" });
+  await open(["frc"]);
+  await picture("open-frc-light-projector");
+  await open(["carla"]);
+  await picture("open-carla-light-projector");
+});

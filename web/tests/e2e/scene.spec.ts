@@ -1,0 +1,93 @@
+/** Poses and actors in 3D. */
+
+import type { Page } from "@playwright/test";
+import { readFile } from "node:fs/promises";
+import { encodeState } from "../../src/shell/hash";
+import { expect, fileOf, logpose, logposeJson, test } from "./base";
+
+/** The address of one pane that has the whole window. */
+function hash(config: unknown, cursor: number): string {
+  const root = { id: "p1", kind: "scene", title: "", config };
+  const tab = { id: "t1", title: "3D", root, active: "p1", maximised: null };
+  return `#${encodeState({ layout: { version: 1, tabs: [tab], current: "t1" }, clock: { cursor } })}`;
+}
+
+interface Pose {
+  translation: { x: number; y: number };
+  rotation: { value: number };
+}
+
+/** The picture that the pane's menu gives: its size, and how many bytes it takes. */
+async function png(page: Page): Promise<{ width: number; height: number; bytes: Buffer }> {
+  await page.getByTestId("pane-menu").first().click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Picture" }).click();
+  const bytes = await readFile(await (await saved).path());
+  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), bytes };
+}
+
+const drawn = (page: Page) => expect(page.getByTestId("scene-canvas")).toHaveAttribute("data-drawn", "true");
+
+test("a robot on its field is where the log has it", async ({ page, open, picture }) => {
+  const robot = { sources: [{ ref: { log: 0, name: "NT:/Drive/Pose", path: "" }, shape: "robot" }] };
+  await open(["frc"], hash(robot, 14));
+  await drawn(page);
+  const lines = logpose("cat", fileOf("frc"), "-y", "NT:/Drive/Pose", "-E", "14", "--json").trim().split("\n");
+  const { translation, rotation } = (JSON.parse(lines.at(-1) ?? "null") as { value: Pose }).value;
+  const angle = ((rotation.value * 180) / Math.PI).toFixed(1);
+  await expect(page.getByTestId("scene-pose")).toHaveText(
+    `(${translation.x.toFixed(2)}, ${translation.y.toFixed(2)}) m, ${angle}°`,
+  );
+  await picture("scene-robot");
+  const before = await png(page);
+  expect(before.width).toBeGreaterThan(1000);
+  expect(before.bytes.length).toBeGreaterThan(10_000);
+  // Another side is another picture, and so is another time.
+  await page.getByRole("button", { name: "Top" }).click();
+  const top = await png(page);
+  expect(top.bytes.equals(before.bytes)).toBe(false);
+  await page.getByTestId("scene-canvas").focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect(page.getByTestId("scene-pose")).not.toHaveText(
+    `(${translation.x.toFixed(2)}, ${translation.y.toFixed(2)}) m, ${angle}°`,
+  );
+  expect((await png(page)).bytes.equals(top.bytes)).toBe(false);
+});
+
+test("a scene without anything offers the robot of the log", async ({ page, open }) => {
+  await open(["frc"], hash({}, 14));
+  await expect(page.getByTestId("empty")).toContainText("Drop poses");
+  await page.getByTestId("scene-auto").click();
+  await drawn(page);
+  await expect(page.getByTestId("scene-pose").first()).toContainText(" m, ");
+});
+
+test("actors of a recording in 3D, one of them followed", async ({ page, open, picture }) => {
+  await open(["carla"], hash({}, 10.4));
+  await drawn(page);
+  await expect(page.getByTestId("scene")).toContainText("Junction");
+  await picture("scene-carla");
+  await page.getByTestId("scene-follow").selectOption({ label: "10 tesla model3 (hero)" });
+  await page.getByRole("button", { name: "Corner" }).click();
+  const told = logposeJson("carla", "state", fileOf("carla"), "--time", "10.4", "--actor", "10") as {
+    actors: { pose: { x: number; y: number; z: number } }[];
+  };
+  const { x, y, z } = told.actors[0]?.pose ?? { x: 0, y: 0, z: 0 };
+  await expect(page.getByTestId("carla-place")).toHaveText(`${x.toFixed(2)}, ${y.toFixed(2)}, ${z.toFixed(2)} m`);
+  await picture("scene-follow");
+  expect((await png(page)).bytes.length).toBeGreaterThan(10_000);
+  await page.getByTestId("scene-canvas").focus();
+  await page.keyboard.press("Escape");
+  await expect(page.getByTestId("carla-place")).toHaveCount(0);
+});
+
+test("the camera is in the address", async ({ page, open }) => {
+  const look = { from: [0, -30, 20], to: [0, 0, 0] };
+  await open(["carla"], hash({ look, follow: null }, 10.4));
+  await drawn(page);
+  const same = await png(page);
+  await page.reload();
+  await drawn(page);
+  expect((await png(page)).bytes.equals(same.bytes)).toBe(true);
+});

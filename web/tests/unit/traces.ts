@@ -1,0 +1,28 @@
+/** Traces for tests of what draws them. */
+
+import type { Trace } from "../../src/api";
+import type { Piece } from "../../src/store/tiles";
+import type { Place } from "../../src/views/graph/path";
+
+/** Buckets as `[t, u, first, min, max, last]`, samples as `[t, value]`. */
+export function trace(rows: number[][]): Trace {
+  const buckets = rows.map((row) => (row.length === 2 ? [row[0], row[0], row[1], row[1], row[1], row[1]] : row));
+  const column = (place: number) => Float64Array.from(buckets, (row) => row[place] ?? NaN);
+  return {
+    t: column(0),
+    u: column(1),
+    first: column(2),
+    min: column(3),
+    max: column(4),
+    last: column(5),
+    samples: rows.length,
+    raw: rows.every((row) => row.length === 2),
+    low: null,
+    high: null,
+  };
+}
+
+export const whole = (data: Trace): Piece<Trace>[] => [{ data, from: -Infinity, to: Infinity }];
+
+/** A unit is a pixel. */
+export const PLAIN: Place = { ax: 1, bx: 0, ay: 1, by: 0, factor: 1, offset: 0, log: false };
