@@ -37,7 +37,7 @@ export function drawField(context: Context, camera: Camera, kind: FieldKind, siz
   context.lineWidth = 1.5;
   context.stroke();
   if (kind !== "grid") drawWalls(context, camera, kind, size);
-  drawScale(context, camera, size, origin);
+  drawScale(context, camera, size, origin, kind !== "grid");
 }
 
 function drawGrid(context: Context, camera: Camera, tile: number | null, size: Size, origin: Origin): void {
@@ -140,7 +140,7 @@ function drawWalls(context: Context, camera: Camera, kind: FieldKind, { length, 
 }
 
 /** Metres along the two edges where the data have their zeros. */
-function drawScale(context: Context, camera: Camera, size: Size, origin: Origin): void {
+function drawScale(context: Context, camera: Camera, size: Size, origin: Origin, walls: boolean): void {
   const step = gridStep(camera.scale, 46);
   const start = fromField(0, 0, origin, size);
   const sign = origin === "red" ? -1 : 1;
@@ -152,7 +152,8 @@ function drawScale(context: Context, camera: Camera, size: Size, origin: Origin)
     // Outwards, whichever way the field is turned.
     const [dx, dy] = [camera.px(x + awayX, y + awayY) - px, camera.py(x + awayX, y + awayY) - py];
     const reach = Math.hypot(dx, dy) || 1;
-    label(context, text, px + (dx / reach) * 13, py + (dy / reach) * 13);
+    const away = awayX !== 0 && walls ? 22 : 13;
+    label(context, text, px + (dx / reach) * away, py + (dy / reach) * away);
   };
   const text = (value: number) => String(Math.round(value * 100) / 100);
   const [fromX, fromY] = origin === "red" ? [0, 0] : [start.x, start.y];

@@ -208,7 +208,7 @@ export class Scene {
     let [px, py, shade] = [NaN, NaN, -1];
     context.save();
     context.lineWidth = 2.5;
-    context.lineCap = context.lineJoin = "round";
+    context.lineJoin = "round";
     // Eight shades from faint to full: a stroke for each sample would cost more than all else.
     this.#motion.each(at, end - trail, end, (t, read) => {
       for (let column = 0; column < single.refs.length; column++) this.#buffer[column] = read(column);
