@@ -228,7 +228,7 @@ impl Browse {
             return Ok(None);
         }
         let track = self.track(channel)?;
-        let (mut pyramid, mut any) = (Pyramid::new(), false);
+        let (mut pyramid, mut any) = (Pyramid::bounded(CELLS), false);
         track.read(0..track.len(), &mut |time, value| {
             let number = numbers.find(value);
             any |= number.is_some();
@@ -334,3 +334,5 @@ fn no_channel(channel: ChannelId) -> Error {
 const PYRAMIDS: usize = 256 << 20;
 const ORDERS: usize = 256 << 20;
 const MOST: usize = 4096;
+/// Cells of one of them: for some 67 million samples as fine as any.
+const CELLS: usize = 1 << 21;
