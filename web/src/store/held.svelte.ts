@@ -1,19 +1,30 @@
 /** Values at the cursor, for everything that shows them. */
 
+import { untrack } from "svelte";
 import { postValues } from "../api";
 import type { Held, Reference } from "../api";
 import type { SeriesRef } from "../model";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
 
+const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
+
 /** Somebody who wants to know. */
 class Watcher {
   /** Where a name leads to nothing there is a null. */
   references: (Reference | null)[] = [];
   values = $state.raw<(Held | null)[]>([]);
-}
 
-const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
+  /** Other series are wanted. What is known of them already moves to its new place; nothing stays beside a wrong name. */
+  want(references: (Reference | null)[]): void {
+    const known = new Map<string, Held | null>();
+    this.references.forEach((reference, place) => {
+      if (reference) known.set(keyOf(reference), this.values[place] ?? null);
+    });
+    this.references = references;
+    this.values = references.map((reference) => (reference ? (known.get(keyOf(reference)) ?? null) : null));
+  }
+}
 
 /** Joins what all watchers want into one request a frame. One is under way at a time, always for the newest moment. */
 class Hub {
@@ -91,7 +102,8 @@ const hub = new Hub();
 export function heldAt(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
   const watcher = new Watcher();
   $effect(() => {
-    watcher.references = refs().map((ref) => logs.find(ref)?.reference ?? null);
+    const references = refs().map((ref) => logs.find(ref)?.reference ?? null);
+    untrack(() => watcher.want(references));
     hub.ask();
   });
   $effect(() => {

@@ -24,6 +24,9 @@ export interface LiveLog {
 /** The newest moment is guessed on between two ticks, but no longer than this many seconds. */
 const GUESS_S = 0.25;
 
+/** A step of the visible stretch that takes longer than this to draw is followed by a rest of the same length. */
+const SLOW_MS = 40;
+
 /** How often events of live logs are asked for. */
 const EVENTS_MS = 3000;
 
@@ -45,6 +48,9 @@ class Live {
   #lookAt = 0;
   /** The end that the last tick told, and when it told so. */
   #end: { t: number; at: number } | null = null;
+  /** When the visible stretch moved last, if no frame came since, and when it may move again. */
+  #moved: number | null = null;
+  #rest = 0;
 
   open(): void {
     this.#revisions = logs.logs.map((log) => log.revision);
@@ -72,12 +78,19 @@ class Live {
 
   /** A frame is about to be drawn: who follows sees time go on evenly, not by ticks. */
   frame(now: number): void {
-    if (!clock.following || !this.#end) return;
+    if (this.#moved !== null) {
+      const cost = now - this.#moved;
+      this.#rest = cost > SLOW_MS ? now + cost : 0;
+      this.#moved = null;
+    }
+    if (!clock.following || !this.#end || now < this.#rest) return;
     const passed = Math.min((now - this.#end.at) / 1000, GUESS_S);
     const flowing = this.connected && this.rate > 0;
     const target = this.#end.t + (flowing ? passed : 0);
     // Never back, and a guess that was too high waits for the data.
-    if (target > clock.last) clock.setBounds(clock.first, target);
+    if (target <= clock.last) return;
+    clock.setBounds(clock.first, target);
+    this.#moved = now;
   }
 
   #subscribe(): void {
@@ -94,9 +107,9 @@ class Live {
     clock.live = tick.logs.some((log) => log.state === "live" || log.state === "waiting");
     if (tick.start !== null && tick.end !== null) {
       this.#end = { t: tick.end, at: performance.now() };
-      if (!clock.following || tick.end > clock.last || tick.start !== clock.first) {
-        clock.setBounds(tick.start, Math.max(tick.end, clock.following ? clock.last : tick.end));
-      }
+      // Who follows is moved by frames, as fast as they can be drawn.
+      if (!clock.following) clock.setBounds(tick.start, tick.end);
+      else if (tick.start !== clock.first) clock.setBounds(tick.start, Math.max(tick.end, clock.last));
     }
     this.#look(tick);
     for (const log of tick.logs) {

@@ -44,7 +44,6 @@ class Logs {
     if (this.session.start !== null && this.session.end !== null) {
       clock.setBounds(this.session.start, this.session.end);
       clock.showAll();
-      clock.cursor = clock.first;
     }
     const [channels, events] = await Promise.all([
       Promise.all(this.session.logs.map((log) => getChannels(log.id))),
@@ -52,6 +51,7 @@ class Logs {
     ]);
     this.channels = channels.map((answer) => answer.channels);
     this.events = events;
+    clock.cursor = firstMoment(this.session, events);
     this.ready = true;
   }
 
@@ -92,6 +92,14 @@ class Logs {
     return ref;
   }
 }
+
+/** Where somebody begins to look: when the robot is first enabled, else the start of the first log. */
+function firstMoment(session: Session, events: Events[]): number {
+  const bands = events.flatMap((found) => found.bands).filter((band) => ENABLED.includes(band.kind));
+  return bands[0]?.start ?? session.logs.find((log) => log.start !== null)?.start ?? clock.first;
+}
+
+const ENABLED = ["auto", "teleop", "test"];
 
 function byName(channels: Channel[]): Map<string, Channel[]> {
   const names = new Map<string, Channel[]>();

@@ -1,10 +1,6 @@
 /** A log of each dialect, as it looks when it is first opened: the preset shows what matters, and the channels are the log's. */
 
-import { expect, fileOf, logposeJson, test, type LogName } from "./base";
-
-interface Listed {
-  logs: { channels: { name: string }[] }[];
-}
+import { answer, expect, fileOf, logposeJson, test, type LogName } from "./base";
 
 const DIALECTS: { name: LogName; kinds: string[] }[] = [
   { name: "frc", kinds: ["graph", "field", "console", "events"] },
@@ -25,11 +21,11 @@ for (const { name, kinds } of DIALECTS) {
       .getByTestId("pane")
       .evaluateAll((panes) => panes.map((pane) => pane.getAttribute("data-kind")));
     expect(shown).toEqual(expect.arrayContaining(kinds));
-    const session = (await (await page.request.get("/api/session")).json()) as { logs: { channels: number }[] };
-    const listed = logposeJson("list", fileOf(name)) as Listed;
-    const names = new Set(listed.logs.flatMap((log) => log.channels.map((channel) => channel.name)));
-    const answer = await (await page.request.get("/api/logs/0/channels")).json();
-    const told = new Set((answer as { channels: { name: string }[] }).channels.map((channel) => channel.name));
+    const session = await answer<{ logs: unknown[] }>(page, "/api/session");
+    const listed = logposeJson("list", fileOf(name)) as { name: string }[];
+    const names = new Set(listed.map((channel) => channel.name));
+    const { channels } = await answer<{ channels: { name: string }[] }>(page, "/api/logs/0/channels");
+    const told = new Set(channels.map((channel) => channel.name));
     expect([...told].sort()).toEqual([...names].sort());
     expect(session.logs).toHaveLength(1);
     await picture(`open-${name}`);
@@ -38,7 +34,7 @@ for (const { name, kinds } of DIALECTS) {
 
 test("several logs on one clock", async ({ page, open, picture }) => {
   await open(["frc", "ds", "carla", "refloat"]);
-  const session = (await (await page.request.get("/api/session")).json()) as { logs: unknown[] };
+  const session = await answer<{ logs: unknown[] }>(page, "/api/session");
   expect(session.logs).toHaveLength(4);
   await picture("open-several");
 });

@@ -2,7 +2,7 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
-import { BINARY, expect, fileOf, test } from "./base";
+import { answer, BINARY, expect, fileOf, test } from "./base";
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -35,14 +35,11 @@ for (const scheme of ["nt4", "rlog"]) {
       await page.keyboard.press("Escape");
       await page.waitForTimeout(3000);
       await picture(`live-${scheme}`);
-      // Back to the start: what was heard first is still there.
+      // Back to the start: what was heard first is still there. In the tree, Home would be its first row.
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       await page.keyboard.press("Home");
       await expect(follow).toHaveAttribute("aria-pressed", "false");
-      const session = (await (await page.request.get("/api/session")).json()) as {
-        start: number;
-        end: number;
-        logs: { state: string }[];
-      };
+      const session = await answer<{ start: number; end: number; logs: { state: string }[] }>(page, "/api/session");
       expect(session.end - session.start).toBeGreaterThan(2);
       expect(session.logs[0]?.state).toBe("live");
       await page.keyboard.press("l");

@@ -269,7 +269,8 @@ pub(super) fn threshold(name: &'static str, value: f64, unit: Option<&'static st
 /// Seconds as nanoseconds, within what a time holds.
 #[expect(clippy::cast_possible_truncation, reason = "a conversion of a float to an integer keeps to its range")]
 pub(super) fn nanos(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
+    // The least of all has no opposite.
+    ((seconds * 1e9).round() as i64).max(-i64::MAX)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "beyond 104 days the nanoseconds do not matter")]
