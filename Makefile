@@ -86,6 +86,10 @@ bench-live: ## one server and 500 clients on loopback: cycles, latency, processo
 	$(CARGO) build --release -p logpose-bench --bin live
 	target/release/live
 
+bench-view: ## the viewer's server on a log of 1 GB: opening, requests a second, latency, memory; stops by itself
+	$(CARGO) build --release -p logpose-bench --bin view --bin generate
+	target/release/view
+
 bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples in Chromium; memory of the page
 	$(CARGO) build --release -p logpose-cli -p logpose-bench
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
