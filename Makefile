@@ -68,6 +68,7 @@ web-tests: web/node_modules/ready ## checks the front end: format, types, units 
 
 viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then in web/artefacts
 	$(CARGO) build --locked --workspace --bins --examples
+	cd web && LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(NPM) run --silent unit -- tests/unit/commands.test.ts
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(NPM) run --silent e2e
 
 bless: ## accepts new transcripts and golden dumps; review the diff like code

@@ -1,8 +1,7 @@
 /** What a field view keeps. */
 
-import { seriesRef, type SeriesRef } from "../../model";
-import { LAYOUTS, PLAIN, type Layout, type Reading } from "../../poses";
 import { flag, items, oneOf, record, within } from "../restore";
+import { poseSource, type PoseSource } from "../source";
 import type { Look, Origin, Size, Turn } from "./geometry";
 
 export type Role = "robot" | "ghost" | "trajectory" | "points" | "arrows" | "targets" | "heat";
@@ -16,14 +15,8 @@ export const ROLES: Record<Role, string> = {
   heat: "Heat map",
 };
 
-export interface FieldSource {
-  ref: SeriesRef;
+export interface FieldSource extends PoseSource {
   role: Role;
-  /** Which of the colours of series. */
-  color: number;
-  /** How lists of numbers are read. */
-  reading: Reading;
-  hidden: boolean;
 }
 
 export type FieldKind = "frc" | "ftc" | "grid";
@@ -98,23 +91,8 @@ export function restoreField(data: unknown): FieldConfig {
 }
 
 function source(data: unknown): FieldSource[] {
-  const told = record(data);
-  const ref = seriesRef(told["ref"]);
-  if (!ref) return [];
-  const reading = record(told["reading"]);
-  return [
-    {
-      ref,
-      role: oneOf(told["role"], Object.keys(ROLES) as Role[], "robot"),
-      color: Math.round(within(told["color"], 0, 9, 0)),
-      reading: {
-        layout: oneOf(reading["layout"], Object.keys(LAYOUTS) as Layout[], PLAIN.layout),
-        degrees: flag(reading["degrees"], false),
-        inches: flag(reading["inches"], false),
-      },
-      hidden: flag(told["hidden"], false),
-    },
-  ];
+  const found = poseSource(data);
+  return found ? [{ ...found, role: oneOf(record(data)["role"], Object.keys(ROLES) as Role[], "robot") }] : [];
 }
 
 function sizeOf(data: unknown, plain: Size, low: number, high: number): Size {

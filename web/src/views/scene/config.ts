@@ -1,8 +1,7 @@
 /** What a 3D view keeps. */
 
-import { seriesRef, type SeriesRef } from "../../model";
-import { LAYOUTS, PLAIN, type Layout, type Reading } from "../../poses";
 import { flag, items, oneOf, record, within } from "../restore";
+import { poseSource, type PoseSource } from "../source";
 
 export type Shape = "robot" | "ghost" | "axes" | "points" | "path";
 export const SHAPES: Record<Shape, string> = {
@@ -13,14 +12,8 @@ export const SHAPES: Record<Shape, string> = {
   path: "Path",
 };
 
-export interface SceneSource {
-  ref: SeriesRef;
+export interface SceneSource extends PoseSource {
   shape: Shape;
-  /** Which of the colours of series. */
-  color: number;
-  /** How lists of numbers are read. */
-  reading: Reading;
-  hidden: boolean;
 }
 
 export type Ground = "auto" | "field" | "grid";
@@ -82,23 +75,8 @@ const whole = (data: unknown): number | null =>
   typeof data === "number" && Number.isInteger(data) && data >= 0 ? data : null;
 
 function source(data: unknown): SceneSource[] {
-  const told = record(data);
-  const ref = seriesRef(told["ref"]);
-  if (!ref) return [];
-  const reading = record(told["reading"]);
-  return [
-    {
-      ref,
-      shape: oneOf(told["shape"], Object.keys(SHAPES) as Shape[], "robot"),
-      color: Math.round(within(told["color"], 0, 9, 0)),
-      reading: {
-        layout: oneOf(reading["layout"], Object.keys(LAYOUTS) as Layout[], PLAIN.layout),
-        degrees: flag(reading["degrees"], false),
-        inches: flag(reading["inches"], false),
-      },
-      hidden: flag(told["hidden"], false),
-    },
-  ];
+  const found = poseSource(data);
+  return found ? [{ ...found, shape: oneOf(record(data)["shape"], Object.keys(SHAPES) as Shape[], "robot") }] : [];
 }
 
 function follow(data: unknown): Follow {

@@ -2,7 +2,16 @@
 
 import { quaternion, slerp, unit, yawOf } from "../../angles";
 import { sameSeries, type SeriesRef } from "../../model";
-import { findPoses, fromCarla, guessReading, partsOfNumbers, shapeOf, type Pose, type Reading } from "../../poses";
+import {
+  elements,
+  findPoses,
+  fromCarla,
+  guessReading,
+  partsOfNumbers,
+  shapeOf,
+  type Pose,
+  type Reading,
+} from "../../poses";
 import { logs } from "../../store/session.svelte";
 import { actorOf } from "../carla/config";
 import { autoField, guessRole, placeOf, poseAround } from "../field/sources";
@@ -29,7 +38,7 @@ export function solidOf(ref: SeriesRef, reading: Reading): { solid: Solid | null
   const shape = shapeOf(ref.path ? "" : found.channel.type, found.sort, fields);
   if (!shape) return null;
   const numbers = shape.kind === "numbers";
-  const parts = numbers ? partsOfNumbers(fields.length, reading) : shape.parts;
+  const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.parts;
   if (!parts || (shape.many && !numbers)) return { solid: null };
   const carla = shape.kind === "carla";
   // A heading of three angles stands behind roll and pitch.

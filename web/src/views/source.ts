@@ -1,0 +1,32 @@
+/** A series of poses, as views of space keep it. */
+
+import { seriesRef, type SeriesRef } from "../model";
+import { LAYOUTS, PLAIN, type Layout, type Reading } from "../poses";
+import { flag, oneOf, record, within } from "./restore";
+
+export interface PoseSource {
+  ref: SeriesRef;
+  /** Which of the colours of series. */
+  color: number;
+  /** How lists of numbers are read. */
+  reading: Reading;
+  hidden: boolean;
+}
+
+/** Reads one that somebody wrote; nothing if it names no series. */
+export function poseSource(data: unknown): PoseSource | null {
+  const told = record(data);
+  const ref = seriesRef(told["ref"]);
+  if (!ref) return null;
+  const reading = record(told["reading"]);
+  return {
+    ref,
+    color: Math.round(within(told["color"], 0, 9, 0)),
+    reading: {
+      layout: oneOf(reading["layout"], Object.keys(LAYOUTS) as Layout[], PLAIN.layout),
+      degrees: flag(reading["degrees"], false),
+      inches: flag(reading["inches"], false),
+    },
+    hidden: flag(told["hidden"], false),
+  };
+}
