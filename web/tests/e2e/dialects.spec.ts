@@ -28,6 +28,8 @@ for (const { name, kinds } of DIALECTS) {
     const told = new Set(channels.map((channel) => channel.name));
     expect([...told].sort()).toEqual([...names].sort());
     expect(session.logs).toHaveLength(1);
+    // What is asked for at first has come.
+    await page.waitForLoadState("networkidle");
     await picture(`open-${name}`);
   });
 }
@@ -36,6 +38,7 @@ test("several logs on one clock", async ({ page, open, picture }) => {
   await open(["frc", "ds", "carla", "refloat"]);
   const session = await answer<{ logs: unknown[] }>(page, "/api/session");
   expect(session.logs).toHaveLength(4);
+  await page.waitForLoadState("networkidle");
   await picture("open-several");
 });
 

@@ -308,6 +308,8 @@ test("a layout is saved as a file and loaded from one", async ({ page, open }, i
   await page.keyboard.press("Shift+X");
   await expect(page.getByTestId("tab")).toHaveCount(tabs - 1);
   const load = async (from: string) => {
+    // A chooser is only shown soon after a click.
+    await page.getByTestId("tab").first().click();
     const chooser = page.waitForEvent("filechooser");
     await page.keyboard.press("Control+o");
     await (await chooser).setFiles(from);
