@@ -1,7 +1,7 @@
 /** The window around the views: channels, panes, tabs, time, and all of it in the address. */
 
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
 import { BINARY, expect, fileOf, ready, test } from "./base";
 
@@ -317,19 +317,23 @@ test("a layout is saved as a file and loaded from one", async ({ page, open }, i
   await load(path);
   await expect(page.getByTestId("tab")).toHaveCount(tabs);
   await expect(panes(page).first()).toContainText("BatteryVoltage");
-  const odd = info.outputPath("odd.json");
-  writeFileSync(odd, '{"tabs": 7}');
-  await load(odd);
+  // Dropped on the window.
+  const drop = async (content: string, name: string) => {
+    const data = await page.evaluateHandle(
+      ([content, name]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([content], name, { type: "application/json" }));
+        return transfer;
+      },
+      [content, name] as const,
+    );
+    await page.dispatchEvent("body", "drop", { dataTransfer: data });
+  };
+  await drop('{"tabs": 7}', "odd.json");
   await expect(page.getByTestId("toast").filter({ hasText: "holds no layout" })).toBeVisible();
   await expect(page.getByTestId("tab")).toHaveCount(tabs);
-  // Dropped on the window.
   await page.keyboard.press("Shift+X");
-  const data = await page.evaluateHandle((text) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([text], "mine.logpose.json", { type: "application/json" }));
-    return transfer;
-  }, text);
-  await page.dispatchEvent("body", "drop", { dataTransfer: data });
+  await drop(text, "mine.logpose.json");
   await expect(page.getByTestId("tab")).toHaveCount(tabs);
 });
 
