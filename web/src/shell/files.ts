@@ -18,11 +18,6 @@ export function saveLayout(): void {
 
 /** Lets somebody choose a file. */
 export function chooseLayout(): void {
-  // Browsers show their chooser only right after somebody pressed or clicked something that they count.
-  if (!navigator.userActivation.isActive) {
-    toasts.show("A layout is in a file NAME.logpose.json", "info", { label: "Choose", run: chooseLayout });
-    return;
-  }
   const input = document.createElement("input");
   input.type = "file";
   input.accept = `.${ENDING},.json,application/json`;
