@@ -70,19 +70,7 @@ export function treeOf(log: number, channels: Channel[], refOf: (channel: Channe
       next.count++;
       parent = next;
     }
-    const ref = refOf(channel);
-    parent.children.push({
-      id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
-      label,
-      ref,
-      sort: channel.sort,
-      type: channel.type,
-      unit: channel.unit,
-      children: [],
-      fields: channel.fields,
-      count: 1,
-      aside: parent.aside,
-    });
+    parent.children.push(leaf(log, channel, refOf(channel), label, parent.aside));
   }
   for (const node of groups.values()) node.children = settle(node.children);
   return root.children.map(compact);
@@ -119,6 +107,22 @@ function compact(node: TreeNode): TreeNode {
   const only = node.children[0];
   if (node.ref || node.children.length !== 1 || !only || only.ref || only.aside) return node;
   return { ...only, label: `${node.label}/${only.label}` };
+}
+
+/** The row of a channel. */
+function leaf(log: number, channel: Channel, ref: SeriesRef, label: string, aside: boolean): TreeNode {
+  return {
+    id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
+    label,
+    ref,
+    sort: channel.sort,
+    type: channel.type,
+    unit: channel.unit,
+    children: [],
+    fields: channel.fields,
+    count: 1,
+    aside,
+  };
 }
 
 const madeOfFields = new WeakMap<TreeNode, TreeNode[]>();
@@ -206,19 +210,7 @@ export function entriesOf(log: number, channels: Channel[], refOf: (channel: Cha
   for (const channel of channels) {
     const ref = refOf(channel);
     const aside = partsOf(channel.name).includes(ASIDE);
-    const node: TreeNode = {
-      id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
-      label: channel.name,
-      ref,
-      sort: channel.sort,
-      type: channel.type,
-      unit: channel.unit,
-      children: [],
-      fields: channel.fields,
-      count: 1,
-      aside,
-    };
-    add(channel, ref, node);
+    add(channel, ref, leaf(log, channel, ref, channel.name, aside));
   }
   return entries;
 }
