@@ -1,9 +1,9 @@
-/** What all canvases share: colours of the theme, fonts, shapes, pictures as files. */
+/** What all canvases share: colours of the theme, fonts, shapes. */
 
 import { createSubscriber } from "svelte/reactivity";
-import type { Paint } from "./painter.svelte";
+import type { Context, Paint } from "./painter.svelte";
 
-export { painter, type Paint } from "./painter.svelte";
+export { painter, type Context, type Paint } from "./painter.svelte";
 
 const subscribe = createSubscriber((update) => {
   const observer = new MutationObserver(update);
@@ -47,7 +47,7 @@ export const font = (size: number, weight = 400, family: "--font" | "--mono" = "
 
 /** Text with its middle, left or right at a point. */
 export function label(
-  context: CanvasRenderingContext2D,
+  context: Context,
   text: string,
   x: number,
   y: number,
@@ -60,14 +60,7 @@ export function label(
 }
 
 /** A line with a head at its end, in the context's stroke colour and width. */
-export function arrow(
-  context: CanvasRenderingContext2D,
-  x0: number,
-  y0: number,
-  x1: number,
-  y1: number,
-  head: number,
-): void {
+export function arrow(context: Context, x0: number, y0: number, x1: number, y1: number, head: number): void {
   const angle = Math.atan2(y1 - y0, x1 - x0);
   const size = Math.min(head, Math.hypot(x1 - x0, y1 - y0));
   context.beginPath();
@@ -85,7 +78,8 @@ export class Backdrop {
   #key = "";
 
   /** Draws with `paint` again only if `key`, the size or the theme is another one. */
-  draw(context: CanvasRenderingContext2D, width: number, height: number, key: string, paint: Paint): void {
+  draw(context: Context, width: number, height: number, key: string, paint: Paint): void {
+    if (!(context instanceof CanvasRenderingContext2D)) return paint(context, width, height);
     const ratio = context.getTransform().a;
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
     const whole = `${across} ${down} ${color("--bg")} ${key}`;
@@ -100,20 +94,4 @@ export class Backdrop {
     }
     context.drawImage(this.#canvas, 0, 0, width, height);
   }
-}
-
-/** The picture as a PNG, twice as fine as on a plain screen, on the colour of panels. */
-export async function picture(paint: Paint, width: number, height: number, ratio = 2): Promise<Blob> {
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser has no canvas");
-  context.scale(ratio, ratio);
-  context.fillStyle = color("--panel");
-  context.fillRect(0, 0, width, height);
-  paint(context, width, height);
-  return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large"))), "image/png"),
-  );
 }

@@ -2,8 +2,50 @@
 
 import type { Attachment } from "svelte/attachments";
 
+/** What pictures are drawn on: a canvas, or an SVG that keeps what a canvas is told. */
+export type Context = Pick<
+  CanvasRenderingContext2D,
+  | "save"
+  | "restore"
+  | "translate"
+  | "rotate"
+  | "scale"
+  | "getTransform"
+  | "setLineDash"
+  | "beginPath"
+  | "closePath"
+  | "moveTo"
+  | "lineTo"
+  | "bezierCurveTo"
+  | "quadraticCurveTo"
+  | "rect"
+  | "roundRect"
+  | "arc"
+  | "fill"
+  | "stroke"
+  | "fillRect"
+  | "clip"
+  | "fillText"
+  | "strokeText"
+  | "measureText"
+  | "createLinearGradient"
+  | "drawImage"
+  | "fillStyle"
+  | "strokeStyle"
+  | "lineWidth"
+  | "lineJoin"
+  | "lineCap"
+  | "font"
+  | "textAlign"
+  | "textBaseline"
+  | "globalAlpha"
+  | "imageSmoothingQuality"
+  | "shadowColor"
+  | "shadowBlur"
+>;
+
 /** Draws a picture of that size, in CSS pixels, on a clear canvas. What state it reads, it depends on. */
-export type Paint = (context: CanvasRenderingContext2D, width: number, height: number) => void;
+export type Paint = (context: Context, width: number, height: number) => void;
 
 /**
  * `<canvas {@attach painter(paint)}>`: paints at once when state that `paint` read is another, or the size, but never

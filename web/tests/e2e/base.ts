@@ -4,9 +4,11 @@ import { expect, test as plain, type Page } from "@playwright/test";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { encodeState } from "../../src/shell/hash";
 
 export { expect };
 
@@ -125,6 +127,29 @@ export const test = plain.extend<Fixtures, { servers: Servers }>({
     });
   },
 });
+
+/** The address of one view in the whole window. */
+export function alone(kind: string, config: unknown, clock: unknown = {}): string {
+  const root = { id: "p1", kind, title: "", config };
+  const tabs = [{ id: "t1", title: "", root, active: "p1", maximised: null }];
+  return `#${encodeState({ version: 1, layout: { version: 1, tabs, current: "t1" }, clock })}`;
+}
+
+/** The file that an entry of the pane's menu gives. */
+export async function exported(page: Page, item: RegExp): Promise<{ name: string; bytes: Buffer }> {
+  const saved = page.waitForEvent("download");
+  await page.getByTestId("pane-menu").first().click();
+  await page.getByRole("menuitem", { name: item }).first().click();
+  const file = await saved;
+  return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
+}
+
+/** The picture that the pane's menu gives, and its size. */
+export async function exportedPng(page: Page): Promise<{ name: string; bytes: Buffer; width: number; height: number }> {
+  const { name, bytes } = await exported(page, /^Picture.*\(PNG\)/);
+  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+  return { name, bytes, width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
 
 /** Waits until the channels are there and nothing is being asked for. */
 export async function ready(page: Page): Promise<void> {

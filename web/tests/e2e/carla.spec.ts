@@ -1,16 +1,9 @@
 /** CARLA from above: what is told of an actor is what `logpose carla state` says. */
 
 import type { Page } from "@playwright/test";
-import { readFile } from "node:fs/promises";
-import { encodeState } from "../../src/shell/hash";
-import { expect, fileOf, logposeJson, test } from "./base";
+import { alone, exportedPng, expect, fileOf, logposeJson, test } from "./base";
 
-/** The address of one pane that has the whole window. */
-function hash(config: unknown, cursor: number): string {
-  const root = { id: "p1", kind: "carla", title: "", config };
-  const tab = { id: "t1", title: "carla", root, active: "p1", maximised: null };
-  return `#${encodeState({ layout: { version: 1, tabs: [tab], current: "t1" }, clock: { cursor } })}`;
-}
+const hash = (config: unknown, cursor: number) => alone("carla", config, { cursor });
 
 interface Actor {
   actor: number;
@@ -146,15 +139,10 @@ test("it plays without a hole, and the picture is a file", async ({ page, open }
   await page.keyboard.press("Space");
   await expect.poll(() => place.textContent()).not.toBe(before);
   await page.keyboard.press("Space");
-  await page.getByTestId("pane-menu").first().click();
-  const saved = page.waitForEvent("download");
-  await page.getByRole("menuitem", { name: "Picture" }).click();
-  const file = await saved;
-  expect(file.suggestedFilename()).toMatch(/^Junction.*\.png$/);
-  const bytes = await readFile(await file.path());
-  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
-  expect(bytes.readUInt32BE(16)).toBeGreaterThan(1000);
-  expect(bytes.length).toBeGreaterThan(10_000);
+  const file = await exportedPng(page);
+  expect(file.name).toMatch(/^Junction.*\.png$/);
+  expect(file.width).toBeGreaterThan(1000);
+  expect(file.bytes.length).toBeGreaterThan(10_000);
 });
 
 test("a log without a recording says what is missing", async ({ page, open }) => {

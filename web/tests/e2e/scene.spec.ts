@@ -1,30 +1,13 @@
 /** Poses and actors in 3D. */
 
 import type { Page } from "@playwright/test";
-import { readFile } from "node:fs/promises";
-import { encodeState } from "../../src/shell/hash";
-import { expect, fileOf, logpose, logposeJson, test } from "./base";
+import { alone, exportedPng, expect, fileOf, logpose, logposeJson, test } from "./base";
 
-/** The address of one pane that has the whole window. */
-function hash(config: unknown, cursor: number): string {
-  const root = { id: "p1", kind: "scene", title: "", config };
-  const tab = { id: "t1", title: "3D", root, active: "p1", maximised: null };
-  return `#${encodeState({ layout: { version: 1, tabs: [tab], current: "t1" }, clock: { cursor } })}`;
-}
+const hash = (config: unknown, cursor: number) => alone("scene", config, { cursor });
 
 interface Pose {
   translation: { x: number; y: number };
   rotation: { value: number };
-}
-
-/** The picture that the pane's menu gives: its size, and how many bytes it takes. */
-async function png(page: Page): Promise<{ width: number; height: number; bytes: Buffer }> {
-  await page.getByTestId("pane-menu").first().click();
-  const saved = page.waitForEvent("download");
-  await page.getByRole("menuitem", { name: "Picture" }).click();
-  const bytes = await readFile(await (await saved).path());
-  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
-  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), bytes };
 }
 
 const drawn = (page: Page) => expect(page.getByTestId("scene-canvas")).toHaveAttribute("data-drawn", "true");
@@ -40,19 +23,19 @@ test("a robot on its field is where the log has it", async ({ page, open, pictur
     `(${translation.x.toFixed(2)}, ${translation.y.toFixed(2)}) m, ${angle}°`,
   );
   await picture("scene-robot");
-  const before = await png(page);
+  const before = await exportedPng(page);
   expect(before.width).toBeGreaterThan(1000);
   expect(before.bytes.length).toBeGreaterThan(10_000);
   // Another side is another picture, and so is another time.
   await page.getByRole("button", { name: "Top" }).click();
-  const top = await png(page);
+  const top = await exportedPng(page);
   expect(top.bytes.equals(before.bytes)).toBe(false);
   await page.getByTestId("scene-canvas").focus();
   await page.keyboard.press("Shift+ArrowRight");
   await expect(page.getByTestId("scene-pose")).not.toHaveText(
     `(${translation.x.toFixed(2)}, ${translation.y.toFixed(2)}) m, ${angle}°`,
   );
-  expect((await png(page)).bytes.equals(top.bytes)).toBe(false);
+  expect((await exportedPng(page)).bytes.equals(top.bytes)).toBe(false);
 });
 
 test("a scene without anything offers the robot of the log", async ({ page, open }) => {
@@ -76,7 +59,7 @@ test("actors of a recording in 3D, one of them followed", async ({ page, open, p
   const { x, y, z } = told.actors[0]?.pose ?? { x: 0, y: 0, z: 0 };
   await expect(page.getByTestId("carla-place")).toHaveText(`${x.toFixed(2)}, ${y.toFixed(2)}, ${z.toFixed(2)} m`);
   await picture("scene-follow");
-  expect((await png(page)).bytes.length).toBeGreaterThan(10_000);
+  expect((await exportedPng(page)).bytes.length).toBeGreaterThan(10_000);
   await page.getByTestId("scene-canvas").focus();
   await page.keyboard.press("Escape");
   await expect(page.getByTestId("carla-place")).toHaveCount(0);
@@ -86,8 +69,8 @@ test("the camera is in the address", async ({ page, open }) => {
   const look = { from: [0, -30, 20], to: [0, 0, 0] };
   await open(["carla"], hash({ look, follow: null }, 10.4));
   await drawn(page);
-  const same = await png(page);
+  const same = await exportedPng(page);
   await page.reload();
   await drawn(page);
-  expect((await png(page)).bytes.equals(same.bytes)).toBe(true);
+  expect((await exportedPng(page)).bytes.equals(same.bytes)).toBe(true);
 });

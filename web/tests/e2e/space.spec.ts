@@ -1,16 +1,9 @@
 /** Views of space: fields, swerve, joysticks, boards; what they tell is what the log has. */
 
 import type { Page } from "@playwright/test";
-import { readFile } from "node:fs/promises";
-import { encodeState } from "../../src/shell/hash";
-import { expect, fileOf, logpose, test, type LogName } from "./base";
+import { alone, exportedPng, expect, fileOf, logpose, test, type LogName } from "./base";
 
-/** The address of one pane that has the whole window. */
-function hash(kind: string, config: unknown, cursor: number): string {
-  const root = { id: "p1", kind, title: "", config };
-  const tab = { id: "t1", title: kind, root, active: "p1", maximised: null };
-  return `#${encodeState({ layout: { version: 1, tabs: [tab], current: "t1" }, clock: { cursor } })}`;
-}
+const hash = (kind: string, config: unknown, cursor: number) => alone(kind, config, { cursor });
 
 const at = (name: string, log = 0) => ({ log, name, path: "" });
 
@@ -21,22 +14,6 @@ function held<T>(log: LogName, channel: string, t: number): T {
 }
 
 const degrees = (radians: number) => (radians * 180) / Math.PI;
-
-/** The picture that the pane's menu gives, and its size. */
-async function png(page: Page): Promise<{ name: string; width: number; height: number; bytes: number }> {
-  await page.getByTestId("pane-menu").first().click();
-  const saved = page.waitForEvent("download");
-  await page.getByRole("menuitem", { name: "Picture" }).click();
-  const file = await saved;
-  const bytes = await readFile(await file.path());
-  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
-  return {
-    name: file.suggestedFilename(),
-    width: bytes.readUInt32BE(16),
-    height: bytes.readUInt32BE(20),
-    bytes: bytes.length,
-  };
-}
 
 interface Pose {
   translation: { x: number; y: number };
@@ -117,10 +94,10 @@ test.describe("field", () => {
     await open(["frc"], hash("field", robot, 14));
     await expect(page.getByTestId("pose")).toContainText("m,");
     const canvas = (await page.getByTestId("field").locator("canvas").boundingBox()) ?? { width: 0, height: 0 };
-    const file = await png(page);
+    const file = await exportedPng(page);
     expect(file.name).toMatch(/^FRC_.*-field\.png$/);
     expect(file.width).toBe(Math.round(canvas.width * 2));
-    expect(file.bytes).toBeGreaterThan(10_000);
+    expect(file.bytes.length).toBeGreaterThan(10_000);
     await page.getByTestId("pane-menu").click();
     await page.getByRole("menuitem", { name: "Samples" }).click();
     await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain("logpose cat");
@@ -141,7 +118,7 @@ test("swerve: modules and chassis as the log has them", async ({ page, open, pic
   const { vx, vy } = held<{ vx: number; vy: number }>("frc", "NT:/Drive/ChassisSpeeds", 28);
   await expect(page.getByTestId("speeds")).toContainText(`${Math.hypot(vx, vy).toFixed(2)} m/s`);
   await picture("swerve");
-  expect((await png(page)).bytes).toBeGreaterThan(5_000);
+  expect((await exportedPng(page)).bytes.length).toBeGreaterThan(5_000);
 });
 
 test.describe("joysticks", () => {
@@ -153,7 +130,7 @@ test.describe("joysticks", () => {
     await expect(page.getByTestId("buttons")).toHaveText(down.join(" "));
     await picture("joysticks");
     await page.getByLabel("Layout of joystick 0").selectOption("Generic");
-    expect((await png(page)).bytes).toBeGreaterThan(3_000);
+    expect((await exportedPng(page)).bytes.length).toBeGreaterThan(3_000);
   });
 
   test("of AdvantageKit and of a capture have names", async ({ page, open }) => {
@@ -186,7 +163,7 @@ test.describe("board", () => {
     await expect(page.getByTestId("state")).toHaveText("running");
     await expect(page.getByTestId("warning")).toHaveText([held<string>("refloat", "/refloat/adjustment", 597.4)]);
     await picture("board");
-    expect((await png(page)).bytes).toBeGreaterThan(5_000);
+    expect((await exportedPng(page)).bytes.length).toBeGreaterThan(5_000);
   });
 
   test("warns at the end of the ride, and counts in miles", async ({ page, open, picture }) => {

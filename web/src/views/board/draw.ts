@@ -1,10 +1,8 @@
 /** A board drawn by us: from the side, from behind, its footpads, and what is left of duty and current. */
 
 import { radians } from "../../angles";
-import { color, faded, font, label } from "../../canvas";
+import { color, faded, font, label, type Context } from "../../canvas";
 import { currentHeadroom, dutyLevel, type Level, type Limits, type Ride } from "./ride";
-
-type Context = CanvasRenderingContext2D;
 
 const HUES: Record<Level, string> = { good: "--good", warning: "--warning", error: "--error" };
 

@@ -1,7 +1,7 @@
 /** Draws a moment of a recording from above. */
 
 import type { CarlaCollision } from "../../api";
-import { faded, font, label } from "../../canvas";
+import { faded, font, label, type Context } from "../../canvas";
 import { scaleBar, toScreen, visible, within, type Extent } from "./camera";
 import { nameOf, type Kind, type Life } from "./cast";
 import type { Coloring } from "./config";
@@ -16,8 +16,6 @@ export const FADES = 2.5;
 /** The speed at which colours end, in metres a second. */
 export const FASTEST = 20;
 const MOST_LABELS = 250;
-
-type Context = CanvasRenderingContext2D;
 
 export function draw(context: Context, width: number, height: number, scene: Scene): void {
   const seen = visible(scene.camera, width, height);

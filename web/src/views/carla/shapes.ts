@@ -1,11 +1,9 @@
 /** Actors as they look from above. */
 
-import { faded, font, label } from "../../canvas";
+import { faded, font, label, type Context } from "../../canvas";
 import type { Kind, Life } from "./cast";
 import * as lights from "./lights";
 import type { Palette, Scene } from "./picture";
-
-type Context = CanvasRenderingContext2D;
 
 /** What shows who is meant: a ring around the small, a frame around the large. */
 export function halo(context: Context, life: Life, strong: boolean, { palette, camera }: Scene): void {

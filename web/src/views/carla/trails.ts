@@ -1,6 +1,6 @@
 /** Where actors came from: the last seconds as lines that fade. */
 
-import { faded } from "../../canvas";
+import { faded, type Context } from "../../canvas";
 import { toScreen, within, type Extent } from "./camera";
 import type { Kind } from "./cast";
 import type { Scene } from "./picture";
@@ -12,13 +12,7 @@ const CLOSE = 2.5;
 
 const MOVING: ReadonlySet<Kind> = new Set(["vehicle", "bicycle", "motorcycle", "walker", "other"]);
 
-export function drawTrails(
-  context: CanvasRenderingContext2D,
-  width: number,
-  height: number,
-  scene: Scene,
-  seen: Extent,
-): void {
+export function drawTrails(context: Context, width: number, height: number, scene: Scene, seen: Extent): void {
   const { now, cast, camera, t, trail, palette } = scene;
   const paths = new Map<string, Path2D[]>();
   for (let place = 0; place < now.count; place++) {

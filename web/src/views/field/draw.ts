@@ -1,11 +1,9 @@
 /** The drawings of a field view: our own fields, robots, ways and marks. */
 
-import { arrow, color, faded, font, label } from "../../canvas";
+import { arrow, color, faded, font, label, type Context } from "../../canvas";
 import type { FieldKind } from "./config";
 import { gridStep, type Camera, type Origin, type Size } from "./geometry";
 import { fromField } from "./geometry";
-
-type Context = CanvasRenderingContext2D;
 
 function corners(context: Context, camera: Camera, x0: number, y0: number, x1: number, y1: number): void {
   context.beginPath();

@@ -1,6 +1,6 @@
 /** What a field shows at the cursor: where its sources are, where time was spent, and the picture of it all. */
 
-import { Backdrop, color, faded, seriesColor } from "../../canvas";
+import { Backdrop, color, faded, seriesColor, type Context } from "../../canvas";
 import { decodePoses, poseText } from "../../poses";
 import { clock } from "../../store/clock.svelte";
 import { heldAt } from "../../store/held.svelte";
@@ -17,8 +17,6 @@ export interface Point {
   x: number;
   y: number;
 }
-
-type Context = CanvasRenderingContext2D;
 
 /** To be made while a component is. */
 export class Scene {

@@ -2,6 +2,7 @@
 
 import type { Trace } from "../../api";
 import type { Piece } from "../../store/tiles";
+import { short } from "../../svg";
 import type { Style } from "./config";
 
 /** Where a path goes: a `Path2D`, or the text of an SVG. */
@@ -264,5 +265,3 @@ export class SvgPen implements Pen {
     return this.#text.join("");
   }
 }
-
-const short = (value: number): string => String(Math.round(value * 100) / 100);

@@ -1,6 +1,6 @@
 /** The picture as an SVG: the same scene, the same paths. */
 
-import { formatNumber } from "../../format";
+import { escaped, inked, short } from "../../svg";
 import { runLook, runText, shortened, unitText } from "./paint";
 import { sampleDots, SvgPen, tracePath } from "./path";
 import { placeOf } from "./plot";
@@ -37,12 +37,14 @@ export function svgOf(scene: Scene, frame: Frame, legend: LegendLine[], at: numb
   const parts: string[] = [];
   const rect = (x: number, y: number, width: number, height: number, fill: string, more = "") =>
     parts.push(
-      `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(width, 0))}" height="${n(height)}" ${paint("fill", fill)}${more}/>`,
+      `<rect x="${short(x)}" y="${short(y)}" width="${short(Math.max(width, 0))}" height="${short(height)}" ${inked("fill", fill)}${more}/>`,
     );
   const line = (x0: number, y0: number, x1: number, y1: number, stroke: string, more = "") =>
-    parts.push(`<path d="M${n(x0)} ${n(y0)}L${n(x1)} ${n(y1)}" ${paint("stroke", stroke)}${more}/>`);
+    parts.push(`<path d="M${short(x0)} ${short(y0)}L${short(x1)} ${short(y1)}" ${inked("stroke", stroke)}${more}/>`);
   const text = (x: number, y: number, what: string, fill: string, anchor = "start", more = "") =>
-    parts.push(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" text-anchor="${anchor}"${more}>${escape(what)}</text>`);
+    parts.push(
+      `<text x="${short(x)}" y="${short(y)}" fill="${fill}" text-anchor="${anchor}"${more}>${escaped(what)}</text>`,
+    );
 
   rect(0, 0, width, height, palette.panel);
   for (const band of scene.bands) {
@@ -91,7 +93,7 @@ export function svgOf(scene: Scene, frame: Frame, legend: LegendLine[], at: numb
       one.style === "points"
         ? `fill="${one.color}"`
         : `fill="none" stroke="${one.color}" stroke-width="${one.width}" stroke-linejoin="round"`;
-    parts.push(`<path d="${pen.text}" ${look}><title>${escape(one.name)}</title></path>`);
+    parts.push(`<path d="${pen.text}" ${look}><title>${escaped(one.name)}</title></path>`);
     if (dots.text) parts.push(`<path d="${dots.text}" fill="${one.color}"/>`);
   }
   parts.push("</g>");
@@ -124,7 +126,7 @@ export function svgOf(scene: Scene, frame: Frame, legend: LegendLine[], at: numb
     );
     if (from < left) continue;
     parts.push(
-      `<path d="M${n(from - 4)} ${n(frame.top - 1)}h9l-4.5 7z" fill="${color}"><title>${escape(alert.text)}</title></path>`,
+      `<path d="M${short(from - 4)} ${short(frame.top - 1)}h9l-4.5 7z" fill="${color}"><title>${escaped(alert.text)}</title></path>`,
     );
   }
   if (at !== null && at >= scene.start && at <= scene.end) line(x(at), frame.top, x(at), foot, palette.text);
@@ -138,20 +140,9 @@ export function svgOf(scene: Scene, frame: Frame, legend: LegendLine[], at: numb
     text(lx + 20, ly + 10, one.text ? `${one.name}  ${one.text}` : one.name, palette.text);
   });
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${n(width)}" height="${n(height)}" viewBox="0 0 ${n(width)} ${n(height)}" ` +
-    `font-family="${escape(palette.font)}" font-size="11"><title>${escape(title)}</title>` +
-    `<defs><clipPath id="plot"><rect x="${n(left)}" y="${n(frame.top)}" width="${n(frame.width)}" height="${n(frame.height)}"/></clipPath></defs>` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${short(width)}" height="${short(height)}" viewBox="0 0 ${short(width)} ${short(height)}" ` +
+    `font-family="${escaped(palette.font)}" font-size="11"><title>${escaped(title)}</title>` +
+    `<defs><clipPath id="plot"><rect x="${short(left)}" y="${short(frame.top)}" width="${short(frame.width)}" height="${short(frame.height)}"/></clipPath></defs>` +
     `${parts.join("\n")}</svg>\n`
   );
 }
-
-/** Colours with an opacity are written as two attributes: not every program reads `#rrggbbaa`. */
-function paint(attribute: "fill" | "stroke", color: string): string {
-  if (!/^#[0-9a-f]{8}$/i.test(color)) return `${attribute}="${color}"`;
-  return `${attribute}="${color.slice(0, 7)}" ${attribute}-opacity="${formatNumber(parseInt(color.slice(7), 16) / 255, 3)}"`;
-}
-
-const n = (value: number): string => String(Math.round(value * 100) / 100);
-
-const escape = (text: string): string =>
-  text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign] ?? sign);

@@ -1,9 +1,7 @@
 /** Joysticks drawn by us: gamepads, flight sticks, and plain axes and buttons for all others. */
 
-import { color, faded, font, label } from "../../canvas";
+import { color, faded, font, label, type Context } from "../../canvas";
 import { pulled, WIRINGS, type Pad, type State, type Wiring } from "./sticks";
-
-type Context = CanvasRenderingContext2D;
 
 export function drawStick(context: Context, width: number, height: number, pad: Pad, state: State): void {
   if (pad === "generic") return drawGeneric(context, width, height, state);

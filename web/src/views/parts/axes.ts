@@ -1,6 +1,6 @@
 /** Axes of plots that are not over the shared time: marks at round numbers, and how they are drawn. */
 
-import { color, font } from "../../canvas";
+import { color, font, type Context } from "../../canvas";
 import { formatStep } from "../../format";
 
 export interface Span {
@@ -84,13 +84,7 @@ export interface AxisLabels {
 }
 
 /** Draws a grid, its numbers and the names of the axes. */
-export function drawAxes(
-  context: CanvasRenderingContext2D,
-  frame: Frame,
-  x: Scale,
-  y: Scale,
-  labels: AxisLabels,
-): void {
+export function drawAxes(context: Context, frame: Frame, x: Scale, y: Scale, labels: AxisLabels): void {
   const across = ticks(x.span, (frame.right - frame.left) / 90);
   const down = ticks(y.span, (frame.bottom - frame.top) / 44);
   const textX = labels.formatX ?? formatStep;

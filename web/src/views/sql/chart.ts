@@ -1,6 +1,6 @@
 /** An answer drawn over its first column. */
 
-import { color, seriesColor } from "../../canvas";
+import { color, seriesColor, type Context } from "../../canvas";
 import { formatTime } from "../../format";
 import { drawAxes, frameOf, roomy, Scale, spanOf } from "../parts/axes";
 
@@ -19,13 +19,7 @@ export function scalesOf(chart: Chart, width: number, height: number): { x: Scal
   return { x: new Scale(across, frame.left, frame.right), y: new Scale(up, frame.bottom, frame.top) };
 }
 
-export function drawChart(
-  context: CanvasRenderingContext2D,
-  width: number,
-  height: number,
-  chart: Chart,
-  cursor: number | null,
-): void {
+export function drawChart(context: Context, width: number, height: number, chart: Chart, cursor: number | null): void {
   const frame = frameOf(width, height);
   const { x, y } = scalesOf(chart, width, height);
   const only = chart.lines.length === 1 ? chart.lines[0] : undefined;

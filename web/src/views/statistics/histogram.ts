@@ -1,6 +1,6 @@
 /** Histograms of several series over each other. */
 
-import { color, faded, font, seriesColor } from "../../canvas";
+import { color, faded, font, seriesColor, type Context } from "../../canvas";
 import { formatCount, formatNumber, formatStep } from "../../format";
 import type { Stats } from "../../api";
 import { drawAxes, frameOf, Scale, type Span } from "../parts/axes";
@@ -75,7 +75,7 @@ export function scalesOf(panel: Panel, width: number, height: number): { x: Scal
 
 /** Draws a panel; `pointer` is where somebody points, in pixels. */
 export function drawPanel(
-  context: CanvasRenderingContext2D,
+  context: Context,
   width: number,
   height: number,
   panel: Panel,
@@ -92,18 +92,18 @@ export function drawPanel(
   const several = panel.shapes.length > 1;
   for (const shape of panel.shapes) {
     const line = seriesColor(shape.place);
-    const path = new Path2D();
-    path.moveTo(x.at(shape.edges[0] ?? 0), y.at(0));
+    context.beginPath();
+    context.moveTo(x.at(shape.edges[0] ?? 0), y.at(0));
     shape.heights.forEach((up, at) => {
-      path.lineTo(x.at(shape.edges[at] ?? 0), y.at(up));
-      path.lineTo(x.at(shape.edges[at + 1] ?? 0), y.at(up));
+      context.lineTo(x.at(shape.edges[at] ?? 0), y.at(up));
+      context.lineTo(x.at(shape.edges[at + 1] ?? 0), y.at(up));
     });
-    path.lineTo(x.at(shape.edges.at(-1) ?? 0), y.at(0));
+    context.lineTo(x.at(shape.edges.at(-1) ?? 0), y.at(0));
     context.fillStyle = faded(line, several ? 0.22 : 0.35);
-    context.fill(path);
+    context.fill();
     context.strokeStyle = line;
     context.lineWidth = 1.4;
-    context.stroke(path);
+    context.stroke();
   }
   for (const shape of panel.shapes) {
     if (shape.held === null || !Number.isFinite(shape.held)) continue;

@@ -1,9 +1,7 @@
 /** The picture of a swerve drive: a frame, four wheels, their speeds, and where the robot goes. */
 
-import { arrow, color, faded, font, label } from "../../canvas";
+import { arrow, color, faded, font, label, type Context } from "../../canvas";
 import type { Module, Speeds } from "./modules";
-
-type Context = CanvasRenderingContext2D;
 
 export interface Swerve {
   places: { corner: string; x: number; y: number }[];

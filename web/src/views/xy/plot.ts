@@ -1,7 +1,7 @@
 /** One series against another. */
 
 import type { Rows } from "../../api";
-import { color, faded, seriesColor } from "../../canvas";
+import { color, faded, seriesColor, type Context } from "../../canvas";
 import { drawAxes, frameOf, roomy, Scale, spanOf, type AxisLabels, type Frame, type Span } from "../parts/axes";
 
 export interface Sight {
@@ -77,7 +77,7 @@ const SHADES = 48;
 
 /** Draws the plot. */
 export function drawXy(
-  context: CanvasRenderingContext2D,
+  context: Context,
   width: number,
   height: number,
   rows: Rows,
@@ -141,7 +141,7 @@ export function drawXy(
   context.restore();
 }
 
-function mark(context: CanvasRenderingContext2D, x: number, y: number, ink: string, size: number): void {
+function mark(context: Context, x: number, y: number, ink: string, size: number): void {
   if (!Number.isFinite(x) || !Number.isFinite(y)) return;
   context.beginPath();
   context.arc(x, y, size, 0, 2 * Math.PI);
