@@ -207,6 +207,8 @@ export interface Tick {
     start: number | null;
     end: number | null;
     revision: number;
+    /** Another number whenever something happened. */
+    events: number;
     samples: number;
     state: LogState;
     trouble: string | null;

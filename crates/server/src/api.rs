@@ -329,6 +329,7 @@ pub(crate) struct TickLog {
     pub start: Option<f64>,
     pub end: Option<f64>,
     pub revision: u64,
+    pub events: u64,
     pub samples: u64,
     pub state: &'static str,
     pub trouble: Option<String>,

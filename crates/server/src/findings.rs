@@ -1,5 +1,5 @@
 use logpose::frc::{ConsoleLine, Disable, ErrorLine, Level, LinkFacts, Mode, ModeSpan, console, errors};
-use logpose::refloat::{self, Rule, Tone};
+use logpose::refloat::{self, Rule, Sign, SignSort, Tone};
 use logpose::{Log, carla};
 use logpose_core::{Severity, Time};
 
@@ -43,6 +43,45 @@ impl Finding {
     pub(crate) fn of_mode(span: &ModeSpan) -> Self {
         let level = if span.mode == Mode::EStop { Level::Error } else { Level::Info };
         Self::new(span.start, "mode", level, words(span.mode)).until(span.end)
+    }
+
+    /// A line that a program printed, if it is more than information.
+    pub(crate) fn said(time: Time, channel: &str, text: &str) -> Option<Self> {
+        let level = Level::of(text);
+        let kind = match level {
+            Level::Info => return None,
+            Level::Warning => "warning",
+            Level::Error => "error",
+        };
+        let text = text.lines().find(|text| !text.trim().is_empty()).unwrap_or_default().trim();
+        Some(Self::new(time, kind, level, shortened(text)).told_by(channel))
+    }
+
+    /// What a driver station keeps of an error.
+    pub(crate) fn of_error(error: &ErrorLine) -> Self {
+        let (kind, level) =
+            if error.severity == "warning" { ("warning", Level::Warning) } else { ("error", Level::Error) };
+        let details = error.details.lines().next().unwrap_or_default();
+        let text = match error.location.lines().next().unwrap_or_default() {
+            "" => shortened(details),
+            location => shortened(&format!("{details} ({location})")),
+        };
+        Self::new(error.time, kind, level, text).told_by("/ds/errors")
+    }
+
+    /// What a board tells while it is listened to.
+    pub(crate) fn of_sign(time: Time, sign: &Sign) -> Self {
+        let kind = match sign.sort {
+            SignSort::Pushback => "pushback",
+            SignSort::Fault => "fault",
+            SignSort::State => "mode",
+        };
+        Self::new(time, kind, level_of(sign.tone), capital(&sign.text))
+    }
+
+    /// Whether it is the same as an earlier one, printed to two channels.
+    pub(crate) fn echoes(&self, earlier: &Self) -> bool {
+        self.text == earlier.text && self.kind == earlier.kind && self.time.since(earlier.time) < TOGETHER_NS
     }
 
     fn until(self, end: Time) -> Self {
@@ -91,11 +130,12 @@ impl Findings {
             });
         }
         facts.link.iter().for_each(|link| self.link(link));
-        let mut said: Vec<Finding> = console(log).iter().filter_map(of_line).collect();
+        let said = |line: &ConsoleLine| Finding::said(line.time, &line.channel, &line.text);
+        let mut said: Vec<Finding> = console(log).iter().filter_map(said).collect();
         // Who prints to two channels says it once.
-        said.dedup_by(|b, a| a.text == b.text && b.time.since(a.time) < TOGETHER_NS);
+        said.dedup_by(|b, a| b.echoes(a));
         self.events.extend(said);
-        self.events.extend(errors(log).iter().map(of_error));
+        self.events.extend(errors(log).iter().map(Finding::of_error));
     }
 
     fn link(&mut self, link: &LinkFacts) {
@@ -158,11 +198,6 @@ impl Findings {
         }
         let Ok(explanation) = refloat::explain(log, &options) else { return };
         for line in &explanation.lines {
-            let level = match line.tone {
-                Tone::Calm => Level::Info,
-                Tone::Notable => Level::Warning,
-                Tone::Bad => Level::Error,
-            };
             let kind = match line.rule {
                 Rule::Adjustment => "pushback",
                 Rule::VoltageSag | Rule::VoltageLow => "low-battery",
@@ -170,7 +205,7 @@ impl Findings {
                 _ if line.tone == Tone::Calm => "mode",
                 _ => "fault",
             };
-            let event = Finding::new(line.time, kind, level, capital(&line.text));
+            let event = Finding::new(line.time, kind, level_of(line.tone), capital(&line.text));
             self.events.push(match line.lasted_ns {
                 Some(lasted) => event.until(line.time.plus(lasted)),
                 None => event,
@@ -208,25 +243,12 @@ impl Band {
     }
 }
 
-fn of_line(line: &ConsoleLine) -> Option<Finding> {
-    let level = Level::of(&line.text);
-    let kind = match level {
-        Level::Info => return None,
-        Level::Warning => "warning",
-        Level::Error => "error",
-    };
-    let text = line.text.lines().find(|text| !text.trim().is_empty()).unwrap_or_default().trim();
-    Some(Finding::new(line.time, kind, level, shortened(text)).told_by(&*line.channel))
-}
-
-fn of_error(error: &ErrorLine) -> Finding {
-    let (kind, level) = if error.severity == "warning" { ("warning", Level::Warning) } else { ("error", Level::Error) };
-    let details = error.details.lines().next().unwrap_or_default();
-    let text = match error.location.lines().next().unwrap_or_default() {
-        "" => shortened(details),
-        location => shortened(&format!("{details} ({location})")),
-    };
-    Finding::new(error.time, kind, level, text).told_by("/ds/errors")
+fn level_of(tone: Tone) -> Level {
+    match tone {
+        Tone::Calm => Level::Info,
+        Tone::Notable => Level::Warning,
+        Tone::Bad => Level::Error,
+    }
 }
 
 fn words(mode: Mode) -> &'static str {

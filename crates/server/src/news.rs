@@ -7,6 +7,7 @@ use logpose_core::Time;
 use crate::api;
 use crate::error::Refusal;
 use crate::live::Mark;
+use crate::live::Pulse;
 use crate::pixels::Traces;
 use crate::reference::{Series, number};
 use crate::session::{SERIES, Session};
@@ -30,8 +31,8 @@ struct Subscribed {
 /// What the last tick said, and when.
 struct Told {
     at: Instant,
-    /// Of each log samples, revision and state.
-    was: Vec<(u64, u64, &'static str)>,
+    /// Of each log samples, revision, events and state.
+    was: Vec<(u64, u64, u64, &'static str)>,
 }
 
 impl News {
@@ -92,28 +93,19 @@ impl News {
                     (range.map(|range| clock.seconds(range.0)), range.map(|range| clock.seconds(range.1)));
                 match log.store.live().map(crate::LiveLog::pulse) {
                     Some(pulse) => {
-                        let (revision, samples, state) = (pulse.revision, pulse.samples, pulse.state.name());
-                        api::TickLog {
-                            id,
-                            start,
-                            end,
-                            revision,
-                            samples,
-                            state,
-                            trouble: pulse.trouble,
-                            rate: pulse.rate,
-                        }
+                        let Pulse { revision, events, samples, trouble, rate, state } = pulse;
+                        api::TickLog { id, start, end, revision, events, samples, state: state.name(), trouble, rate }
                     }
                     None => {
                         let catalog = log.store.catalog();
                         let samples = catalog.channels.iter().map(|entry| entry.samples).sum();
                         let (revision, state) = (catalog.revision, log.store.state().name());
-                        api::TickLog { id, start, end, revision, samples, state, trouble: None, rate: 0.0 }
+                        api::TickLog { id, start, end, revision, events: 0, samples, state, trouble: None, rate: 0.0 }
                     }
                 }
             })
             .collect();
-        let was = logs.iter().map(|log| (log.samples, log.revision, log.state)).collect();
+        let was = logs.iter().map(|log| (log.samples, log.revision, log.events, log.state)).collect();
         let is_live = self.session.logs().iter().any(|log| log.store.live().is_some());
         let seldom = if is_live { SELDOM } else { NEVER };
         if self.last.as_ref().is_some_and(|last| last.was == was && last.at.elapsed() < seldom) {

@@ -27,9 +27,6 @@ const GUESS_S = 0.25;
 /** A step of the visible stretch that takes longer than this to draw is followed by a rest of the same length. */
 const SLOW_MS = 40;
 
-/** How often events of live logs are asked for. */
-const EVENTS_MS = 3000;
-
 const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
 
 class Live {
@@ -45,7 +42,8 @@ class Live {
   #socket: LiveSocket | null = null;
   readonly #subscriptions = new Set<Subscription>();
   #revisions: number[] = [];
-  #lookAt = 0;
+  /** Of each log: what the last tick said of its events. */
+  #events: number[] = [];
   /** The end that the last tick told, and when it told so. */
   #end: { t: number; at: number } | null = null;
   /** When the visible stretch moved last, if no frame came since, and when it may move again. */
@@ -54,6 +52,7 @@ class Live {
 
   open(): void {
     this.#revisions = logs.logs.map((log) => log.revision);
+    this.#events = logs.logs.map(() => 0);
     this.#socket ??= new LiveSocket(
       (tick) => this.#tick(tick),
       (found, subscribed) => this.#spread(found, subscribed),
@@ -111,23 +110,18 @@ class Live {
       if (!clock.following) clock.setBounds(tick.start, tick.end);
       else if (tick.start !== clock.first) clock.setBounds(tick.start, Math.max(tick.end, clock.last));
     }
-    this.#look(tick);
     for (const log of tick.logs) {
+      if (this.#events[log.id] !== log.events) {
+        this.#events[log.id] = log.events;
+        void logs.refreshEvents(log.id).catch(() => {
+          this.#events[log.id] = -1;
+        });
+      }
       if (this.#revisions[log.id] === log.revision) continue;
       this.#revisions[log.id] = log.revision;
       void logs.refresh(log.id).catch(() => {
         this.#revisions[log.id] = -1;
       });
-    }
-  }
-
-  /** What happened in live logs is asked for now and then: no tick tells it. */
-  #look(tick: Tick): void {
-    const now = performance.now();
-    if (now < this.#lookAt) return;
-    this.#lookAt = now + EVENTS_MS;
-    for (const { id, state } of tick.logs) {
-      if (state === "live") void logs.refreshEvents(id).catch(() => undefined);
     }
   }
 

@@ -1,7 +1,7 @@
 /** The open logs and their channels. */
 
 import { getChannels, getEvents, getSession } from "../api";
-import type { Channel, Events, Field, LogInfo, Reference, Session, Sort } from "../api";
+import type { Band, Channel, Events, Field, LogInfo, Reference, Session, Sort } from "../api";
 import type { SeriesRef } from "../model";
 import { clock } from "./clock.svelte";
 
@@ -61,6 +61,15 @@ class Logs {
     this.channels = this.channels.map((known, place) => (place === log ? channels : known));
     this.events = this.events.map((known, place) => (place === log ? events : known));
   }
+
+  /** The modes of the first log that tells some. What a live robot does, it does until it tells otherwise. */
+  readonly bands = $derived.by((): Band[] => {
+    const place = this.events.findIndex((events) => events.bands.length > 0);
+    const bands = this.events[place]?.bands ?? [];
+    const last = bands.at(-1);
+    if (!last || !clock.live || this.logs[place]?.state === "whole") return bands;
+    return [...bands.slice(0, -1), { ...last, end: Math.max(last.end, clock.last) }];
+  });
 
   /** What happened in one log is more. */
   async refreshEvents(log: number): Promise<void> {

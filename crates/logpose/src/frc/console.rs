@@ -108,7 +108,8 @@ pub fn message(channel: &str, value: &Value<'_>) -> Option<(Level, String)> {
 
 impl ErrorLine {
     /// An error as a driver station's channel of errors has it, as JSON.
-    fn parse(time: Time, json: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn parse(time: Time, json: &[u8]) -> Option<Self> {
         let error = serde_json::from_slice::<Json>(json).ok()?;
         let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
         Some(Self {
@@ -163,13 +164,16 @@ pub fn errors(log: &Log) -> Vec<ErrorLine> {
     lines
 }
 
+/// Also where it is told over NetworkTables.
 fn is_console(name: &str) -> bool {
-    name.ends_with("/ds/console") || CONSOLES.contains(&name)
+    let own = name.strip_prefix("NT:").unwrap_or(name);
+    let own = own.strip_prefix("/AdvantageKit").unwrap_or(own);
+    let own = own.strip_prefix('/').unwrap_or(own);
+    name.ends_with("/ds/console") || CONSOLES.contains(&own)
 }
 
 /// What WPILib's DataLogManager and AdvantageKit call theirs.
-const CONSOLES: [&str; 5] =
-    ["messages", "console", "/RealOutputs/Console", "RealOutputs/Console", "NT:/AdvantageKit/RealOutputs/Console"];
+const CONSOLES: [&str; 3] = ["messages", "console", "RealOutputs/Console"];
 /// Behind the address of the robot, in a capture with several.
 const ERRORS: &str = "/ds/errors";
 /// What a driver station noted by itself.
@@ -179,7 +183,27 @@ const EVENTS: &str = "/ds/events";
 mod tests {
     use logpose_core::Value;
 
-    use super::{Level, message};
+    use super::{Level, has_messages, message};
+
+    #[test]
+    fn consoles_are_known_by_their_names() {
+        for name in [
+            "messages",
+            "console",
+            "/console",
+            "NT:/messages",
+            "/RealOutputs/Console",
+            "RealOutputs/Console",
+            "NT:/AdvantageKit/RealOutputs/Console",
+            "/ds/console",
+            "/10.24.68.2/ds/console",
+        ] {
+            assert!(has_messages(name), "{name}");
+        }
+        for name in ["/Shooter/console", "NT:/SmartDashboard/messages", "", "NT:", "/AdvantageKit", "messages/"] {
+            assert!(!has_messages(name), "{name}");
+        }
+    }
 
     #[test]
     fn levels_are_told_by_the_first_word() {

@@ -12,6 +12,7 @@ mod rules;
 mod series;
 mod thresholds;
 mod verdict;
+mod watch;
 mod words;
 
 use crate::{Error, Log};
@@ -26,6 +27,7 @@ pub use logpose_refloat::wire::{Adjustment, Footpad};
 pub use rules::Rule;
 pub use series::{Series, Values};
 pub use thresholds::Thresholds;
+pub use watch::{Sign, SignSort, Teller};
 
 /// How a ride is explained.
 #[derive(Clone, Debug, PartialEq)]

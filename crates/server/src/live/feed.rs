@@ -174,7 +174,8 @@ impl Book {
             self.story.mode(role, time, value, self.explained.registry());
         }
         if let Some(watched) = known.watched {
-            self.story.heed(watched, known.id, time, value);
+            let name = self.channels.get(known.id as usize).map_or("", |channel| &channel.name);
+            self.story.heed(watched, known.id, name, time, value);
         }
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct Pulse {
     pub(crate) rate: f64,
     pub(crate) samples: u64,
     pub(crate) revision: u64,
+    /// Another number whenever something happened.
+    pub(crate) events: u64,
 }
 
 struct Inner {
@@ -188,7 +190,10 @@ impl LiveLog {
     pub(crate) fn pulse(&self) -> Pulse {
         let samples = self.inner.tape.total().samples;
         let (full, forgotten) = self.inner.tape.trouble();
-        let revision = lock(&self.inner.book).revision;
+        let (revision, events) = {
+            let book = lock(&self.inner.book);
+            (book.revision, book.story.changes())
+        };
         let status = lock(&self.inner.status);
         let state = match (status.ended, status.connected && samples > 0) {
             (true, _) => State::Ended,
@@ -202,7 +207,7 @@ impl LiveLog {
             (true, ..) if samples == 0 => Some("connected, but nothing was told yet".to_owned()),
             (true, ..) => None,
         };
-        Pulse { state, trouble, rate: status.rate, samples, revision }
+        Pulse { state, trouble, rate: status.rate, samples, revision, events }
     }
 
     /// Tells what came on a channel since a mark, and sets it. Late samples come last.

@@ -1,11 +1,13 @@
 use std::collections::HashMap;
 
-use logpose::frc::{LOW_VOLTS, Level, MatchWatch, Mode, ModeSpan, ModeWatch, Role, battery_rank, is_brownout};
+use logpose::frc::{
+    ErrorLine, LOW_VOLTS, Level, MatchWatch, Mode, ModeSpan, ModeWatch, Role, battery_rank, has_messages, is_brownout,
+};
+use logpose::refloat::Teller;
 use logpose::schema::Registry;
 use logpose_core::{Channel, ChannelId, Sample, Time, Type, Value};
-use serde_json::Value as Json;
 
-use crate::findings::{Band, Finding, Findings, shortened};
+use crate::findings::{Band, Finding, Findings};
 
 /// What happened, told as it happens: modes, brownouts, errors, and how it went with the link.
 #[derive(Default)]
@@ -17,8 +19,10 @@ pub(super) struct Story {
     events: Vec<Finding>,
     /// Whether there were more than are kept.
     cut: bool,
-    /// The events of stretches that have not ended, by channel.
-    open: HashMap<ChannelId, usize>,
+    /// The last stretch of each channel that tells some: its place in the events, and whether it goes on.
+    stretches: HashMap<ChannelId, (usize, bool)>,
+    /// Another number whenever something happened.
+    changes: u64,
     /// The channel that most likely has the voltage of the battery, and how likely; lower is likelier.
     battery: Option<(usize, ChannelId)>,
 }
@@ -29,7 +33,9 @@ pub(super) enum Watched {
     Brownout,
     Battery,
     Errors,
+    Console,
     Match,
+    Board(Teller),
 }
 
 impl Story {
@@ -51,6 +57,8 @@ impl Story {
         match channel.ty() {
             Type::Boolean if is_brownout(&channel.name) => Some(Watched::Brownout),
             Type::String if channel.name.ends_with("/ds/errors") => Some(Watched::Errors),
+            Type::String if has_messages(&channel.name) => Some(Watched::Console),
+            _ if Teller::of(channel).is_some() => Teller::of(channel).map(Watched::Board),
             _ => {
                 let before = self.matches.watches();
                 self.matches.channel(id, channel);
@@ -66,10 +74,11 @@ impl Story {
     }
 
     /// Takes in a sample of a channel that tells something else.
-    pub(super) fn heed(&mut self, watched: Watched, id: ChannelId, time: Time, value: &Value<'_>) {
+    pub(super) fn heed(&mut self, watched: Watched, id: ChannelId, name: &str, time: Time, value: &Value<'_>) {
         match (watched, value) {
             (Watched::Brownout, Value::Boolean(on)) => {
-                self.stretch(id, *on, time, "brownout", Level::Error, "Brownout")
+                let event = Finding::new(time, "brownout", Level::Error, "Brownout");
+                self.stretch(id, time, on.then_some(event), 0);
             }
             (Watched::Battery, Value::Double(_) | Value::Float(_)) => {
                 let volts = match *value {
@@ -79,17 +88,28 @@ impl Story {
                 };
                 // What has not measured yet says 0.
                 if self.battery.is_some_and(|(_, battery)| battery == id) && (1.0..20.0).contains(&volts) {
-                    let text = "Battery below 6.8 V";
-                    self.stretch(id, volts < LOW_VOLTS, time, "low-battery", Level::Warning, text);
+                    let event = Finding::new(time, "low-battery", Level::Warning, "Battery below 6.8 V");
+                    self.stretch(id, time, (volts < LOW_VOLTS).then_some(event), 0);
                 }
             }
             (Watched::Errors, Value::String(text)) => {
-                let Ok(error) = serde_json::from_slice::<Json>(text) else { return };
-                let text = |key: &str| error.get(key).and_then(Json::as_str).unwrap_or_default();
-                let (kind, level) =
-                    if text("severity") == "warning" { ("warning", Level::Warning) } else { ("error", Level::Error) };
-                let details = shortened(text("details").lines().next().unwrap_or_default());
-                self.happen(Finding::new(time, kind, level, details).told_by("/ds/errors"));
+                if let Some(error) = ErrorLine::parse(time, text) {
+                    self.happen(Finding::of_error(&error));
+                }
+            }
+            (Watched::Console, Value::String(text)) => {
+                let Some(event) = Finding::said(time, name, &String::from_utf8_lossy(text)) else { return };
+                if !self.events.iter().rev().take(RECENT).any(|earlier| event.echoes(earlier)) {
+                    self.happen(event);
+                }
+            }
+            (Watched::Board(teller), _) => {
+                let event = teller.says(value).map(|sign| Finding::of_sign(time, &sign).told_by(name));
+                if teller.lasts() {
+                    self.stretch(id, time, event, FLICKER_NS);
+                } else {
+                    event.into_iter().for_each(|event| self.happen(event));
+                }
             }
             (Watched::Match, _) => self.matches.sample(&Sample { channel: id, time, value: *value }),
             _ => {}
@@ -116,11 +136,17 @@ impl Story {
 
     /// Something happened.
     pub(super) fn happen(&mut self, event: Finding) {
+        self.changes += 1;
         if self.events.len() < MOST {
             self.events.push(event);
         } else {
             self.cut = true;
         }
+    }
+
+    /// Another number whenever something happened.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// The match that is on.
@@ -143,20 +169,28 @@ impl Story {
         Findings { bands: spans.iter().map(Band::of).collect(), events, cut: self.cut }
     }
 
-    /// A stretch begins or ends.
-    fn stretch(&mut self, id: ChannelId, on: bool, time: Time, kind: &'static str, level: Level, text: &'static str) {
-        match self.open.get(&id) {
-            None if on => {
-                self.open.insert(id, self.events.len());
-                self.happen(Finding::new(time, kind, level, text));
+    /// A stretch of a channel begins, goes on or ends. One like the last that begins so soon after its end belongs to it.
+    fn stretch(&mut self, id: ChannelId, time: Time, event: Option<Finding>, soon_ns: i64) {
+        if let Some((place, goes_on)) = self.stretches.get_mut(&id)
+            && let Some(last) = self.events.get_mut(*place)
+        {
+            let same = event.as_ref().is_some_and(|event| event.text == last.text);
+            if same && *goes_on {
+                return;
             }
-            Some(place) if !on => {
-                if let Some(event) = self.events.get_mut(*place) {
-                    event.end = Some(time);
-                }
-                self.open.remove(&id);
+            if same && last.end.is_some_and(|end| time.since(end) < soon_ns) {
+                (last.end, *goes_on) = (None, true);
+                self.changes += 1;
+                return;
             }
-            _ => {}
+            if std::mem::take(goes_on) {
+                last.end = Some(time);
+                self.changes += 1;
+            }
+        }
+        if let Some(event) = event {
+            self.stretches.insert(id, (self.events.len(), true));
+            self.happen(event);
         }
     }
 
@@ -167,6 +201,7 @@ impl Story {
             }
             // A robot that began anew told its first mode before the last one was known.
             let time = self.modes.last().map_or(time, |(last, _)| time.max(*last));
+            self.changes += 1;
             if self.modes.len() < MOST {
                 self.modes.push((time, mode));
             } else {
@@ -178,3 +213,7 @@ impl Story {
 
 /// Events, and modes, that are kept.
 const MOST: usize = 5000;
+/// Among so many of the last events one is sought that says the same.
+const RECENT: usize = 8;
+/// A pushback at its threshold comes and goes: breaks that nobody feels do not count.
+const FLICKER_NS: i64 = 300_000_000;

@@ -139,6 +139,63 @@ fn a_million_samples_take_little_memory_and_all_of_them_are_there() {
 }
 
 #[test]
+fn what_happens_is_told_while_it_happens() {
+    let (_, mut output, client) = fed();
+    let channels = [
+        (0, "/refloat/adjustment", "string"),
+        (1, "/refloat/running", "boolean"),
+        (2, "/refloat/stop_condition", "string"),
+        (3, "NT:/messages", "string"),
+        (4, "NT:/console", "string"),
+        (5, "/ds/errors", "json"),
+    ];
+    output.take(&batch(&channels, &[(1, ms(0), Value::Boolean(false)), (0, ms(0), Value::String(b"none"))])).unwrap();
+    let mut page = Page::open(&client);
+    let before = page.tick()["logs"][0]["events"].as_u64().unwrap();
+    let warning = Value::String(b"Warning: hot\nvery");
+    let error = Value::String(br#"{"severity":"error","details":"no camera","location":"Camera.java:7"}"#);
+    let happened = [
+        (1, ms(1000), Value::Boolean(true)),
+        (0, ms(1000), Value::String(b"centering")),
+        (0, ms(1500), Value::String(b"none")),
+        (0, ms(3000), Value::String(b"duty pushback")),
+        (0, ms(3400), Value::String(b"none")),
+        // Nobody feels that.
+        (0, ms(3500), Value::String(b"duty pushback")),
+        (3, ms(3600), warning),
+        (4, ms(3601), warning),
+        (4, ms(3700), Value::String(b"all is well")),
+        (5, ms(3800), error),
+        (0, ms(4000), Value::String(b"low voltage")),
+        (0, ms(5000), Value::String(b"none")),
+        (1, ms(5000), Value::Boolean(false)),
+        (2, ms(5000), Value::String(b"pitch")),
+    ];
+    output.take(&batch(&[], &happened)).unwrap();
+    until("something happened", || (page.tick()["logs"][0]["events"].as_u64() > Some(before)).then_some(()));
+    let told = client.got("/api/logs/0/events");
+    let told: Vec<(f64, Option<f64>, &str, &str, &str)> = told["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let text = |key: &str| event[key].as_str().unwrap();
+            (event["t"].as_f64().unwrap(), event["end"].as_f64(), text("kind"), text("level"), text("text"))
+        })
+        .collect();
+    let expected = [
+        (1.0, Some(5.0), "mode", "info", "The board is engaged"),
+        (1.0, Some(1.5), "pushback", "info", "The board centres itself after it was engaged"),
+        (3.0, Some(4.0), "pushback", "warning", "Duty pushback: the motor is close to its top speed"),
+        (3.6, None, "warning", "warning", "Warning: hot"),
+        (3.8, None, "error", "error", "no camera (Camera.java:7)"),
+        (4.0, Some(5.0), "pushback", "warning", "Low voltage pushback"),
+        (5.0, None, "fault", "warning", "The board stopped: pitch too far"),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn schemas_that_come_late_explain_what_came_before_and_types_may_change() {
     let (_, mut output, client) = fed();
     let mut pose = Vec::new();

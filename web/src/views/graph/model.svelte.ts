@@ -274,8 +274,7 @@ export function paletteOf(): Palette {
 
 /** Modes of the first log that has any: two shades over each other tell nothing. */
 function bandsOf(): BandShade[] {
-  const bands = logs.events.find((events) => events.bands.length > 0)?.bands ?? [];
-  return bands
+  return logs.bands
     .filter((band) => band.kind !== "disabled")
     .map(({ start, end, kind, text }) => ({ start, end, text, color: bandColor(kind) }));
 }

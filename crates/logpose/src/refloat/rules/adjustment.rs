@@ -19,8 +19,29 @@ pub(in super::super) struct Pushback {
 impl Pushback {
     /// Whether it asks the rider to slow down.
     pub(in super::super) fn is_pushback(&self) -> bool {
-        !matches!(self.kind, Adjustment::NONE | Adjustment::CENTERING | Adjustment::REVERSE_STOP)
+        is_pushback(self.kind)
     }
+}
+
+/// Whether an adjustment asks the rider to slow down.
+pub(in super::super) fn is_pushback(kind: Adjustment) -> bool {
+    !matches!(kind, Adjustment::NONE | Adjustment::CENTERING | Adjustment::REVERSE_STOP)
+}
+
+/// Why the board leans otherwise than the rider wants.
+pub(in super::super) fn words(kind: Adjustment) -> String {
+    let known = match kind {
+        Adjustment::CENTERING => "the board centres itself after it was engaged",
+        Adjustment::REVERSE_STOP => "the board rolls backwards: reverse stop lifts its tail",
+        Adjustment::DUTY => "duty pushback: the motor is close to its top speed",
+        Adjustment::SPEED => "speed pushback: faster than the board is set to",
+        Adjustment::ERROR => "error pushback: the battery management reports a fault",
+        Adjustment::HIGH_VOLTAGE => "high voltage pushback",
+        Adjustment::LOW_VOLTAGE => "low voltage pushback",
+        Adjustment::TEMPERATURE => "temperature pushback: motor or controller are too hot",
+        _ => return format!("the setpoint is adjusted ({})", kind.name()),
+    };
+    known.to_owned()
 }
 
 pub(super) fn find(ride: &Ride<'_>) -> Vec<Pushback> {
@@ -68,29 +89,18 @@ pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -
         let lasted = ride.lasted(pushback.stretch);
         let to_the_end = pushback.stretch.last + 1 == ride.moments.len();
         let long = if to_the_end { "until the stop".to_owned() } else { format!("for {}", time(lasted)) };
-        let name = pushback.kind.name();
-        let (mut text, mut evidence) = (String::new(), Vec::new());
+        let (mut text, mut evidence) = (words(pushback.kind), Vec::new());
         match pushback.kind {
-            Adjustment::CENTERING => text.push_str("the board centres itself after it was engaged"),
-            Adjustment::REVERSE_STOP => text.push_str("the board rolls backwards: reverse stop lifts its tail"),
             Adjustment::DUTY => {
-                text.push_str("duty pushback: the motor is close to its top speed");
                 evidence.extend(ride.sample("duty_cycle", at));
                 evidence.push(limit("max_duty", limits.max_duty, None));
             }
-            Adjustment::SPEED => {
-                text.push_str("speed pushback: faster than the board is set to");
-                evidence.extend(ride.speed(at));
-            }
-            Adjustment::ERROR => text.push_str("error pushback: the battery management reports a fault"),
+            Adjustment::SPEED => evidence.extend(ride.speed(at)),
             Adjustment::HIGH_VOLTAGE | Adjustment::LOW_VOLTAGE => {
-                let word = if pushback.kind == Adjustment::LOW_VOLTAGE { "low" } else { "high" };
-                text = format!("{word} voltage pushback");
                 text.extend(at.volts.map(|x| format!(" at {}", volts(x))));
                 evidence.extend(ride.sample("batt_voltage", at));
             }
-            Adjustment::TEMPERATURE => text.push_str("temperature pushback: motor or controller are too hot"),
-            _ => text = format!("the setpoint is adjusted ({name})"),
+            _ => {}
         }
         if pushback.kind == Adjustment::DUTY {
             text.extend(at.duty.map(|duty| format!(" (duty {})", percent(duty.abs()))));
