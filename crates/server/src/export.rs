@@ -1,6 +1,5 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -8,16 +7,16 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use logpose::schema::Registry;
-use logpose::{ClockMap, ConvertOptions, Format, Log, OpenOptions, Output, Quiet, Wide, convert, dialect};
-use logpose_core::{Channel, EncodeOptions, Lookup, Sample, Time};
+use logpose::{ClockMap, ConvertOptions, Format, Log, Output, Quiet, Wide, convert};
+use logpose_core::Lookup;
 
 use crate::api;
 use crate::error::Refusal;
 use crate::jobs::Stop;
 use crate::reference::Series;
 use crate::router::{App, Ask};
-use crate::session::{Member, Session};
+use crate::session::Session;
+use crate::snapshot::snapshot;
 
 /// `POST /api/export`
 pub(crate) async fn export(State(app): State<App>, Ask(query): Ask<api::ExportQuery>) -> Result<Response, Refusal> {
@@ -141,51 +140,6 @@ impl Write for Watched<'_> {
     }
 }
 
-/// What a live log has so far of the wanted channels, as a finished log in memory, and which of its channels those are.
-fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<(Log, Vec<bool>), Refusal> {
-    let catalog = member.store.catalog();
-    let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
-    let mut encoder = encoder.ok_or_else(|| Refusal::missing("no-format", "live logs cannot be exported"))?;
-    let mut out = Vec::new();
-    encoder.begin(&mut out);
-    let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
-    for (id, entry) in (0..).zip(&catalog.channels) {
-        let schema = Registry::is_schema(&entry.channel.name, &entry.channel.type_name);
-        if !lookup.wants(id) && !schema {
-            continue;
-        }
-        let declared = encoder.channel(id, &entry.channel, &mut out);
-        declared.map_err(|error| Refusal::bad("cannot-export", error.to_string()))?;
-        let (start, end) = if schema { (Time::MIN, Time::MAX) } else { (start, end) };
-        let mut failed = None;
-        member.store.read(id, start, end, &mut |time, value| {
-            let done = encoder.samples(&[Sample { channel: id, time, value: *value }], &mut out);
-            failed = done.err().map(|error| Refusal::bad("cannot-export", error.to_string()));
-            if out.len() > SNAPSHOT {
-                failed = Some(
-                    Refusal::bad("too-large", "this is too much of a live log to export at once")
-                        .with_help("choose a shorter range or fewer series, or record it: `logpose record`"),
-                );
-            }
-            if failed.is_some() || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        if let Some(refusal) = failed {
-            return Err(refusal);
-        }
-    }
-    encoder.finish(&mut out);
-    let log = Log::from_bytes("live.wpilog", out, &OpenOptions::default())?;
-    // Schemas come along, so that values can be read; whether they are written is up to the format.
-    let wanted = |channel: &Channel| {
-        let found = (0..)
-            .zip(&catalog.channels)
-            .find(|(_, entry)| entry.channel.name == channel.name && entry.channel.type_name == channel.type_name);
-        found.is_some_and(|(id, _)| lookup.wants(id))
-    };
-    let channels = log.index.channels.iter().map(|found| wanted(&found.channel)).collect();
-    Ok((log, channels))
-}
-
 /// The file piece by piece. Reading it blocks for a moment only: it was just written.
 fn body(file: File) -> Body {
     Body::from_stream(stream::unfold(Some(file), |file| async move {
@@ -207,7 +161,7 @@ fn body(file: File) -> Body {
 }
 
 /// A name that is one on every system, whatever the log is called.
-fn safe(name: &str) -> String {
+pub(crate) fn safe(name: &str) -> String {
     let stem = name.split('.').next().unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let stem: String = stem.chars().map(plain).take(100).collect();
@@ -226,8 +180,6 @@ const FORMATS: [(&str, &str); 7] = [
 ];
 /// Bytes that are sent at a time.
 const PIECE: usize = 256 << 10;
-/// The most bytes of a live log that are put together in memory.
-const SNAPSHOT: usize = 512 << 20;
 
 #[cfg(test)]
 mod tests {

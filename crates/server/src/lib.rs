@@ -23,6 +23,7 @@ mod router;
 mod rows;
 mod server;
 mod session;
+mod snapshot;
 mod socket;
 mod sql;
 mod states;

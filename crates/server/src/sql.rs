@@ -1,20 +1,25 @@
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use logpose::Log;
+use logpose_core::Lookup;
 
 use crate::api;
 use crate::error::Refusal;
 use crate::ipc::Arrow;
 use crate::router::{App, Ask};
-use crate::session::SQL_ROWS;
+use crate::session::{Member, SQL_ROWS};
+use crate::snapshot::snapshot;
 
 /// Who answers SQL. The server knows no engine: the binary brings one.
 pub trait Sql: Send + Sync {
-    /// The first `limit` rows of the answer to one statement. `stop` is asked between batches whether anybody still
-    /// waits for it.
-    fn ask(&self, sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError>;
+    /// The first `limit` rows of the answer to one statement about some logs: always the same ones, but that a live one
+    /// is each time what has come of it so far. `stop` is asked between batches whether anybody still waits for it.
+    fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError>;
 }
 
 /// What was found.
@@ -49,7 +54,12 @@ pub(crate) async fn sql(State(app): State<App>, Ask(query): Ask<api::SqlQuery>) 
                 return Err(Refusal::missing("no-sql", "this server answers no SQL")
                     .with_help("a logpose that was built with SQL does; `logpose --version` tells"));
             };
-            let answer = engine.ask(&query.sql, limit, &|| stop.is_set());
+            let so_far = |member: &Member| match member.store.log() {
+                Some(log) => Ok(Arc::clone(log)),
+                None => snapshot(member, &Lookup::default(), stop).map(|(log, _)| Arc::new(log)),
+            };
+            let logs: Vec<Arc<Log>> = session.logs().iter().map(so_far).collect::<Result<_, Refusal>>()?;
+            let answer = engine.ask(&logs, &query.sql, limit, &|| stop.is_set());
             let answer = answer.map_err(Refused)?;
             Ok((Arrow::of(&answer.schema, &answer.batches)?, answer.more))
         })

@@ -40,14 +40,18 @@ function restoreClock(data: unknown): void {
   clock.loop = loop === true;
 }
 
+const behindHash = (): string => location.hash.replace(/^#/, "");
+
 class Address {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #since = 0;
-  #written = "";
+  /** What is behind the #, as far as it was written or read. */
+  #known = "";
 
   /** Reads the address. False if there is nothing of ours in it; then what is shown stays as it is. */
   read(): boolean {
-    const hash = location.hash.replace(/^#/, "");
+    const hash = behindHash();
+    this.#known = hash;
     if (!hash) return false;
     const state = decodeState(hash) as Record<string, unknown> | null;
     const good = typeof state === "object" && state !== null && layout.load(state["layout"], "The address");
@@ -57,7 +61,6 @@ class Address {
     }
     sidebar.restore(state["sidebar"]);
     restoreClock(state["clock"]);
-    this.#written = hash;
     return true;
   }
 
@@ -78,7 +81,7 @@ class Address {
     });
     $effect(() => {
       const changed = () => {
-        if (ready() && location.hash.replace(/^#/, "") !== this.#written) this.read();
+        if (ready() && behindHash() !== this.#known) this.read();
       };
       addEventListener("hashchange", changed);
       return () => removeEventListener("hashchange", changed);
@@ -87,14 +90,16 @@ class Address {
 
   #write(): void {
     this.#since = 0;
+    // Somebody went to another address a moment ago, and it is about to be read.
+    if (behindHash() !== this.#known) return;
     const hash = encodeState({
       version: VERSION,
       layout: layout.data(),
       clock: clockData(),
       sidebar: sidebar.data(),
     });
-    if (hash === this.#written) return;
-    this.#written = hash;
+    if (hash === this.#known) return;
+    this.#known = hash;
     history.replaceState(null, "", `${location.pathname}${location.search}#${hash}`);
   }
 }

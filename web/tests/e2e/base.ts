@@ -55,27 +55,33 @@ export class Servers {
     const key = args.join("\n");
     const known = this.#running.get(key);
     if (known) return known.url;
-    const process_ = spawn(BINARY, ["open", "--no-browser", "--json", ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const lines = createInterface({ input: process_.stdout });
-    const first = await Promise.race([
-      once(lines, "line").then(([line]) => String(line)),
-      once(process_, "exit").then(([code]) => Promise.reject(new Error(`logpose open ended with ${String(code)}`))),
-    ]);
-    const { url } = JSON.parse(first) as { url: string };
-    this.#running.set(key, { url, process: process_ });
-    return url;
+    const server = await viewer(args);
+    this.#running.set(key, server);
+    return server.url;
   }
 
   async stop(): Promise<void> {
-    for (const { process: process_ } of this.#running.values()) {
-      if (process_.exitCode !== null) continue;
-      process_.kill("SIGINT");
-      await once(process_, "exit");
-    }
+    for (const { process } of this.#running.values()) await ended(process);
     this.#running.clear();
   }
+}
+
+/** Starts `logpose open`; it listens when this returns. */
+export async function viewer(args: string[]): Promise<{ url: string; process: ChildProcess }> {
+  const process = spawn(BINARY, ["open", "--no-browser", "--json", ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: process.stdout });
+  const first = await Promise.race([
+    once(lines, "line").then(([line]) => String(line)),
+    once(process, "exit").then(([code]) => Promise.reject(new Error(`logpose open ended with ${String(code)}`))),
+  ]);
+  return { ...(JSON.parse(first) as { url: string }), process };
+}
+
+/** Presses Ctrl-C, and waits until it has ended. */
+export async function ended(process: ChildProcess): Promise<void> {
+  if (process.exitCode !== null) return;
+  process.kill("SIGINT");
+  await once(process, "exit");
 }
 
 interface Fixtures {
@@ -125,6 +131,16 @@ export const test = plain.extend<Fixtures, { servers: Servers }>({
       const target = selector ? page.locator(selector) : page;
       await target.screenshot({ path: join(PICTURES, `${name}.png`) });
     });
+  },
+});
+
+/** Where the browser itself complains, as about answers that are errors: only what the page throws fails the test. */
+export const loud = test.extend({
+  quiet: async ({ page }, use) => {
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    await use();
+    expect(complaints).toEqual([]);
   },
 });
 

@@ -1,7 +1,7 @@
 /** Poses and actors in 3D. */
 
 import type { Page } from "@playwright/test";
-import { alone, exportedPng, expect, fileOf, logpose, logposeJson, test } from "./base";
+import { alone, exportedPng, expect, fileOf, logpose, logposeJson, loud, test } from "./base";
 
 const hash = (config: unknown, cursor: number) => alone("scene", config, { cursor });
 
@@ -73,4 +73,19 @@ test("the camera is in the address", async ({ page, open }) => {
   await page.reload();
   await drawn(page);
   expect((await exportedPng(page)).bytes.equals(same.bytes)).toBe(true);
+});
+
+loud("a browser without WebGL is told so, and everything else works", async ({ page, open }) => {
+  await page.addInitScript(() => {
+    const { prototype } = HTMLCanvasElement;
+    const getContext = prototype.getContext as (this: HTMLCanvasElement, kind: string, more?: unknown) => unknown;
+    prototype.getContext = function (this: HTMLCanvasElement, kind: string, more?: unknown) {
+      return kind.startsWith("webgl") ? null : getContext.call(this, kind, more);
+    } as typeof prototype.getContext;
+  });
+  await open(["carla"], hash({}, 5));
+  await expect(page.getByTestId("pane")).toContainText("No 3D here");
+  await expect(page.getByTestId("pane")).toContainText("has no WebGL");
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect(page.getByTestId("time")).toContainText("6.0");
 });

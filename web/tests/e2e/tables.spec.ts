@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Page } from "@playwright/test";
-import { alone, exported, BINARY, expect, fileOf, logpose, logposeJson, test } from "./base";
+import { alone, exported, BINARY, expect, fileOf, loud, logpose, logposeJson, test } from "./base";
 
 const ref = (name: string, path = "", log = 0) => ({ log, name, path });
 const BATTERY = ref("/Power/BatteryVoltage");
@@ -235,16 +235,6 @@ test.describe("XY plot", () => {
       "BatteryVoltage (V) against TotalCurrent (A)",
     );
   });
-});
-
-// An answer that is an error is also one in the browser's console.
-const loud = test.extend({
-  quiet: async ({ page }, use) => {
-    const complaints: string[] = [];
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await use();
-    expect(complaints).toEqual([]);
-  },
 });
 
 loud.describe("SQL", () => {

@@ -9,10 +9,10 @@ use arrow_schema::{DataType, Field, Schema};
 use logpose::stats::{self, Kind, StatsOptions};
 use logpose::{ClockMap, Log, OpenOptions};
 use logpose_core::{Lookup, Time, Value};
-use logpose_server::{Options, Server, Sql, SqlAnswer, SqlError};
+use logpose_server::{LiveClock, Options, Server, Sql, SqlAnswer, SqlError};
 use serde_json::json;
 
-use crate::live_kit::{batch, fed, ms};
+use crate::live_kit::{self, batch, fed, ms};
 use crate::support::{Batch, Client, FRC, named, numbers, open, reference, serve, serve_all, session};
 
 #[test]
@@ -141,7 +141,7 @@ fn live_logs_are_exported_counted_and_changed_like_others() {
 struct Numbers(Arc<AtomicBool>);
 
 impl Sql for Numbers {
-    fn ask(&self, sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
+    fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
         if sql == "forever" {
             while !stop() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -149,6 +149,10 @@ impl Sql for Numbers {
             self.0.store(true, Ordering::SeqCst);
         }
         let help = Some("SELECT 1".to_owned());
+        if sql == "samples" {
+            let samples: u64 = logs.iter().map(|log| log.index.samples()).sum();
+            return self.ask(logs, &samples.to_string(), limit, stop);
+        }
         let count: i64 =
             sql.parse().map_err(|_| SqlError { code: "syntax".into(), message: "no number".into(), help })?;
         let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
@@ -178,6 +182,20 @@ fn sql_is_answered_by_who_was_brought() {
         (wrong.refusal(), wrong.json()["error"]["help"].as_str()),
         ((422, "syntax".to_owned()), Some("SELECT 1"))
     );
+
+    // What has come of a live log so far is asked like a finished one.
+    let live = live_kit::log("rlog://127.0.0.1:9", LiveClock::Own);
+    let (mut output, mut both) = (live.output(), session(&[(open(&named(FRC)), ClockMap::default())]));
+    both.add_live(&live, ClockMap::default());
+    both.set_sql(Box::new(Numbers(Arc::clone(&stopped))));
+    let whole = open(&named(FRC)).index.samples();
+    let both = Client::new(Server::start(both, &Options::default()).unwrap());
+    for n in 0..3_u64 {
+        let answer = both.ask("/api/sql", &json!({"sql": "samples"}));
+        assert_eq!(u64::try_from(Batch::of(&answer.body).0.num_rows()).unwrap(), whole + n);
+        let time = ms(i64::try_from(n).unwrap());
+        output.take(&batch(&[(0, "/A", "int64")], &[(0, time, Value::Int64(1))])).unwrap();
+    }
 
     // Who hangs up stops the work.
     {

@@ -71,7 +71,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
             }
         }
     }
-    if let Some(engine) = answers::engine(&logs, &open.reading) {
+    if let Some(engine) = answers::engine(&open.reading) {
         session.set_sql(engine);
     }
     let token = (!bind.ip().to_canonical().is_loopback()).then(token).transpose()?;

@@ -1,4 +1,4 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose::Log;
 use logpose_query::{Engine, Error, Options};
@@ -6,25 +6,40 @@ use logpose_server::{Sql, SqlAnswer, SqlError};
 
 use crate::args::Reading;
 
-/// What answers questions about finished logs; none if there is no such log.
-pub(in crate::commands::open) fn engine(logs: &[Arc<Log>], reading: &Reading) -> Option<Box<dyn Sql>> {
-    let options =
-        Options { threads: reading.threads, memory: reading.limit_memory, wall: false, name_logs: logs.len() > 1 };
-    let answers = Answers { logs: logs.to_vec(), options, engine: OnceLock::new() };
-    (!logs.is_empty()).then(|| Box::new(answers) as Box<dyn Sql>)
+/// What answers questions about logs.
+pub(in crate::commands::open) fn engine(reading: &Reading) -> Option<Box<dyn Sql>> {
+    let options = Options { threads: reading.threads, memory: reading.limit_memory, wall: false, name_logs: false };
+    Some(Box::new(Answers { options, last: Mutex::default() }))
 }
 
-/// The engine, made when something is asked for the first time: most who look at a log ask nothing.
+/// The engine is made when something is asked for the first time, as most who look at a log ask nothing; with a live log
+/// anew each time.
 struct Answers {
-    logs: Vec<Arc<Log>>,
     options: Options,
-    engine: OnceLock<Result<Engine, Error>>,
+    last: Mutex<Option<(Vec<Arc<Log>>, Arc<Engine>)>>,
+}
+
+impl Answers {
+    fn engine(&self, logs: &[Arc<Log>]) -> Result<Arc<Engine>, Error> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, engine)) = &*last
+            && known.len() == logs.len()
+            && known.iter().zip(logs).all(|(a, b)| Arc::ptr_eq(a, b))
+        {
+            return Ok(Arc::clone(engine));
+        }
+        let options = Options { name_logs: logs.len() > 1, ..self.options.clone() };
+        let engine = Arc::new(Engine::new(logs.to_vec(), &options)?);
+        // What has come of a live log is held by nobody else, and would be old the next time.
+        let lasts = logs.iter().all(|log| Arc::strong_count(log) > 2);
+        *last = lasts.then(|| (logs.to_vec(), Arc::clone(&engine)));
+        Ok(engine)
+    }
 }
 
 impl Sql for Answers {
-    fn ask(&self, sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
-        let engine = self.engine.get_or_init(|| Engine::new(self.logs.clone(), &self.options));
-        let engine = engine.as_ref().map_err(|error| told(error.clone()))?;
+    fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
+        let engine = self.engine(logs).map_err(told)?;
         let mut statements = engine.parse(sql).map_err(told)?.into_iter();
         let (Some(statement), None) = (statements.next(), statements.next()) else {
             let error = SqlError {

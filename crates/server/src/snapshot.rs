@@ -1,0 +1,58 @@
+use std::ops::ControlFlow;
+
+use logpose::schema::Registry;
+use logpose::{Log, OpenOptions, dialect};
+use logpose_core::{Channel, EncodeOptions, Lookup, Sample, Time};
+
+use crate::error::Refusal;
+use crate::export::safe;
+use crate::jobs::Stop;
+use crate::session::Member;
+
+/// What a live log has so far of the wanted channels, as a finished log in memory, and which of its channels those are.
+pub(crate) fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<(Log, Vec<bool>), Refusal> {
+    let catalog = member.store.catalog();
+    let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
+    let mut encoder = encoder.ok_or_else(|| Refusal::missing("no-format", "live logs cannot be put together"))?;
+    let mut out = Vec::new();
+    encoder.begin(&mut out);
+    let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
+    for (id, entry) in (0..).zip(&catalog.channels) {
+        let schema = Registry::is_schema(&entry.channel.name, &entry.channel.type_name);
+        if !lookup.wants(id) && !schema {
+            continue;
+        }
+        let declared = encoder.channel(id, &entry.channel, &mut out);
+        declared.map_err(|error| Refusal::bad("cannot-export", error.to_string()))?;
+        let (start, end) = if schema { (Time::MIN, Time::MAX) } else { (start, end) };
+        let mut failed = None;
+        member.store.read(id, start, end, &mut |time, value| {
+            let done = encoder.samples(&[Sample { channel: id, time, value: *value }], &mut out);
+            failed = done.err().map(|error| Refusal::bad("cannot-export", error.to_string()));
+            if out.len() > SNAPSHOT {
+                failed = Some(
+                    Refusal::bad("too-large", "this is too much of a live log to put together at once")
+                        .with_help("export a shorter range or fewer series, or record it: `logpose record`"),
+                );
+            }
+            if failed.is_some() || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if let Some(refusal) = failed {
+            return Err(refusal);
+        }
+    }
+    encoder.finish(&mut out);
+    let log = Log::from_bytes(&format!("{}.wpilog", safe(&member.store.about().name)), out, &OpenOptions::default())?;
+    // Schemas come along, so that values can be read; whether they are written is up to the format.
+    let wanted = |channel: &Channel| {
+        let found = (0..)
+            .zip(&catalog.channels)
+            .find(|(_, entry)| entry.channel.name == channel.name && entry.channel.type_name == channel.type_name);
+        found.is_some_and(|(id, _)| lookup.wants(id))
+    };
+    let channels = log.index.channels.iter().map(|found| wanted(&found.channel)).collect();
+    Ok((log, channels))
+}
+
+/// The most bytes of a live log that are put together in memory.
+const SNAPSHOT: usize = 512 << 20;
