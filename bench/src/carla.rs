@@ -14,34 +14,35 @@ use logpose_core::{Cursor, Dialect, Problems, Read};
 use crate::meter;
 use crate::read::{Line, Work, how, no_damage};
 
-/// Vehicles and traffic lights of the recording.
-const VEHICLES: u32 = 100;
-const LIGHTS: u32 = 50;
+/// In the large recording: a hundred vehicles, and half as many lights.
+const ACTORS: usize = 150;
 /// How many moments are looked at.
 const STATES: u32 = 2000;
 
-/// Writes a recording of at least so many bytes: a hundred vehicles that drive around and fifty lights, as 0.9.15
-/// records them. Returns how many samples it has, its frames among them, and its bytes.
-pub fn generate(out: &mut dyn Write, bytes: u64) -> Result<(u64, u64), Box<dyn Error>> {
+/// Writes a recording of at least so many bytes: vehicles that drive around and half as many lights, as 0.9.15 records
+/// them. Returns how many samples it has, its frames among them, and its bytes.
+pub fn generate(out: &mut dyn Write, bytes: u64, vehicles: u32) -> Result<(u64, u64), Box<dyn Error>> {
     let options =
         RecordingOptions { target: Target::V0_9_15, map: "Town03", date: 1_700_000_000, additional_data: false };
     let mut recording = Recording::new(&options)?;
     recording.tick(0.05)?;
-    let spawn = |recording: &mut Recording, class, blueprint| {
-        recording.spawn(&Spawn { class: Some(class), blueprint, ..Spawn::default() })
+    let vehicle = |_| {
+        let class = Some(ActorType::Vehicle);
+        recording.spawn(&Spawn { class, blueprint: "vehicle.tesla.model3", ..Spawn::default() })
     };
-    let mut vehicles = Vec::new();
-    for _ in 0..VEHICLES {
-        vehicles.push(spawn(&mut recording, ActorType::Vehicle, "vehicle.tesla.model3")?);
-    }
-    let mut lights = Vec::new();
-    for _ in 0..LIGHTS {
-        lights.push(spawn(&mut recording, ActorType::TrafficLight, "traffic.traffic_light")?);
-    }
+    let moving = (0..vehicles).map(vehicle).collect::<Result<Vec<_>, _>>()?;
+    let light = |number: u32| {
+        // At the corners of blocks.
+        let corner = |number: u32| 60.0 * f64::from(number) - 900.0;
+        let (class, location) = (Some(ActorType::TrafficLight), (corner(number % 32), corner(number / 32)));
+        let location = Vector::new(location.0, location.1, 5.0);
+        recording.spawn(&Spawn { class, blueprint: "traffic.traffic_light", location, ..Spawn::default() })
+    };
+    let lights = (0..vehicles / 2).map(light).collect::<Result<Vec<_>, _>>()?;
     let (mut frames, mut records, mut written) = (1_u64, 0, 0);
     while written < bytes {
         let turn = frames as f64 * 0.05;
-        for (number, vehicle) in (0..).zip(&vehicles) {
+        for (number, vehicle) in (0..).zip(&moving) {
             let angle = turn * 10.0 + 7.0 * f64::from(number);
             // Not quite a circle, but the same on every machine.
             let side = |angle: f64| (angle % 360.0 - 180.0).abs() / 90.0 - 1.0;
@@ -115,7 +116,7 @@ pub fn states(path: &Path) -> Line {
         let begun = Instant::now();
         let state = State::at(&frames, time, Mode::True).ok_or("no state")?;
         taken.push(begun.elapsed().as_nanos());
-        if state.actors.len() != (VEHICLES + LIGHTS) as usize {
+        if state.actors.len() != ACTORS {
             return Err("actors are missing".into());
         }
     }

@@ -1,9 +1,10 @@
-// How smooth the line graph is: real wheel and drag events on a page for some seconds.
+// How smooth a view is for some seconds: a line graph under real wheel and drag events, or another view that plays.
 //
 //   node bench/fps.mjs URL [--series 10] [--search TEXT] [--seconds 5] [--size 1440x900] [--png FILE]
+//   node bench/fps.mjs URL --play KIND [--seconds 5] [--size 1440x900] [--png FILE]
 //
-// The page is a viewer with at least that many channels of numbers whose names fit the search. Prints one line of JSON. Frames are what the page itself
-// sees by requestAnimationFrame; the browser is Chromium without a window, whose frames come at most 60 times a second.
+// The page is a viewer; for graphs with at least that many channels of numbers whose names fit the search. Prints one line of JSON. Frames are what the
+// page itself sees by requestAnimationFrame; the browser is Chromium without a window, whose frames come at most 60 times a second.
 
 import { chromium } from "@playwright/test";
 import { execFileSync } from "node:child_process";
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "5" },
     size: { type: "string", default: "1440x900" },
     search: { type: "string", default: "/" },
+    play: { type: "string" },
     png: { type: "string" },
   },
 });
@@ -41,7 +43,7 @@ try {
   await client.send("Performance.enable");
   const requests = { count: 0, bytes: 0, times: [] };
   page.on("requestfinished", async (request) => {
-    if (!request.url().includes("/api/pixels")) return;
+    if (!request.url().includes(values.play ? "/api/" : "/api/pixels")) return;
     const { responseEnd, requestStart } = request.timing();
     requests.count++;
     requests.times.push(responseEnd - requestStart);
@@ -49,16 +51,15 @@ try {
   });
   await page.goto(address);
   await page.locator("[data-ready=true]").waitFor();
-  const shown = await addSeries(page, series);
-  const plot = page.getByTestId("plot").first();
-  const box = await plot.boundingBox();
+  const shown = values.play ? 0 : await addSeries(page, series);
+  if (values.play) await addView(page, values.play);
   await settled(page);
-  const first = await firstPicture(page);
+  const first = values.play ? null : await firstPicture(page);
 
   const before = await metrics(client);
   const count = requests.count;
   await page.evaluate(watchFrames);
-  const moves = await drive(page, box, seconds);
+  const moves = values.play ? await play(page, seconds) : await drive(page, seconds);
   const frames = await page.evaluate(() => window.logposeFrames.stop());
   const after = await metrics(client);
   if (values.png) await page.screenshot({ path: values.png });
@@ -97,13 +98,27 @@ try {
   await browser.close();
 }
 
+/** Opens a tab with one view in it. */
+async function addView(page, kind) {
+  await page.getByTestId("new-tab").click();
+  await page.getByTestId("chooser").locator(`[data-kind=${kind}]`).click();
+}
+
+/** Plays from the start on; tells how many events that took. */
+async function play(page, seconds) {
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Space");
+  await page.waitForTimeout(seconds * 1000);
+  await page.keyboard.press("Space");
+  return 3;
+}
+
 /** Opens a tab with a line graph and drags channels of numbers onto it; tells how many there are. */
 async function addSeries(page, wanted) {
   const rows = page.getByTestId("legend-row");
   // A page that shows a graph already is taken as it is.
   if ((await rows.count()) >= wanted) return rows.count();
-  await page.getByTestId("new-tab").click();
-  await page.getByTestId("chooser").locator("[data-kind=graph]").click();
+  await addView(page, "graph");
   const plot = page.getByTestId("plot").first();
   // What is found stands in one list, without folders.
   await page.getByTestId("search").fill(values.search);
@@ -156,7 +171,8 @@ function watchFrames() {
 }
 
 /** Zooms in and out and pans to and fro, as a hand does; tells how many events that took. */
-async function drive(page, box, seconds) {
+async function drive(page, seconds) {
+  const box = await page.getByTestId("plot").first().boundingBox();
   const end = performance.now() + seconds * 1000;
   const [x, y] = [box.x + box.width * 0.5, box.y + box.height * 0.4];
   let events = 0;

@@ -1,4 +1,5 @@
-// Frames a second of a line graph, and what the page takes, on logs of 10 channels; beside what is published of AdvantageScope.
+// Frames a second of a line graph on logs of 10 channels and of a crowd of actors that plays, and what the page takes; beside what is published of
+// AdvantageScope.
 //
 //   make bench-web        (LOGPOSE_BIN names another binary)
 
@@ -16,16 +17,25 @@ const folder = join(root, "target/bench/data");
 const cache = join(root, "target/bench/cache");
 mkdirSync(folder, { recursive: true });
 
+const ten = ["--search", "/Ten"];
 const inputs = [
-  { title: "10 channels of 100,000 samples", samples: 100_000 },
-  { title: "10 channels of 10,000,000 samples", samples: 10_000_000 },
+  { title: "10 channels of 100,000 samples", log: "ten-100000.wpilog", made: ["wpilog-ten", "100000"], how: ten },
+  {
+    title: "10 channels of 10,000,000 samples",
+    log: "ten-10000000.wpilog",
+    made: ["wpilog-ten", "10000000"],
+    how: ten,
+  },
+  { title: "3,000 actors from above", log: "crowd.log", made: ["carla-crowd"], how: ["--play", "carla"] },
+  { title: "3,000 actors in 3D", log: "crowd.log", made: ["carla-crowd"], how: ["--play", "scene"] },
 ];
 
 const rows = [];
-for (const { title, samples } of inputs) {
-  const log = join(folder, `ten-${samples}.wpilog`);
+for (const { title, log: name, made, how } of inputs) {
+  const log = join(folder, name);
   if (!existsSync(log)) {
-    execFileSync(join(release, "generate"), ["wpilog-ten", log, String(samples)]);
+    const [kind, ...size] = made;
+    execFileSync(join(release, "generate"), [kind, log, ...size]);
     // Nothing is kept of a file that was written within the last two seconds.
     await new Promise((resolve) => setTimeout(resolve, 3000));
   }
@@ -35,28 +45,28 @@ for (const { title, samples } of inputs) {
   const first = await opened(log);
   first.stop();
   const viewer = await opened(log);
-  const done = spawnSync(
-    process.execPath,
-    [join(root, "web/bench/fps.mjs"), viewer.url, "--search", "/Ten", "--seconds", "8"],
-    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const done = spawnSync(process.execPath, [join(root, "web/bench/fps.mjs"), viewer.url, ...how, "--seconds", "8"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const memory = memoryOf(viewer.process.pid);
   viewer.stop();
   if (done.status !== 0) process.exit(1);
-  rows.push({ title, bytes: statSync(log).size, first, viewer, memory, page: JSON.parse(done.stdout) });
+  const doing = how[0] === "--play" ? "while it plays" : "under wheel and drag events that zoom and pan";
+  rows.push({ title, doing, bytes: statSync(log).size, first, viewer, memory, page: JSON.parse(done.stdout) });
 }
 
-for (const { title, bytes, first, viewer, memory, page } of rows) {
+for (const { title, doing, bytes, first, viewer, memory, page } of rows) {
   console.log(`\n${title}, ${mega(bytes)}`);
   line("opened, nothing kept", `${first.ms} ms`);
   line("opened again", `${viewer.ms} ms until the address is printed`);
-  line("frames", `${page.fps} a second while ${page.events} wheel and drag events zoom and pan for ${page.seconds} s`);
+  line("frames", `${page.fps} a second for ${page.seconds} s ${doing}`);
   line(
     "",
     `${page.frame_ms.mean} ms a frame, p95 ${page.frame_ms.p95}, p99 ${page.frame_ms.p99}, longest ${page.frame_ms.max}`,
   );
   const zoom = page.zoom_to_answer_ms;
-  line("zoom to finer data", zoom === null ? "was there already" : `${zoom} ms`);
+  if (doing !== "while it plays") line("zoom to finer data", zoom === null ? "was there already" : `${zoom} ms`);
   line("requests", `${page.requests.count}, p50 ${page.requests.p50_ms} ms, p99 ${page.requests.p99_ms} ms`);
   line("memory of the page", `${page.heap_megabytes.used} MB of JavaScript in use`);
   line("memory of the server", memory);

@@ -21,10 +21,7 @@ export type Context = Pick<
   | "rect"
   | "roundRect"
   | "arc"
-  | "fill"
-  | "stroke"
   | "fillRect"
-  | "clip"
   | "fillText"
   | "strokeText"
   | "measureText"
@@ -42,7 +39,12 @@ export type Context = Pick<
   | "imageSmoothingQuality"
   | "shadowColor"
   | "shadowBlur"
->;
+> & {
+  /** Of the path that was told, never of a `Path2D`. */
+  fill(): void;
+  stroke(): void;
+  clip(): void;
+};
 
 /** Draws a picture of that size, in CSS pixels, on a clear canvas. What state it reads, it depends on. */
 export type Paint = (context: Context, width: number, height: number) => void;

@@ -23,6 +23,7 @@ usage: generate KIND OUT [BYTES]
   rlog-match    the same signals as wpilog-match, RLOG R2    (50 MB)
   rlog-big      320 fields, 94 % doubles, RLOG R2            (500 MB)
   carla-big     100 vehicles and 50 lights at 20 Hz                (1 GB)
+  carla-crowd   2,000 vehicles and 1,000 lights at 20 Hz           (100 MB)
   pcap-big      a Driver Station's link amid a camera and NetworkTables (1 GB)
   pcap-link     the link alone                                     (256 MB)
   dslog-season  OUT is a folder; BYTES is how many pairs of station logs (10,000)
@@ -46,7 +47,8 @@ fn main() -> ExitCode {
         "wpilog-ten" => wpilog(out, ten_entries(), u64::MAX, limit(100_000).saturating_mul(10), 7),
         "rlog-match" => rlog(out, match_entries(), limit(50_000_000), 4),
         "rlog-big" => rlog(out, big_entries(), limit(500_000_000), 5),
-        "carla-big" => carla(out, limit(1_000_000_000)).map_err(io::Error::other),
+        "carla-big" => carla(out, limit(1_000_000_000), 100).map_err(io::Error::other),
+        "carla-crowd" => carla(out, limit(100_000_000), 2000).map_err(io::Error::other),
         "pcap-big" => capture(out, limit(1_000_000_000), true).map_err(io::Error::other),
         "pcap-link" => capture(out, limit(256_000_000), false).map_err(io::Error::other),
         "dslog-season" => season(out, limit(10_000)).map_err(io::Error::other),
@@ -77,9 +79,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn carla(path: &str, bytes: u64) -> Result<(Totals, u64), Box<dyn std::error::Error + Send + Sync>> {
+fn carla(path: &str, bytes: u64, vehicles: u32) -> Result<(Totals, u64), Box<dyn std::error::Error + Send + Sync>> {
     let mut out = BufWriter::new(File::create(path)?);
-    let (records, bytes) = logpose_bench::carla::generate(&mut out, bytes).map_err(|error| error.to_string())?;
+    let (records, bytes) =
+        logpose_bench::carla::generate(&mut out, bytes, vehicles).map_err(|error| error.to_string())?;
     out.flush()?;
     Ok((Totals { records, ..Totals::default() }, bytes))
 }

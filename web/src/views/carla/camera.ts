@@ -25,11 +25,20 @@ export const FARTHEST = 0.02;
 
 export const clampScale = (scale: number): number => Math.min(Math.max(scale, FARTHEST), NEAREST);
 
+/** From the world to a screen of that size, for who has many places: `[a x − b y + e, b x + a y + f]`. */
+export function matrixOf(
+  { x, y, scale, turn }: Camera,
+  width: number,
+  height: number,
+): { a: number; b: number; e: number; f: number } {
+  const [a, b] = [Math.cos(turn) * scale, Math.sin(turn) * scale];
+  return { a, b, e: width / 2 - (a * x - b * y), f: height / 2 - (b * x + a * y) };
+}
+
 /** Where a place of the world is on a screen of that size. */
 export function toScreen(camera: Camera, width: number, height: number, x: number, y: number): [number, number] {
-  const [dx, dy] = [(x - camera.x) * camera.scale, (y - camera.y) * camera.scale];
-  const [cos, sin] = [Math.cos(camera.turn), Math.sin(camera.turn)];
-  return [width / 2 + dx * cos - dy * sin, height / 2 + dx * sin + dy * cos];
+  const { a, b, e, f } = matrixOf(camera, width, height);
+  return [a * x - b * y + e, b * x + a * y + f];
 }
 
 /** Which place of the world is at a point of the screen. */

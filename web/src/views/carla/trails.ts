@@ -1,7 +1,7 @@
 /** Where actors came from: the last seconds as lines that fade. */
 
 import { faded, type Context } from "../../canvas";
-import { toScreen, within, type Extent } from "./camera";
+import { matrixOf, within, type Extent } from "./camera";
 import type { Kind } from "./cast";
 import type { Scene } from "./picture";
 
@@ -12,9 +12,15 @@ const CLOSE = 2.5;
 
 const MOVING: ReadonlySet<Kind> = new Set(["vehicle", "bicycle", "motorcycle", "walker", "other"]);
 
+/** From how many trails on they are hairlines, which are drawn much faster. */
+const CROWD = 200;
+
 export function drawTrails(context: Context, width: number, height: number, scene: Scene, seen: Extent): void {
   const { now, cast, camera, t, trail, palette } = scene;
-  const paths = new Map<string, Path2D[]>();
+  const { a, b, e, f } = matrixOf(camera, width, height);
+  /** By colour and part: points, one behind the other, and a NaN before each line. */
+  const lines = new Map<string, number[][]>();
+  let count = 0;
   for (let place = 0; place < now.count; place++) {
     const number = now.life[place] ?? -1;
     const life = cast.lives[number];
@@ -22,25 +28,26 @@ export function drawTrails(context: Context, width: number, height: number, scen
     const reach = Math.max((now.speed[place] ?? 0) || 0, 15) * trail;
     if (!within(seen, now.x[place] ?? NaN, now.y[place] ?? NaN, reach)) continue;
     const colour = life.hero || number === scene.followed ? palette.accent : palette.kinds[life.kind];
-    let parts = paths.get(colour);
+    let parts = lines.get(colour);
     if (!parts) {
-      parts = PARTS.map(() => new Path2D());
-      paths.set(colour, parts);
+      parts = PARTS.map(() => []);
+      lines.set(colour, parts);
     }
-    let last: [number, number] | null = null;
-    let open = -1;
+    count++;
+    let [lastX, lastY, open] = [NaN, NaN, -1];
     const point = (time: number, x: number, y: number, always: boolean) => {
-      const to = toScreen(camera, width, height, x, y);
-      if (last && !always && Math.hypot(to[0] - last[0], to[1] - last[1]) < CLOSE) return;
-      const part = Math.min(Math.floor(((time - t) / trail + 1) * PARTS.length), PARTS.length - 1);
-      const path = parts[Math.max(part, 0)];
-      if (path && last) {
+      const [px, py] = [a * x - b * y + e, b * x + a * y + f];
+      const [dx, dy] = [px - lastX, py - lastY];
+      if (!always && dx * dx + dy * dy < CLOSE * CLOSE) return;
+      const part = Math.max(Math.min(Math.floor(((time - t) / trail + 1) * PARTS.length), PARTS.length - 1), 0);
+      const line = parts[part];
+      if (line && !Number.isNaN(lastX)) {
         // A part begins where the one before it ended.
-        if (part !== open) path.moveTo(last[0], last[1]);
-        path.lineTo(to[0], to[1]);
+        if (part !== open) line.push(NaN, lastX, lastY);
+        line.push(px, py);
         open = part;
       }
-      last = to;
+      [lastX, lastY] = [px, py];
     };
     let before = -Infinity;
     for (const tile of scene.tiles) {
@@ -57,16 +64,28 @@ export function drawTrails(context: Context, width: number, height: number, scen
         point(time, rows.x[row] ?? 0, rows.y[row] ?? 0, false);
       }
     }
-    if (last) point(t, now.x[place] ?? 0, now.y[place] ?? 0, true);
+    if (!Number.isNaN(lastX)) point(t, now.x[place] ?? 0, now.y[place] ?? 0, true);
   }
   // Round ends would show where parts meet.
   context.lineCap = "butt";
   context.lineJoin = "round";
-  context.lineWidth = Math.min(Math.max(camera.scale * 0.25, 1.5), 4);
-  for (const [colour, parts] of paths) {
-    parts.forEach((path, part) => {
+  context.lineWidth = count > CROWD ? 1 : Math.min(Math.max(camera.scale * 0.25, 1.5), 4);
+  for (const [colour, parts] of lines) {
+    parts.forEach((line, part) => {
       context.strokeStyle = faded(colour, PARTS[part] ?? 0);
-      context.stroke(path);
+      context.beginPath();
+      trace(context, line);
+      context.stroke();
     });
+  }
+}
+
+function trace(context: Context, line: number[]): void {
+  for (let at = 0; at < line.length; at += 2) {
+    const begins = Number.isNaN(line[at] ?? NaN);
+    if (begins) at++;
+    const [x, y] = [line[at] ?? 0, line[at + 1] ?? 0];
+    if (begins) context.moveTo(x, y);
+    else context.lineTo(x, y);
   }
 }

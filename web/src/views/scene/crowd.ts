@@ -84,13 +84,13 @@ export class Crowd {
     const box = new three.BoxGeometry(1, 1, 1);
     const capsule = new three.CapsuleGeometry(0.5, 1, 4, 12);
     capsule.rotateX(Math.PI / 2);
-    const pole = new three.CylinderGeometry(0.5, 0.5, 1, 10);
+    const pole = new three.CylinderGeometry(0.5, 0.5, 1, 6);
     pole.rotateX(Math.PI / 2);
     this.#bodies = new Many(box, solid(0.5), this.group);
     this.#cabins = new Many(box.clone(), solid(0.25), this.group);
     this.#walkers = new Many(capsule, solid(0.8), this.group);
     this.#poles = new Many(pole, solid(0.8), this.group);
-    this.#lamps = new Many(new three.SphereGeometry(0.5, 14, 10), new three.MeshBasicMaterial(), this.group);
+    this.#lamps = new Many(new three.SphereGeometry(0.5, 10, 6), new three.MeshBasicMaterial(), this.group);
   }
 
   get #all(): Many[] {
