@@ -32,7 +32,7 @@ fn a_closed_pipe_is_success_and_silent() {
 
 #[test]
 fn colour_only_where_it_is_wanted() {
-    let dir = SHARED.path();
+    let dir = &SHARED;
     let escapes = |output: std::process::Output| stdout(&output).contains('\x1b');
     assert!(!escapes(typed(dir, "logpose match.wpilog")), "not into a pipe");
     assert!(escapes(typed(dir, "logpose match.wpilog --color always")));
@@ -155,11 +155,11 @@ fn a_file_without_permission_gets_its_own_sentence() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
-    let output = typed(SHARED.path(), "logpose convert match.wpilog -o /dev/full --to wpilog");
+    let output = typed(&SHARED, "logpose convert match.wpilog -o /dev/full --to wpilog");
     assert_eq!(code(&output), 1);
     assert!(stderr(&output).contains("error: /dev/full: "), "{}", stderr(&output));
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = logpose(SHARED.path()).args(["cat", "match.wpilog"]).stdout(full).output().unwrap();
+    let output = logpose(&SHARED).args(["cat", "match.wpilog"]).stdout(full).output().unwrap();
     assert_eq!(code(&output), 1);
 }
 

@@ -11,7 +11,7 @@ use crate::fixtures::fixtures;
 use crate::run::{SHARED, code, folder, logpose, stderr, stdout, typed};
 
 fn parsed(line: &str) -> Value {
-    let output = typed(SHARED.path(), line);
+    let output = typed(&SHARED, line);
     serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| panic!("{line}: {error}: {}", stdout(&output)))
 }
 
@@ -57,7 +57,7 @@ fn the_texts_of_the_corpus_come_out_byte_for_byte() {
                 ["blocked", time, distance] => vec!["blocked", "--min-time", time, "--min-distance", distance],
                 other => panic!("{other:?}"),
             };
-            let output = logpose(SHARED.path()).arg("carla").args(&args).arg(&file).output().unwrap();
+            let output = logpose(&SHARED).arg("carla").args(&args).arg(&file).output().unwrap();
             assert_eq!((code(&output), &*stderr(&output)), (0, ""), "{name}");
             assert!(output.stdout == fs::read(&text).unwrap(), "{name} differs");
             compared += 1;
@@ -71,7 +71,7 @@ fn replays_of_the_corpus_place_actors_as_carla_does() {
     for file in corpus() {
         let Ok(trace) = fs::read(file.with_extension("replay_1.5_0.2_1_0.05.json")) else { continue };
         let trace: Value = serde_json::from_slice(&trace).unwrap();
-        let mut command = logpose(SHARED.path());
+        let mut command = logpose(&SHARED);
         command.args(["carla", "replay", "--start", "1.5", "--duration", "0.2", "--json"]).arg(&file);
         let output = command.output().unwrap();
         let steps: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -113,7 +113,7 @@ fn every_command_ends_well_on_every_recording() {
         for file in recordings(kind) {
             let empty = file.ends_with("valid/no-frames.log");
             for command in commands {
-                let output = logpose(SHARED.path()).arg("carla").args(command).arg(&file).output().unwrap();
+                let output = logpose(&SHARED).arg("carla").args(command).arg(&file).output().unwrap();
                 let fine = if empty && command[0] == "state" { &[1] } else { fine };
                 assert!(
                     fine.contains(&code(&output)) && !stderr(&output).contains("panicked"),
@@ -263,10 +263,10 @@ fn json_shapes_keep_their_promise() {
     let state = parsed("logpose carla state ue5-weather.log --time -0s --json");
     assert!(state["weather"]["cloudiness"].is_number(), "{state}");
 
-    let error = typed(SHARED.path(), "logpose carla state nowhere.log --time 1 --json");
+    let error = typed(&SHARED, "logpose carla state nowhere.log --time 1 --json");
     let error: Value = serde_json::from_str(&stderr(&error)).unwrap();
     assert_eq!(error["error"]["code"], "not-found");
-    let cut = typed(SHARED.path(), "logpose carla blocked cut-in-packet.log --json");
+    let cut = typed(&SHARED, "logpose carla blocked cut-in-packet.log --json");
     let problem: Value = serde_json::from_str(stderr(&cut).lines().next().unwrap()).unwrap();
     assert_eq!((&problem["problem"]["code"], problem["problem"]["at"].as_u64()), (&"truncated".into(), Some(0x410)));
     assert_eq!(code(&cut), 3);
@@ -287,7 +287,7 @@ fn a_frame_is_found_by_each_way_to_write_its_time() {
 fn the_date_is_that_of_the_zone() {
     let date = |zone: &str, setting: &str| {
         let args = ["carla", "info", "traffic.log", "--time-zone", zone];
-        let output = logpose(SHARED.path()).env("TZ", setting).args(args).output().unwrap();
+        let output = logpose(&SHARED).env("TZ", setting).args(args).output().unwrap();
         stdout(&output).lines().nth(2).unwrap().to_owned()
     };
     assert_eq!(date("UTC", "UTC-9"), "Date: 09/13/20 12:26:40");
@@ -301,7 +301,7 @@ fn the_date_is_that_of_the_zone() {
 fn a_closed_pipe_ends_a_replay() {
     let args = ["carla", "replay", "traffic.log", "--delta", "0.000001"];
     let mut child =
-        logpose(SHARED.path()).args(args).arg("-q").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        logpose(&SHARED).args(args).arg("-q").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut reader = BufReader::new(child.stdout.take().unwrap());
     reader.fill_buf().unwrap();
     drop(reader);

@@ -28,14 +28,14 @@ pub(crate) fn grouped() -> Vec<String> {
 
 /// The commands that a help lists.
 fn listed(line: &str) -> Vec<String> {
-    let help = stdout(&typed(SHARED.path(), line));
+    let help = stdout(&typed(&SHARED, line));
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
 /// The lines under `Examples:` of a command's help, without their comments.
 fn examples(command: &str) -> Vec<String> {
-    let help = stdout(&typed(SHARED.path(), &format!("logpose {command} --help")));
+    let help = stdout(&typed(&SHARED, &format!("logpose {command} --help")));
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     lines
         .take_while(|line| line.starts_with("  logpose"))
@@ -172,7 +172,7 @@ fn with_board(example: &str) -> (String, Option<Running>) {
     if !example.starts_with("logpose refloat") || !places.iter().any(|place| example.contains(place)) {
         return (example.to_owned(), None);
     }
-    let mut board = Running::start(SHARED.path(), "refloat board --listen 127.0.0.1:0 --scenario nosedive --json");
+    let mut board = Running::start(&SHARED, "refloat board --listen 127.0.0.1:0 --scenario nosedive --json");
     let address = board.line("started")["address"].as_str().unwrap().to_owned();
     (places.iter().fold(example.to_owned(), |text, place| text.replace(place, &address)), Some(board))
 }
@@ -234,7 +234,7 @@ fn the_table_in_the_readme_is_the_table_of_the_program() {
     let (begin, end) = ("<!-- dialects -->", "<!-- /dialects -->");
     let Some((before, rest)) = readme.split_once(begin) else { return };
     let (table, after) = rest.split_once(end).unwrap_or_else(|| panic!("README.md lacks {end}"));
-    let now = stdout(&typed(SHARED.path(), "logpose dialects --markdown"));
+    let now = stdout(&typed(&SHARED, "logpose dialects --markdown"));
     if std::env::var_os("LOGPOSE_BLESS").is_some() {
         return fs::write(path, format!("{before}{begin}\n{now}{end}{after}")).unwrap();
     }

@@ -18,7 +18,7 @@ pub(crate) fn fixtures(kind: &str) -> Vec<PathBuf> {
 }
 
 fn run(args: &[&str], file: &Path) -> (i32, String) {
-    let output = logpose(SHARED.path()).args(args).arg(file).output().unwrap();
+    let output = logpose(&SHARED).args(args).arg(file).output().unwrap();
     (code(&output), stderr(&output))
 }
 
@@ -53,8 +53,7 @@ fn every_command_ends_well_on_every_fixture() {
 #[test]
 fn what_reads_without_damage_is_sound_to_the_doctor_and_lost_by_no_recovery() {
     let out = tempfile::tempdir().unwrap();
-    let own =
-        ["match.wpilog", "pit.wpilog", "over-wide.wpilog", "unsorted.wpilog"].map(|name| SHARED.path().join(name));
+    let own = ["match.wpilog", "pit.wpilog", "over-wide.wpilog", "unsorted.wpilog"].map(|name| SHARED.join(name));
     for file in fixtures("valid").into_iter().chain(fixtures("corrupt")).chain(own) {
         if run(&["info"], &file).0 != 0 {
             continue;

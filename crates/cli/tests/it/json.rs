@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::run::{SHARED, code, stderr, stdout, typed};
 
 fn parsed(line: &str) -> Value {
-    let output = typed(SHARED.path(), line);
+    let output = typed(&SHARED, line);
     serde_json::from_str(&stdout(&output)).unwrap_or_else(|error| panic!("{line}: {error}: {}", stdout(&output)))
 }
 
 fn lines(line: &str) -> Vec<Value> {
-    stdout(&typed(SHARED.path(), line)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    stdout(&typed(&SHARED, line)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -59,7 +59,7 @@ fn info_of_several_files_is_an_array() {
         ["match.wpilog", "pit.wpilog"]
     );
     // One that cannot be read does not break the array.
-    let output = typed(SHARED.path(), "logpose info nowhere.wpilog pit.wpilog --json");
+    let output = typed(&SHARED, "logpose info nowhere.wpilog pit.wpilog --json");
     assert_eq!(code(&output), 1);
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 1);
 }
@@ -191,7 +191,7 @@ fn the_bytes_of_du_add_up() {
         assert_eq!(n("data") + n("header") + n("control") + n("damage"), n("bytes"), "{file}");
         let tree: u64 = du["tree"].as_array().unwrap().iter().map(|node| node["bytes"].as_u64().unwrap()).sum();
         assert_eq!(tree, n("data"), "{file}");
-        assert_eq!(n("bytes"), std::fs::metadata(SHARED.path().join(file)).unwrap().len());
+        assert_eq!(n("bytes"), std::fs::metadata(SHARED.join(file)).unwrap().len());
     }
 }
 
@@ -210,7 +210,7 @@ fn errors_are_json_on_stderr() {
         ("logpose diff --json match.wpilog nowhere.wpilog", 1, "not-found"),
     ];
     for (line, exit, word) in cases {
-        let output = typed(SHARED.path(), line);
+        let output = typed(&SHARED, line);
         let error: Value = serde_json::from_str(&stderr(&output))
             .unwrap_or_else(|error| panic!("{line}: {error}: {}", stderr(&output)));
         assert_eq!((code(&output), &error["error"]["code"]), (exit, &word.into()), "{line}");

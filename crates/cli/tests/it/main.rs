@@ -15,6 +15,8 @@ mod ds;
 mod ds_list;
 mod fixtures;
 mod json;
+#[path = "../../../../fixtures/kept.rs"]
+mod kept;
 mod live;
 mod logs;
 #[cfg(feature = "viewer")]

@@ -78,7 +78,7 @@ impl Drop for Viewer {
 #[cfg(unix)]
 #[test]
 fn logs_are_served_until_ctrl_c() {
-    let viewer = Viewer::start(SHARED.path(), "match.wpilog match.wpilog");
+    let viewer = Viewer::start(&SHARED, "match.wpilog match.wpilog");
     let session = viewer.session();
     assert_eq!(session["logs"].as_array().map(Vec::len), Some(2), "{session}");
     assert_eq!(session["logs"][0]["name"], "match.wpilog");
@@ -102,7 +102,7 @@ fn logs_are_served_until_ctrl_c() {
 
 #[test]
 fn only_its_own_page_may_ask() {
-    let viewer = Viewer::start(SHARED.path(), "match.wpilog --host pit.local");
+    let viewer = Viewer::start(&SHARED, "match.wpilog --host pit.local");
     let port = viewer.host().split(':').nth(1).unwrap();
     assert!(viewer.host().starts_with("127.0.0.1:") && !viewer.url.contains("token"));
     let asked = |lines: &str| viewer.get("/api/session", lines).0;
@@ -120,16 +120,16 @@ fn only_its_own_page_may_ask() {
 #[test]
 fn beyond_this_machine_there_is_a_token() {
     // Every address that begins with 127 is this machine.
-    assert!(!Viewer::start(SHARED.path(), "match.wpilog --bind 127.0.0.2").url.contains("token"));
-    let viewer = Viewer::start(SHARED.path(), "match.wpilog --bind 0.0.0.0");
+    assert!(!Viewer::start(&SHARED, "match.wpilog --bind 127.0.0.2").url.contains("token"));
+    let viewer = Viewer::start(&SHARED, "match.wpilog --bind 0.0.0.0");
     let token = viewer.url.split_once("?token=").unwrap().1;
     assert!(token.len() >= 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit()), "{token}");
     let asked = |path: &str, lines: &str| viewer.get(path, lines).0;
     assert_eq!((asked("/", ""), asked("/api/session", ""), asked("/api/session?token=0", "")), (401, 401, 401));
     assert_eq!(asked("/api/session", &format!("Authorization: Bearer {token}\r\n")), 200);
-    let other = Viewer::start(SHARED.path(), "match.wpilog --bind 0.0.0.0");
+    let other = Viewer::start(&SHARED, "match.wpilog --bind 0.0.0.0");
     assert_ne!(viewer.url.split_once("token=").unwrap().1, other.url.split_once("token=").unwrap().1);
-    let told = typed(SHARED.path(), "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
+    let told = typed(&SHARED, "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
     assert_eq!(code(&told), 0, "{}", stderr(&told));
     assert!(stderr(&told).contains("exposed: whoever has the whole address"), "{}", stderr(&told));
     assert_eq!(stdout(&told).lines().count(), 1);
@@ -137,14 +137,14 @@ fn beyond_this_machine_there_is_a_token() {
 
 #[test]
 fn damage_is_told_and_what_is_readable_is_shown() {
-    let viewer = Viewer::start(SHARED.path(), "truncated.wpilog");
+    let viewer = Viewer::start(&SHARED, "truncated.wpilog");
     let log = &viewer.session()["logs"][0];
     assert!(log["samples"].as_u64() > Some(0) && log["problem_count"].as_u64() > Some(0), "{log}");
-    let told = typed(SHARED.path(), "logpose open truncated.wpilog --no-browser --duration 50ms");
+    let told = typed(&SHARED, "logpose open truncated.wpilog --no-browser --duration 50ms");
     assert_eq!(code(&told), 3);
     assert!(stderr(&told).contains("problem: byte"), "{}", stderr(&told));
     // One that cannot be read at all does not hide the others.
-    let told = typed(SHARED.path(), "logpose open match.wpilog nothing.wpilog --no-browser --duration 50ms");
+    let told = typed(&SHARED, "logpose open match.wpilog nothing.wpilog --no-browser --duration 50ms");
     assert_eq!(code(&told), 1);
     assert!(stdout(&told).starts_with("http://"), "{}", stderr(&told));
 }

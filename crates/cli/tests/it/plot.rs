@@ -33,14 +33,14 @@ fn sound(output: &Output, file: &Path) {
 
 #[test]
 fn a_picture_goes_to_standard_output_too() {
-    let output = typed(SHARED.path(), "logpose plot match.wpilog -y '*Voltage' -o - --to svg");
+    let output = typed(&SHARED, "logpose plot match.wpilog -y '*Voltage' -o - --to svg");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let svg = stdout(&output);
     assert!(
         svg.starts_with("<svg ") && svg.contains("/Power/BatteryVoltage: last ") && svg.ends_with("</svg>\n"),
         "{svg}"
     );
-    let output = typed(SHARED.path(), "logpose plot match.wpilog -y '*Voltage' -o - --to png");
+    let output = typed(&SHARED, "logpose plot match.wpilog -y '*Voltage' -o - --to png");
     assert!(output.stdout.starts_with(b"\x89PNG"));
 }
 

@@ -1,12 +1,13 @@
 //! Runs the binary.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
+use crate::kept::kept;
 use crate::logs;
 
 /// A fresh folder with every log in it.
@@ -17,10 +18,11 @@ pub(crate) fn folder() -> TempDir {
 }
 
 /// A folder that nobody writes to, for the cases that only read.
-pub(crate) static SHARED: LazyLock<TempDir> = LazyLock::new(folder);
+pub(crate) static SHARED: LazyLock<PathBuf> =
+    LazyLock::new(|| kept(env!("CARGO_TARGET_TMPDIR"), "cli-logs", logs::write_all));
 
 /// Where the binary keeps what it wants to find again.
-static CACHE: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| kept(env!("CARGO_TARGET_TMPDIR"), "cli-cache", |_| {}));
 
 /// `logpose`, as if typed in `dir` by somebody without settings.
 pub(crate) fn logpose(dir: &Path) -> Command {
@@ -30,7 +32,7 @@ pub(crate) fn logpose(dir: &Path) -> Command {
         command.env_remove(name);
     }
     // Tests leave nothing in the folder of who runs them.
-    command.env("LOGPOSE_CACHE", CACHE.path());
+    command.env("LOGPOSE_CACHE", &*CACHE);
     command
 }
 

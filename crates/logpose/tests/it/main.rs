@@ -21,6 +21,8 @@ mod dslog;
 mod explain;
 mod find;
 mod frc;
+#[path = "../../../../fixtures/kept.rs"]
+mod kept;
 mod link;
 mod order;
 mod output;

@@ -1,24 +1,24 @@
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Sample, Sink, SinkError, Time, Value};
 use logpose::{
     ConvertOptions, DemoOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert, demo,
 };
-use tempfile::TempDir;
+
+use crate::kept::kept;
 
 /// One sample, owned: name, type, nanoseconds, payload.
 pub(crate) type Row = (String, String, i64, Vec<u8>);
 
 /// The demo logs, made once for all tests.
 pub(crate) fn demo_dir() -> &'static Path {
-    static DEMO: OnceLock<TempDir> = OnceLock::new();
-    let dir = DEMO.get_or_init(|| {
-        let dir = TempDir::new().unwrap();
-        demo(dir.path(), &DemoOptions { teleop_s: 25, force: false }).unwrap();
-        dir
+    static DEMO: LazyLock<PathBuf> = LazyLock::new(|| {
+        kept(env!("CARGO_TARGET_TMPDIR"), "library-demo", |dir| {
+            demo(dir, &DemoOptions { teleop_s: 25, force: false }).unwrap();
+        })
     });
-    dir.path()
+    &DEMO
 }
 
 pub(crate) const DATALOG: &str = "FRC_20260321_142233_DEMO_Q12.wpilog";

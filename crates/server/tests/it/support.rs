@@ -1,9 +1,10 @@
 //! Demo logs, a server over them, and a client that says exactly what it is told to.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arrow_array::cast::AsArray;
@@ -14,15 +15,17 @@ use logpose::{Browse, ClockMap, DemoOptions, Log, OpenOptions, Quiet};
 use logpose_server::{Options, Server, Session};
 use serde_json::{Value, json};
 
-/// The demo logs of a short match, in the order of `logpose::demo`.
+use crate::kept::kept;
+
+/// The demo logs of a short match.
 pub(crate) fn demo() -> &'static [PathBuf] {
-    static DEMO: OnceLock<(tempfile::TempDir, Vec<PathBuf>)> = OnceLock::new();
-    let made = DEMO.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        let files = logpose::demo(dir.path(), &DemoOptions { teleop_s: 1, force: false }).unwrap();
-        (dir, files)
+    static DEMO: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+        let dir = kept(env!("CARGO_TARGET_TMPDIR"), "server-demo", |dir| {
+            logpose::demo(dir, &DemoOptions { teleop_s: 1, force: false }).unwrap();
+        });
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
     });
-    &made.1
+    &DEMO
 }
 
 pub(crate) fn named(name: &str) -> PathBuf {
