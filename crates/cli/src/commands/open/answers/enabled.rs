@@ -16,23 +16,29 @@ pub(in crate::commands::open) fn engine(reading: &Reading) -> Option<Box<dyn Sql
 /// anew each time.
 struct Answers {
     options: Options,
-    last: Mutex<Option<(Vec<Arc<Log>>, Arc<Engine>)>>,
+    last: Mutex<Option<Ready>>,
+}
+
+/// An engine, and what it was made for.
+struct Ready {
+    logs: Vec<Arc<Log>>,
+    engine: Arc<Engine>,
 }
 
 impl Answers {
     fn engine(&self, logs: &[Arc<Log>]) -> Result<Arc<Engine>, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, engine)) = &*last
-            && known.len() == logs.len()
-            && known.iter().zip(logs).all(|(a, b)| Arc::ptr_eq(a, b))
-        {
-            return Ok(Arc::clone(engine));
+        let same = |ready: &&Ready| {
+            ready.logs.len() == logs.len() && ready.logs.iter().zip(logs).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        if let Some(ready) = last.as_ref().filter(same) {
+            return Ok(Arc::clone(&ready.engine));
         }
         let options = Options { name_logs: logs.len() > 1, ..self.options.clone() };
         let engine = Arc::new(Engine::new(logs.to_vec(), &options)?);
         // What has come of a live log is held by nobody else, and would be old the next time.
         let lasts = logs.iter().all(|log| Arc::strong_count(log) > 2);
-        *last = lasts.then(|| (logs.to_vec(), Arc::clone(&engine)));
+        *last = lasts.then(|| Ready { logs: logs.to_vec(), engine: Arc::clone(&engine) });
         Ok(engine)
     }
 }
