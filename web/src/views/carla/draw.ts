@@ -6,11 +6,14 @@ import { scaleBar, toScreen, visible, within, type Extent } from "./camera";
 import { nameOf, type Kind, type Life } from "./cast";
 import type { Coloring } from "./config";
 import type { Palette, Scene } from "./picture";
-import { halo, one } from "./shapes";
+import { halo, one, signalColor } from "./shapes";
 import { drawTrails } from "./trails";
 
 /** The length on the screen from which on an actor has a shape of its own, in pixels. */
 const DETAIL = 13;
+/** Pixels a metre below which lights, signs, walkers and sensors are dots, and half the side of one. */
+const FAR = 1.5;
+const DOT = 1.75;
 /** How long a burst stays after a collision, in seconds. */
 export const FADES = 2.5;
 /** The speed at which colours end, in metres a second. */
@@ -97,7 +100,12 @@ function grid(context: Context, width: number, height: number, { camera, palette
 function actors(context: Context, width: number, height: number, scene: Scene, shown: number[]): void {
   const { now, cast, camera, palette, coloring } = scene;
   // Those that are small on the screen are filled together, colour by colour.
-  const small = new Map<string, number[]>();
+  const [small, dots] = [new Map<string, number[]>(), new Map<string, number[]>()];
+  const together = (kept: Map<string, number[]>, colour: string, place: number) => {
+    const same = kept.get(colour);
+    if (same) same.push(place);
+    else kept.set(colour, [place]);
+  };
   for (const place of shown) {
     const life = cast.lives[now.life[place] ?? -1];
     if (!life) continue;
@@ -106,9 +114,11 @@ function actors(context: Context, width: number, height: number, scene: Scene, s
     const box =
       life.kind === "vehicle" || life.kind === "bicycle" || life.kind === "motorcycle" || life.kind === "other";
     if (box && !marked && life.size.ex * 2 * camera.scale < DETAIL) {
-      const same = small.get(colour);
-      if (same) same.push(place);
-      else small.set(colour, [place]);
+      together(small, colour, place);
+      continue;
+    }
+    if (!box && !marked && camera.scale < FAR) {
+      together(dots, life.kind === "light" ? signalColor(now.lights[place] ?? 0, palette) : colour, place);
       continue;
     }
     const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);
@@ -118,6 +128,15 @@ function actors(context: Context, width: number, height: number, scene: Scene, s
     if (marked) halo(context, life, now.life[place] === scene.followed || life.hero, scene);
     one(context, life, colour, now.lights[place] ?? 0, scene);
     context.restore();
+  }
+  for (const [colour, places] of dots) {
+    context.beginPath();
+    for (const place of places) {
+      const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);
+      context.rect(sx - DOT, sy - DOT, 2 * DOT, 2 * DOT);
+    }
+    context.fillStyle = colour;
+    context.fill();
   }
   for (const [colour, places] of small) {
     context.beginPath();
