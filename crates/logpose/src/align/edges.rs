@@ -32,6 +32,8 @@ pub(super) struct Fit {
     pub(super) confidence: f64,
     /// Whether all that fits is one stretch with the length of a period of a match.
     pub(super) is_one_period: bool,
+    /// The time after which what fits repeats itself, if it does: then nothing tells whether the logs have the same part.
+    pub(super) beat_ns: Option<i64>,
 }
 
 /// Why two logs are not put on one clock.
@@ -237,9 +239,28 @@ pub(super) fn fit(reference: &Edges, log: &Edges) -> Result<Fit, Refusal> {
         residual_max_ns: whole(way.most),
         runner_up,
         drift_seen: drift_seen.map(|slope| slope.drift),
+        beat_ns: beat(&way.pairs, log).map(whole),
         is_one_period: matched == 2 && PERIODS.iter().any(|period| (last - first - period * 1e9).abs() < 2.0 * NEAR),
         confidence: few * (0.5 + 0.5 * share) * clear_of_others * (1.0 - 0.5 * way.chance / CHANCE),
     })
+}
+
+/// The shortest time after which at least half of the matched edges of a log come again.
+fn beat(pairs: &[Pair], log: &Edges) -> Option<f64> {
+    let matched = |of: &Vec<f64>| -> Vec<f64> {
+        of.iter().copied().filter(|at| pairs.iter().any(|pair| pair.log.total_cmp(at).is_eq())).collect()
+    };
+    let kinds = log.kinds.each_ref().map(matched);
+    let come_again = |after: f64| -> usize {
+        let again = |of: &Vec<f64>, at: f64| of.iter().any(|other| (other - at - after).abs() < NEAR);
+        kinds.iter().map(|of| of.iter().filter(|at| again(of, **at)).count()).sum()
+    };
+    let mut gaps: Vec<f64> = Vec::new();
+    for of in &kinds {
+        gaps.extend(of.iter().skip(1).zip(of).map(|(later, earlier)| later - earlier));
+    }
+    gaps.sort_by(f64::total_cmp);
+    gaps.into_iter().find(|gap| come_again(*gap) * 2 >= pairs.len())
 }
 
 /// With a rate of its own more fits always; it must be worth it.

@@ -156,6 +156,12 @@ impl Aligned {
                 b.kind.name()
             ));
         }
+        if let Some(beat) = fit.beat_ns.filter(|_| !apart.is_some_and(agree)) {
+            warnings.push(format!(
+                "the robot was enabled in the same way again after {:.1} s: if each log misses a part, they fit otherwise",
+                Time::from_nanos(beat).seconds()
+            ));
+        }
         let confidence = if warnings.is_empty() { fit.confidence } else { fit.confidence / 2.0 };
         Ok(Self {
             clock,

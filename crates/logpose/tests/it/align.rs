@@ -294,6 +294,20 @@ fn real_logs_of_stations_find_their_robots() {
     assert!(found >= 4, "{found}");
 }
 
+#[test]
+fn a_pattern_that_comes_again_is_told() {
+    let doubted = |edges: &[i64]| {
+        let seen: Vec<i64> = edges.iter().map(|ms| ms + 5_000).collect();
+        let aligned = align(robot(0, 500_000, edges), station(4_000, 505_000, &seen)).unwrap();
+        assert_eq!((aligned.matched, aligned.offset_ns), (edges.len(), -5_000_000_000));
+        aligned.warnings.iter().find(|text| text.contains("in the same way again after")).cloned()
+    };
+    let again = doubted(&[1_300, 136_300, 271_300, 406_300]).unwrap();
+    assert!(again.contains("after 270.0 s"), "{again}");
+    // A match has no beat.
+    assert_eq!(doubted(&[10_000, 25_000, 28_000, 163_000]), None);
+}
+
 /// Stretches of being disabled and enabled, in milliseconds, as people and fields make them.
 fn stretches() -> impl Strategy<Value = Vec<i64>> {
     let one = prop_oneof![300..4_000i64, 2_000..30_000i64, 10_000..150_000i64, Just(15_000i64), Just(135_000i64)];
@@ -350,7 +364,11 @@ proptest! {
             prop_assert!(common.len() >= 2, "{found:?}");
             let apart = |(ms, seen): &(&i64, &i64)| found.clock.at(Time::from_millis(**seen)).since(Time::from_millis(**ms)).abs();
             let worst = common.iter().map(apart).max().unwrap();
-            prop_assert!(worst < 400_000_000, "{worst} {drift} {found:?}\n{robot_edges:?}\n{station_edges:?}");
+            // Where all of both logs fits and comes again and again, nothing can tell which part is which: that is said.
+            let is_all = found.matched == robot_edges.len() && found.matched == seen.len();
+            let is_doubted = found.warnings.iter().any(|text| text.contains("enabled in the same way again"));
+            let right = worst < 400_000_000 || is_all && is_doubted;
+            prop_assert!(right, "{worst} {drift} {found:?}\n{robot_edges:?}\n{station_edges:?}");
         }
     }
 }
