@@ -91,7 +91,7 @@ bench-view: ## the viewer's server on a log of 1 GB: opening, requests a second,
 	$(CARGO) build --release -p logpose-bench --bin view --bin generate
 	target/release/view
 
-bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples in Chromium; memory of the page
+bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples and of 3,000 actors in Chromium; memory of the page
 	$(CARGO) build --release -p logpose-cli -p logpose-bench
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
 

@@ -27,6 +27,9 @@ const GUESS_S = 0.25;
 /** A step of the visible stretch that takes longer than this to draw is followed by a rest of the same length. */
 const SLOW_MS = 40;
 
+/** Events of one log are not asked for more often than this: a robot may complain at every turn of its loop. */
+const EVENTS_MS = 500;
+
 const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
 
 class Live {
@@ -42,8 +45,8 @@ class Live {
   #socket: LiveSocket | null = null;
   readonly #subscriptions = new Set<Subscription>();
   #revisions: number[] = [];
-  /** Of each log: what the last tick said of its events. */
-  #events: number[] = [];
+  /** Of each log: as of which number its events are here, and from when on they may be asked for again. */
+  #events: { known: number; from: number }[] = [];
   /** The end that the last tick told, and when it told so. */
   #end: { t: number; at: number } | null = null;
   /** When the visible stretch moved last, if no frame came since, and when it may move again. */
@@ -52,7 +55,7 @@ class Live {
 
   open(): void {
     this.#revisions = logs.logs.map((log) => log.revision);
-    this.#events = logs.logs.map(() => 0);
+    this.#events = logs.logs.map(() => ({ known: 0, from: 0 }));
     this.#socket ??= new LiveSocket(
       (tick) => this.#tick(tick),
       (found, subscribed) => this.#spread(found, subscribed),
@@ -111,18 +114,28 @@ class Live {
       else if (tick.start !== clock.first) clock.setBounds(tick.start, Math.max(tick.end, clock.last));
     }
     for (const log of tick.logs) {
-      if (this.#events[log.id] !== log.events) {
-        this.#events[log.id] = log.events;
-        void logs.refreshEvents(log.id).catch(() => {
-          this.#events[log.id] = -1;
-        });
-      }
+      this.#look(log.id, log.events);
       if (this.#revisions[log.id] === log.revision) continue;
       this.#revisions[log.id] = log.revision;
       void logs.refresh(log.id).catch(() => {
         this.#revisions[log.id] = -1;
       });
     }
+  }
+
+  /** Asks for what happened in a log if that is more than is here; a later tick asks for what comes meanwhile. */
+  #look(log: number, events: number): void {
+    const here = this.#events[log];
+    if (!here || here.known === events || performance.now() < here.from) return;
+    // Nothing is asked while an answer is under way.
+    here.from = Infinity;
+    void logs
+      .refreshEvents(log)
+      .then(
+        () => (here.known = events),
+        () => undefined,
+      )
+      .finally(() => (here.from = performance.now() + EVENTS_MS));
   }
 
   #spread(told: Trace[], subscribed: Reference[]): void {

@@ -52,7 +52,8 @@ impl Teller {
     /// What a channel tells, by its name and type.
     #[must_use]
     pub fn of(channel: &Channel) -> Option<Self> {
-        let (_, name) = channel.name.rsplit_once("/refloat/").or_else(|| channel.name.split_once("refloat/"))?;
+        let below = channel.name.rsplit_once("/refloat/").map(|(_, name)| name);
+        let name = below.or_else(|| channel.name.strip_prefix("refloat/"))?;
         Some(match (name, channel.ty()) {
             ("adjustment", Type::String) => Self::Adjustment,
             ("running", Type::Boolean) => Self::Running,
@@ -101,14 +102,15 @@ impl Teller {
             }
             (Self::Alerts, Value::String(json)) => {
                 let alert = serde_json::from_slice::<Json>(json).ok()?;
-                let name = alert.get("name").and_then(Json::as_str);
-                let code = alert.get("code").and_then(Json::as_i64).unwrap_or(0);
                 if alert.get("active").and_then(Json::as_bool) != Some(true) {
                     return None;
                 }
-                let text = match name {
+                let text = match alert.get("name").and_then(Json::as_str) {
                     Some(name) => format!("the board alerts: {name}"),
-                    None => format!("the board alerts: code {code}"),
+                    None => {
+                        let code = alert.get("code").and_then(Json::as_i64).unwrap_or(0);
+                        format!("the board alerts: code {code}")
+                    }
                 };
                 sign(SignSort::Fault, Tone::Bad, &text)
             }
@@ -131,6 +133,7 @@ mod tests {
         assert_eq!(teller("/left/refloat/alerts", "json"), Some(Teller::Alerts));
         assert_eq!(teller("/refloat/adjustment", "double"), None);
         assert_eq!(teller("/adjustment", "string"), None);
+        assert_eq!(teller("/my_refloat/adjustment", "string"), None);
         assert_eq!(teller("/refloat/pitch", "float"), None);
     }
 

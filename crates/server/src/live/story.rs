@@ -54,11 +54,13 @@ impl Story {
             }
             return Some(Watched::Battery);
         }
+        if let Some(teller) = Teller::of(channel) {
+            return Some(Watched::Board(teller));
+        }
         match channel.ty() {
             Type::Boolean if is_brownout(&channel.name) => Some(Watched::Brownout),
             Type::String if channel.name.ends_with("/ds/errors") => Some(Watched::Errors),
             Type::String if has_messages(&channel.name) => Some(Watched::Console),
-            _ if Teller::of(channel).is_some() => Teller::of(channel).map(Watched::Board),
             _ => {
                 let before = self.matches.watches();
                 self.matches.channel(id, channel);
@@ -136,11 +138,11 @@ impl Story {
 
     /// Something happened.
     pub(super) fn happen(&mut self, event: Finding) {
-        self.changes += 1;
         if self.events.len() < MOST {
             self.events.push(event);
+            self.changes += 1;
         } else {
-            self.cut = true;
+            self.leave_out();
         }
     }
 
@@ -194,6 +196,13 @@ impl Story {
         }
     }
 
+    /// There is more than is kept, which is news but once.
+    fn leave_out(&mut self) {
+        if !std::mem::replace(&mut self.cut, true) {
+            self.changes += 1;
+        }
+    }
+
     fn settle(&mut self) {
         while let Some((time, mode)) = self.watch.take() {
             if self.modes.last().is_some_and(|(_, last)| *last == mode) {
@@ -201,11 +210,11 @@ impl Story {
             }
             // A robot that began anew told its first mode before the last one was known.
             let time = self.modes.last().map_or(time, |(last, _)| time.max(*last));
-            self.changes += 1;
             if self.modes.len() < MOST {
                 self.modes.push((time, mode));
+                self.changes += 1;
             } else {
-                self.cut = true;
+                self.leave_out();
             }
         }
     }

@@ -196,6 +196,26 @@ fn what_happens_is_told_while_it_happens() {
 }
 
 #[test]
+fn who_complains_without_end_is_news_but_until_no_more_is_kept() {
+    let (_, mut output, client) = fed();
+    output.take(&batch(&[(0, "messages", "string"), (1, "/ds/brownout", "boolean")], &[])).unwrap();
+    let mut complain = |from: i64, to: i64| {
+        let texts: Vec<String> = (from..to).map(|n| format!("Warning: {n}")).collect();
+        let samples: Vec<_> = (from..to)
+            .zip(&texts)
+            .flat_map(|(n, text)| [(0, ms(n), Value::String(text.as_bytes())), (1, ms(n), Value::Boolean(true))])
+            .collect();
+        output.take(&batch(&[], &samples)).unwrap();
+    };
+    let number = || Page::open(&client).tick()["logs"][0]["events"].as_u64();
+    complain(0, 6000);
+    let (full, told) = (number(), client.got("/api/logs/0/events"));
+    assert_eq!((&told["cut"], told["events"].as_array().map(Vec::len)), (&json!(true), Some(5000)));
+    complain(6000, 7000);
+    assert_eq!(number(), full);
+}
+
+#[test]
 fn schemas_that_come_late_explain_what_came_before_and_types_may_change() {
     let (_, mut output, client) = fed();
     let mut pose = Vec::new();
