@@ -94,6 +94,8 @@ test("states are rows of colour with the state at the cursor", async ({ page, op
   const box = await plot.boundingBox();
   if (!box) throw new Error("no plot");
   await page.mouse.click(box.x + box.width * 0.6, box.y + box.height * 0.4);
+  // Where it was before, the robot is enabled too.
+  await expect.poll(cursor).toBeGreaterThan(30);
   await expect(row(page, "DS:enabled").getByTestId("value")).toHaveText("true");
   await expect
     .poll(async () => row(page, "/Shooter/State").getByTestId("value").innerText())
