@@ -17,7 +17,7 @@ help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 demo: $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
-	$(CARGO) build --release -p logpose-cli
+	$(CARGO) build --release -p logpose
 	@sh scripts/demo.sh target/release/logpose target/demo
 
 install: $(WEB) ## installs the binary `logpose`
@@ -92,7 +92,7 @@ bench-view: ## the viewer's server on a log of 1 GB: opening, requests a second,
 	target/release/view
 
 bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples and of 3,000 actors in Chromium; memory of the page
-	$(CARGO) build --release -p logpose-cli -p logpose-bench
+	$(CARGO) build --release -p logpose -p logpose-bench
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
 
 ci: ## what .ci/run calls: tests with warnings as errors, ten seconds of each fuzz target, the demo

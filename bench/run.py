@@ -119,7 +119,7 @@ def memory_of(cmd):
 
 def build():
     # Both at once, so that their dependencies have the same features and are built once.
-    done = subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "logpose-bench", "-p", "logpose-cli"], cwd=ROOT)
+    done = subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "logpose-bench", "-p", "logpose"], cwd=ROOT)
     if done.returncode:
         sys.exit("bench: logpose does not build")
 

@@ -1,6 +1,6 @@
 //! Command, exit code and both streams, compared with `tests/transcripts/<name>.txt`.
 //!
-//! `LOGPOSE_BLESS=1 cargo test -p logpose-cli` accepts what is printed now; the difference is reviewed like code.
+//! `LOGPOSE_BLESS=1 cargo test -p logpose` accepts what is printed now; the difference is reviewed like code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
