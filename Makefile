@@ -4,6 +4,11 @@ CARGO ?= cargo
 PYTHON ?= python3
 NPM ?= npm
 DIALECTS := $(patsubst dialects/%/Cargo.toml,%,$(wildcard dialects/*/Cargo.toml))
+# The demo and the tests share one build, the dev profile, with Clippy standing in for the compiler of our own crates: so
+# every dependency is compiled once and lints cost no second pass. With CI set a warning is an error.
+DEV := $(shell clippy-driver --version >/dev/null 2>&1 && echo RUSTC_WORKSPACE_WRAPPER=clippy-driver) \
+	CLIPPY_ARGS=$(if $(CI),-Dwarnings) $(CARGO)
+LOGPOSE := $(CURDIR)/target/debug/logpose
 # nextest runs the tests of all crates side by side; plain `cargo test` does the same more slowly.
 RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run --no-fail-fast" || echo "test --no-fail-fast")
 VENV := .venv/bin
@@ -11,19 +16,19 @@ WEB := web/dist/index.html
 # What is built here carries the viewer, or is not built.
 export LOGPOSE_WEB := require
 
-.PHONY: help demo install test quick format-check clippy layers rust-tests doc-tests peers web web-tests viewer bless fuzz fuzz-all bench bench-live bench-view bench-web ci clean
+.PHONY: help demo install test quick format-check lints layers rust-tests doc-tests peers web web-tests viewer bless fuzz fuzz-all bench bench-live bench-view bench-web ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 demo: $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
-	$(CARGO) build --release -p logpose
-	@sh scripts/demo.sh target/release/logpose target/demo
+	$(DEV) build --locked -p logpose
+	@sh scripts/demo.sh $(LOGPOSE) target/demo
 
 install: $(WEB) ## installs the binary `logpose`
 	$(CARGO) install --path crates/cli --locked
 
-test: format-check clippy layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
+test: format-check layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
 
 quick: ## core and dialects only; seconds
 	$(CARGO) $(RUN_TESTS) -p logpose-core $(DIALECTS:%=-p logpose-%)
@@ -31,22 +36,21 @@ quick: ## core and dialects only; seconds
 format-check:
 	$(CARGO) fmt --all --check
 
-clippy: $(WEB)
-	$(CARGO) clippy --workspace --all-targets --locked -- $(if $(CI),-D warnings)
+lints: $(WEB) ## builds everything, tests included, and shows what Clippy says
+	$(DEV) build --workspace --all-targets --locked
 
 layers: ## checks who depends on whom
 	@sh scripts/layers.sh $(DIALECTS)
 
 rust-tests: $(WEB)
-	$(CARGO) $(RUN_TESTS) --workspace --locked
+	$(DEV) $(RUN_TESTS) --workspace --locked
 
 doc-tests: $(WEB)
-	$(CARGO) test --workspace --locked --doc --quiet
+	$(DEV) test --workspace --locked --doc --quiet
 
-# The whole workspace, because one package alone has other features and would build DataFusion again.
 peers: $(VENV)/ready $(WEB) ## compares with WPILib, pyarrow, polars, DuckDB, the MCAP package and Foxglove's client (Node)
-	$(CARGO) build --locked --workspace --bins --examples
-	LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(VENV)/python -m pytest -q tests/peers
+	$(DEV) build --locked --workspace --bins --examples
+	LOGPOSE_BIN=$(LOGPOSE) $(VENV)/python -m pytest -q tests/peers
 
 $(VENV)/ready: tests/peers/requirements.txt
 	@$(PYTHON) -m venv .venv || { echo "make: the peer tests need python3 with the venv module (on Debian: apt-get install python3-venv)"; exit 1; }
@@ -67,12 +71,12 @@ web-tests: web/node_modules/ready ## checks the front end: format, types, units 
 	cd web && $(NPM) run --silent lint && $(NPM) run --silent check && $(NPM) run --silent unit
 
 viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then in web/artefacts
-	$(CARGO) build --locked --workspace --bins --examples
-	cd web && LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(NPM) run --silent unit -- tests/unit/commands.test.ts
-	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(CURDIR)/target/debug/logpose $(NPM) run --silent e2e
+	$(DEV) build --locked --workspace --bins --examples
+	cd web && LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent unit -- tests/unit/commands.test.ts
+	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent e2e
 
 bless: ## accepts new transcripts and golden dumps; review the diff like code
-	LOGPOSE_BLESS=1 $(CARGO) test --workspace --no-fail-fast
+	LOGPOSE_BLESS=1 $(DEV) test --workspace --no-fail-fast
 
 fuzz: ## fuzzes one target for so long: make fuzz T=decode_wpilog S=60
 	sh fuzz/run.sh $(or $(S),60) $(T)
@@ -95,10 +99,11 @@ bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and o
 	$(CARGO) build --release -p logpose -p logpose-bench
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
 
-ci: ## what .ci/run calls: tests with warnings as errors, ten seconds of each fuzz target, the demo
-	$(MAKE) test CI=1
-	FUZZ_SEED=1 $(MAKE) fuzz-all
-	$(MAKE) demo
+ci: export CI := 1
+ci: export CARGO_INCREMENTAL := 0
+ci: export FUZZ_SEED := 1
+ci: ## what .ci/run calls: the demo, all tests with warnings as errors, ten seconds of each fuzz target; then where the time went
+	@bash scripts/steps.sh format-check layers web demo web-tests rust-tests doc-tests peers viewer fuzz-all
 
 clean:
 	$(CARGO) clean
