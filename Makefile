@@ -12,7 +12,7 @@ LOGPOSE := $(CURDIR)/target/debug/logpose
 # nextest runs the tests of all crates side by side; plain `cargo test` does the same more slowly.
 RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run --no-fail-fast" || echo "test --no-fail-fast")
 VENV := .venv/bin
-WEB := web/dist/index.html
+WEB := crates/server/dist/index.html
 # What is built here carries the viewer, or is not built.
 export LOGPOSE_WEB := require
 
@@ -107,4 +107,4 @@ ci: ## what .ci/run calls: the demo, all tests with warnings as errors, ten seco
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv fuzz/target web/dist web/node_modules web/artefacts
+	rm -rf .venv fuzz/target crates/server/dist web/node_modules web/artefacts

@@ -7,6 +7,9 @@ const server = process.env["LOGPOSE_SERVER"];
 export default defineConfig({
   plugins: [svelte()],
   build: {
+    // In the crate that serves the page, so that it is in its package.
+    outDir: "../crates/server/dist",
+    emptyOutDir: true,
     target: "es2022",
     // The content policy allows no inline data but pictures.
     assetsInlineLimit: 0,

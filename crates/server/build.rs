@@ -1,4 +1,7 @@
-//! Embeds what `make web` built. It never calls npm: without `web/dist` there is one page that says how to get it.
+//! Embeds the viewer's page from `dist`, where `make web` builds it. It never calls npm.
+//!
+//! In a checkout without it there is one page that says how to get it. Packages carry `dist`, so a crate from the registry
+//! needs no Node.js; a package without it does not build, because nothing could put the page there later.
 
 use std::env;
 use std::fmt::Write as _;
@@ -9,15 +12,17 @@ use std::path::{Path, PathBuf};
 fn main() -> io::Result<()> {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let dist = manifest.join("../../web/dist");
+    let dist = manifest.join("dist");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={}", dist.display());
     println!("cargo:rerun-if-env-changed=LOGPOSE_WEB");
     let mut files = Vec::new();
     if dist.join("index.html").is_file() {
         walk(&dist, &mut files)?;
+    } else if !manifest.ends_with("crates/server") {
+        return Err(io::Error::other("this package lacks dist, the viewer's page: run `make web` before packaging"));
     } else if env::var_os("LOGPOSE_WEB").is_some_and(|value| value == "require") {
-        return Err(io::Error::other("web/dist is missing, and LOGPOSE_WEB=require asks for it: run `make web`"));
+        return Err(io::Error::other("dist is missing, and LOGPOSE_WEB=require asks for it: run `make web`"));
     }
     files.sort();
     let mut list = String::from("pub(super) static FILES: &[(&str, &[u8])] = &[\n");
