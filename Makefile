@@ -108,3 +108,7 @@ ci: ## what .ci/run calls: the demo, all tests with warnings as errors, ten seco
 clean:
 	$(CARGO) clean
 	rm -rf .venv fuzz/target crates/server/dist web/node_modules web/artefacts
+
+.PHONY: package
+package: $(WEB) ## packs every crate as for crates.io, installs logpose from the packages and tries it; INSTALL has options of cargo install
+	sh scripts/package.sh $(INSTALL)

@@ -41,25 +41,4 @@ if [ -t 1 ] && [ -z "${CI:-}" ]; then
 fi
 # Nobody is there to look: the viewer starts, answers and ends.
 printf '\n$ logpose open … --no-browser\n'
-rm -f "$dir/url"
-"$logpose" open "$@" --no-browser --json >"$dir/url" &
-viewer=$!
-trap 'kill -INT $viewer 2>/dev/null || true' EXIT
-tries=0
-until [ -s "$dir/url" ]; do
-  tries=$((tries + 1))
-  [ $tries -lt 100 ] && kill -0 $viewer || { echo "demo: the viewer did not start"; exit 1; }
-  sleep 0.1
-done
-node -e '
-  const { url } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
-  const get = async (path) => { const r = await fetch(new URL(path, url)); if (!r.ok) throw new Error(`${path}: ${r.status}`); return r; };
-  (async () => {
-    const page = await (await get("/")).text();
-    if (!page.includes("id=\"app\"")) throw new Error("the page is not the viewer");
-    const { logs } = await (await get("/api/session")).json();
-    console.log(`${url} showed ${logs.length} logs: ${logs.map((log) => log.format).join(", ")}`);
-  })().catch((error) => { console.error(`demo: ${error.message}`); process.exit(1); });
-' "$dir/url"
-kill -INT $viewer
-wait $viewer
+exec sh "$(dirname "$0")/viewer.sh" "$logpose" "$@"
