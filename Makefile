@@ -16,22 +16,30 @@ WEB := crates/server/dist/index.html
 # What is built here carries the viewer, or is not built.
 export LOGPOSE_WEB := require
 
-.PHONY: help demo install test quick format-check lints layers rust-tests doc-tests peers web web-tests viewer bless fuzz fuzz-all bench bench-live bench-view bench-web ci clean
+.NOTPARALLEL:
+.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer bless package fuzz fuzz-all bench bench-live bench-view bench-web ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
+demo: rust $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
 	$(DEV) build --locked -p logpose
 	@sh scripts/demo.sh $(LOGPOSE) target/demo
 
-install: $(WEB) ## installs the binary `logpose`
+install: rust $(WEB) ## installs the binary `logpose`
 	$(CARGO) install --path crates/cli --locked
 
-test: format-check layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
+test: tools format-check layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
+
+# What the tests need, checked and installed before anything long runs.
+tools:
+	@sh scripts/tools.sh rust clippy rustfmt nextest node python chromium
 
 quick: ## core and dialects only; seconds
 	$(CARGO) $(RUN_TESTS) -p logpose-core $(DIALECTS:%=-p logpose-%)
+
+rust:
+	@sh scripts/tools.sh rust
 
 format-check:
 	$(CARGO) fmt --all --check
@@ -53,14 +61,15 @@ peers: $(VENV)/ready $(WEB) ## compares with WPILib, pyarrow, polars, DuckDB, th
 	LOGPOSE_BIN=$(LOGPOSE) $(VENV)/python -m pytest -q tests/peers
 
 $(VENV)/ready: tests/peers/requirements.txt
-	@$(PYTHON) -m venv .venv || { echo "make: the peer tests need python3 with the venv module (on Debian: apt-get install python3-venv)"; exit 1; }
+	@sh scripts/tools.sh python
+	@$(PYTHON) -m venv .venv
 	$(VENV)/pip install --quiet --disable-pip-version-check -r tests/peers/requirements.txt
 	@touch $@
 
 web: $(WEB) ## builds the page that the binary carries
 
 web/node_modules/ready: web/package.json web/package-lock.json
-	@command -v $(NPM) >/dev/null || { echo "make: the viewer needs Node.js 20.19 or newer with npm"; exit 1; }
+	@sh scripts/tools.sh node
 	cd web && $(NPM) ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -71,6 +80,7 @@ web-tests: web/node_modules/ready ## checks the front end: format, types, units 
 	cd web && $(NPM) run --silent lint && $(NPM) run --silent check && $(NPM) run --silent unit
 
 viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then in web/artefacts
+	@sh scripts/tools.sh chromium
 	$(DEV) build --locked --workspace --bins --examples
 	cd web && LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent unit -- tests/unit/commands.test.ts
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent e2e
@@ -78,13 +88,16 @@ viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then 
 bless: ## accepts new transcripts and golden dumps; review the diff like code
 	LOGPOSE_BLESS=1 $(DEV) test --workspace --no-fail-fast
 
+package: $(WEB) ## packs every crate as for crates.io, installs logpose from the packages and tries it
+	sh scripts/package.sh --debug
+
 fuzz: ## fuzzes one target for so long: make fuzz T=decode_wpilog S=60
 	sh fuzz/run.sh $(or $(S),60) $(T)
 
 fuzz-all: ## ten seconds of each fuzz target
 	sh fuzz/run.sh $(or $(S),10)
 
-bench: ## speed as ratios to peers and to the machine's limits; QUICK=1 leaves the large inputs out
+bench: rust ## speed as ratios to peers and to the machine's limits; QUICK=1 leaves the large inputs out
 	$(PYTHON) bench/run.py $(if $(QUICK),--quick)
 
 bench-live: ## one server and 500 clients on loopback: cycles, latency, processor, memory; stops by itself
@@ -103,12 +116,8 @@ ci: export CI := 1
 ci: export CARGO_INCREMENTAL := 0
 ci: export FUZZ_SEED := 1
 ci: ## what .ci/run calls: the demo, all tests with warnings as errors, ten seconds of each fuzz target; then where the time went
-	@bash scripts/steps.sh format-check layers web demo web-tests rust-tests doc-tests peers viewer fuzz-all
+	@bash scripts/steps.sh tools format-check layers web demo web-tests rust-tests doc-tests peers viewer package fuzz-all
 
 clean:
 	$(CARGO) clean
 	rm -rf .venv fuzz/target crates/server/dist web/node_modules web/artefacts
-
-.PHONY: package
-package: $(WEB) ## packs every crate as for crates.io, installs logpose from the packages and tries it; INSTALL has options of cargo install
-	sh scripts/package.sh $(INSTALL)

@@ -4,7 +4,8 @@
 #
 # `cargo publish` would verify each package by building it, all dependencies included, in a folder of its own. Installing
 # the binary builds the same packages as a user would get them, and reuses the dependencies that are compiled already: the
-# profiles are those of the workspace, and so is the build directory. Only the result lands elsewhere.
+# profiles are those of the workspace, and so is the build directory. Only the result lands elsewhere. With --debug that
+# is the build of the tests.
 set -eu
 cd "$(dirname "$0")/.."
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
