@@ -44,5 +44,13 @@ for heavy in datafusion axum; do
     echo "layers: a default member reaches $heavy, which belongs into a crate of its own"; status=1
   fi
 done
+# The binary alone and the workspace with its tests ask for the same features, so that both use one build of each dependency.
+features() { cargo tree --locked "$@" --prefix none --format '{p} {f}' | grep -v " ($PWD" | sed 's/ (\*)$//' | sort -u; }
+all=$(mktemp)
+trap 'rm -f "$all"' EXIT
+features --workspace -e normal,build,dev >"$all"
+if features -p logpose -e normal,build | grep -vxFf "$all"; then
+  echo "layers: the tests compile these again with other features; name the union in [workspace.dependencies]"; status=1
+fi
 [ $status -eq 0 ] && echo "layers: $# dialects depend on core, thiserror and serde_json alone (refloat on two checksums besides); nothing heavy is reached"
 exit $status
