@@ -15,9 +15,10 @@ VENV := .venv/bin
 WEB := crates/server/dist/index.html
 # What is built here carries the viewer, or is not built.
 export LOGPOSE_WEB := require
+export CARGO PYTHON NPM
 
 .NOTPARALLEL:
-.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer bless package fuzz fuzz-all bench bench-live bench-view bench-web ci clean
+.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package fuzz fuzz-all bench bench-live bench-view bench-web ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -84,6 +85,11 @@ viewer: $(WEB) ## tries the viewer in Chromium; pictures of every view are then 
 	$(DEV) build --locked --workspace --bins --examples
 	cd web && LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent unit -- tests/unit/commands.test.ts
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(LOGPOSE) $(NPM) run --silent e2e
+
+pictures: $(WEB) ## takes the pictures in the README from the demo logs, in Chromium
+	@sh scripts/tools.sh chromium
+	$(DEV) build --locked --workspace --bins --examples
+	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(LOGPOSE) LOGPOSE_E2E=pictures $(NPM) run --silent pictures
 
 bless: ## accepts new transcripts and golden dumps; review the diff like code
 	LOGPOSE_BLESS=1 $(DEV) test --workspace --no-fail-fast
