@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SessionStateBuilder, SessionStateDefaults};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
@@ -78,6 +78,9 @@ impl Engine {
     /// Begins to answer one statement. Rows come as they are asked for.
     pub fn ask(&self, statement: Statement) -> Result<Answer<'_>, Error> {
         let Statement { parsed, sql } = statement;
+        if names_a_file(&parsed) {
+            return Err(Error::refused());
+        }
         let failed = |error| Error::of(&error, &sql, &self.catalog);
         let stream = self.runtime.block_on(async {
             let plan = self.context.state().statement_to_plan(*parsed).await.map_err(failed)?;
@@ -171,10 +174,16 @@ fn context(
         .with_memory_pool(Arc::new(FairSpillPool::new(limit)))
         .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory))
         .build_arc()?;
+    // All functions, but none of DataFusion's own file formats: tables are logs, and the formats are megabytes of code.
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        .with_default_features()
+        .with_expr_planners(SessionStateDefaults::default_expr_planners())
+        .with_scalar_functions(SessionStateDefaults::default_scalar_functions())
+        .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
+        .with_aggregate_functions(SessionStateDefaults::default_aggregate_functions())
+        .with_window_functions(SessionStateDefaults::default_window_functions())
+        .with_table_function_list(SessionStateDefaults::default_table_functions())
         .with_physical_optimizer_rule(Arc::new(ByChannel))
         .build();
     let context = SessionContext::new_with_state(state);
@@ -189,6 +198,15 @@ fn context(
     let functions = functions.chain(state.window_functions().keys()).chain(state.table_functions().keys());
     catalog.functions.get_or_init(|| functions.cloned().collect());
     Ok(context)
+}
+
+/// Whether a statement reads or writes a file of its own, for which planning would look for a file format.
+fn names_a_file(statement: &Parsed) -> bool {
+    match statement {
+        Parsed::CopyTo(_) | Parsed::CreateExternalTable(_) => true,
+        Parsed::Explain(explain) => names_a_file(&explain.statement),
+        _ => false,
+    }
 }
 
 /// What the columns of an answer are called: as DataFusion calls them, without the names of the tables, unless two would

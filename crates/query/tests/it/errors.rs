@@ -63,6 +63,7 @@ fn logs_are_asked_and_not_changed() {
         "DROP TABLE samples",
         "INSERT INTO samples SELECT * FROM samples",
         "COPY (SELECT 1) TO '/tmp/nowhere.csv'",
+        "EXPLAIN COPY (SELECT 1) TO '/tmp/nowhere.csv'",
         "CREATE EXTERNAL TABLE x STORED AS CSV LOCATION '/etc/passwd'",
         "SET datafusion.execution.batch_size = 1",
         "EXPLAIN ANALYZE CREATE TABLE x AS SELECT 1",
