@@ -134,7 +134,7 @@ pub(super) fn robot(text: &str) -> Result<(Host, Ports)> {
 
 /// Three ports: of control packets, of their answers, and of TCP.
 pub(super) fn ports(text: &str) -> Result<Ports, String> {
-    let numbers: Result<Vec<u16>, _> = text.split(',').map(|port| port.trim().parse()).collect();
+    let numbers: Result<Vec<u16>, _> = text.split(',').map(|port| port.trim().parse::<u16>()).collect();
     match numbers.as_deref() {
         Ok([datagrams, answers, stream]) => Ok(Ports { datagrams: *datagrams, answers: *answers, stream: *stream }),
         _ => Err("three ports are wanted: control packets, their answers, TCP; usually 1110,1150,1740".to_owned()),
