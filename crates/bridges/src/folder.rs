@@ -42,7 +42,7 @@ impl FolderLayout {
                 let stem = safe(&name);
                 let mut unique = stem.clone();
                 for n in 2.. {
-                    if taken.insert(unique.to_lowercase()) {
+                    if taken.insert(case_key(&unique)) {
                         break;
                     }
                     unique = format!("{stem}-{n}");
@@ -51,7 +51,7 @@ impl FolderLayout {
             }
             Self::Hive => {
                 let folder = format!("channel={}", percent(&name, place));
-                let part = (0..).find(|part| taken.insert(format!("{}/{part}", folder.to_lowercase()))).unwrap_or(0);
+                let part = (0..).find(|part| taken.insert(format!("{}/{part}", case_key(&folder)))).unwrap_or(0);
                 format!("{folder}/part-{part}.parquet")
             }
         };
@@ -75,20 +75,33 @@ fn safe(name: &str) -> String {
         }
         safe.push(c);
     }
-    // Windows keeps some names for devices, whatever stands behind the first dot.
-    let device = safe.split('.').next().unwrap_or_default().trim().to_ascii_uppercase();
+    let prefixed = is_reserved(&safe) || safe.is_empty() || safe.starts_with(['.', ' ', '-']);
+    if prefixed { format!("_{safe}") } else { safe }
+}
+
+/// Whether Windows takes a file's name for a device, whatever its extension: `aux.parquet`, `COM3`.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    let device = name.split('.').next().unwrap_or_default().trim().to_ascii_uppercase();
     let numbered = |prefix| device.strip_prefix(prefix).is_some_and(|n| n.chars().count() == 1);
-    let reserved = ["CON", "PRN", "AUX", "NUL"].contains(&&*device) || numbered("COM") || numbered("LPT");
-    if reserved || safe.is_empty() || safe.starts_with(['.', ' ', '-']) { format!("_{safe}") } else { safe }
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&&*device) || numbered("COM") || numbered("LPT")
+}
+
+/// Names with the same key are the same file where case is ignored, also for letters with more than two cases (σ, ς, Σ).
+fn case_key(name: &str) -> String {
+    name.to_uppercase().to_lowercase()
 }
 
 /// A name as part of a path, in the way that other programs read it back. One that is too long is cut, and the channel's
 /// place keeps it apart from others.
 fn percent(name: &str, place: usize) -> String {
     let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
+    let mut rest = name.chars();
+    while let Some(c) = rest.next() {
         let whole = out.len();
-        let bare = c.is_ascii_alphanumeric() || "-_.".contains(c) && name != NULL_PARTITION;
+        // Windows drops dots at the end of a name.
+        let is_last_dot = c == '.' && rest.as_str().is_empty();
+        let bare = c.is_ascii_alphanumeric() || "-_.".contains(c) && name != NULL_PARTITION && !is_last_dot;
         if bare {
             out.push(c);
         } else {

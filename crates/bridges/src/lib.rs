@@ -25,7 +25,7 @@ mod writer;
 pub use arrow::{ArrowPiece, ArrowWriter, RecordBatches};
 pub use batches::{TableFormat, write_batches};
 pub use bridge::{BRIDGES, Bridge, UnpackError};
-pub use folder::{ChannelFile, FolderLayout, read_folder};
+pub use folder::{ChannelFile, FolderLayout, is_reserved, read_folder};
 pub use header::Header;
 pub use long::{RowEncoder, RowsPiece};
 pub use parquet::{ParquetPiece, ParquetWriter, RowGroup};

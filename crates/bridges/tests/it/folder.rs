@@ -109,6 +109,12 @@ fn names_are_safe_and_no_two_are_alike() {
         ("a:b*c?\"<>|\\", "a_b_c______.parquet", "channel=a%3Ab%2Ac%3F%22%3C%3E%7C%5C/part-0.parquet"),
         ("é\u{0}\n", "é__.parquet", "channel=%C3%A9%00%0A/part-0.parquet"),
         (".hidden", "_.hidden.parquet", "channel=.hidden/part-0.parquet"),
+        ("Arm.", "Arm..parquet", "channel=Arm%2E/part-0.parquet"),
+        ("Arm ", "Arm .parquet", "channel=Arm%20/part-0.parquet"),
+        ("COM1", "_COM1.parquet", "channel=COM1/part-0.parquet"),
+        ("com10", "com10.parquet", "channel=com10/part-0.parquet"),
+        ("σ", "σ.parquet", "channel=%CF%83/part-0.parquet"),
+        ("ς", "ς-2.parquet", "channel=%CF%82/part-0.parquet"),
     ];
     let channels: Vec<Channel> = names.iter().map(|(name, ..)| Channel::new(*name, "double")).collect();
     let found = FolderLayout::Channel.paths(&channels).into_iter().zip(FolderLayout::Hive.paths(&channels));
