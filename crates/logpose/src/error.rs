@@ -36,6 +36,12 @@ pub enum ErrorKind {
     /// It may not be read or written.
     #[error("permission denied")]
     NoPermission,
+    /// Another program has it open, and the system lets nobody else read or replace it meanwhile. Windows does that.
+    #[error("another program has the file open")]
+    InUse,
+    /// Windows takes the name for that of a device.
+    #[error("Windows reserves this name for a device")]
+    Reserved,
     /// No dialect knows the bytes.
     #[error("not a log that logpose knows: it starts with {}", Head(head))]
     UnknownFormat {
@@ -121,6 +127,8 @@ impl Error {
             ErrorKind::Directory => "directory",
             ErrorKind::Empty => "empty",
             ErrorKind::NoPermission => "no-permission",
+            ErrorKind::InUse => "in-use",
+            ErrorKind::Reserved => "reserved",
             ErrorKind::UnknownFormat { .. } => "unknown-format",
             ErrorKind::Live { .. } => "live",
             ErrorKind::Wrapper { .. } => "wrapper",
@@ -139,7 +147,14 @@ impl Error {
     /// What the system said about a file to be read.
     pub(crate) fn reading(path: &Path, error: io::Error) -> Self {
         let (kind, help) = match error.kind() {
+            _ if is_in_use(&error) => (ErrorKind::InUse, Some("close that program, or copy the file".to_owned())),
             io::ErrorKind::NotFound => (ErrorKind::NotFound, None),
+            // No file has a name that Windows does not allow, such as one with a `*`.
+            io::ErrorKind::InvalidFilename if cfg!(windows) => (ErrorKind::NotFound, None),
+            // Windows opens no folders.
+            io::ErrorKind::PermissionDenied if cfg!(windows) && path.is_dir() => {
+                (ErrorKind::Directory, Some(NAME_A_FILE.to_owned()))
+            }
             io::ErrorKind::PermissionDenied => {
                 let help = "ask the owner for permission to read it, or copy it to a place of your own";
                 (ErrorKind::NoPermission, Some(help.to_owned()))
@@ -153,6 +168,7 @@ impl Error {
     /// What the system said about a file to be written.
     pub(crate) fn writing(path: &Path, error: io::Error) -> Self {
         let (kind, help) = match error.kind() {
+            _ if is_in_use(&error) => (ErrorKind::InUse, Some(CLOSE_IT)),
             io::ErrorKind::NotFound => (ErrorKind::NotFound, Some("the folder does not exist; create it first")),
             io::ErrorKind::PermissionDenied => (ErrorKind::NoPermission, Some("write to a folder of your own")),
             io::ErrorKind::AlreadyExists => (ErrorKind::Exists, Some(USE_FORCE)),
@@ -160,6 +176,24 @@ impl Error {
             _ => (ErrorKind::Io(error), None),
         };
         Self { kind, path: Some(path.to_owned()), at: None, help: help.map(str::to_owned) }
+    }
+
+    /// What the system said when a new file or folder was to take the place of an old one. Windows denies that while
+    /// any program has the old one open.
+    pub(crate) fn replacing(path: &Path, error: io::Error) -> Self {
+        if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied {
+            return Self::new(ErrorKind::InUse).in_file(path).with_help(CLOSE_IT);
+        }
+        Self::writing(path, error)
+    }
+
+    /// Refuses to write to a name that Windows keeps for a device, such as `aux.csv`; other systems have no such names.
+    pub(crate) fn check_name(path: &Path) -> Result<(), Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if cfg!(windows) && logpose_bridges::is_reserved(&name) {
+            return Err(Self::new(ErrorKind::Reserved).in_file(path).with_help("choose another name"));
+        }
+        Ok(())
     }
 
     pub(crate) fn decode(path: &Path, error: DecodeError) -> Self {
@@ -227,5 +261,14 @@ impl fmt::Display for Head<'_> {
     }
 }
 
+/// Whether Windows refused because another program has the file open, has locked a part of it, or has mapped it.
+fn is_in_use(error: &io::Error) -> bool {
+    const SHARING_VIOLATION: i32 = 32;
+    const LOCK_VIOLATION: i32 = 33;
+    const USER_MAPPED_FILE: i32 = 1224;
+    cfg!(windows) && matches!(error.raw_os_error(), Some(SHARING_VIOLATION | LOCK_VIOLATION | USER_MAPPED_FILE))
+}
+
+const CLOSE_IT: &str = "close that program, or choose another name; nothing was changed";
 pub(crate) const NAME_A_FILE: &str = "name a log file in it";
 pub(crate) const USE_FORCE: &str = "choose another name, or replace it with --force";

@@ -23,6 +23,7 @@ impl<'a> NewFolder<'a> {
     /// Begins a folder; one of that name may be replaced with `force` alone, and only if it holds nothing else than what
     /// a conversion wrote.
     pub(crate) fn new(path: &'a Path, force: bool) -> Result<Self, Error> {
+        Error::check_name(path)?;
         match fs::metadata(path) {
             Ok(about) if !about.is_dir() => {
                 return Err(Error::new(ErrorKind::Exists).in_file(path).with_help("it is no folder"));
@@ -54,8 +55,8 @@ impl<'a> NewFolder<'a> {
 
     /// Gives the folder its name.
     pub(crate) fn keep(self) -> Result<(), Error> {
-        let failed = |error| Error::writing(self.path, error);
-        let new = self.temporary.keep();
+        let failed = |error| Error::replacing(self.path, error);
+        let new = self.temporary.path();
         let old = new.with_extension("old");
         let replaces = self.path.exists();
         if replaces {
@@ -64,13 +65,15 @@ impl<'a> NewFolder<'a> {
             }
             fs::rename(self.path, &old).map_err(failed)?;
         }
-        if let Err(error) = fs::rename(&new, self.path) {
+        if let Err(error) = fs::rename(new, self.path) {
             if replaces {
                 // The old one gets its name back.
                 fs::rename(&old, self.path).map_err(failed)?;
             }
             return Err(failed(error));
         }
+        // Until here a failure removes it.
+        let _ = self.temporary.keep();
         if replaces { fs::remove_dir_all(&old).map_err(failed) } else { Ok(()) }
     }
 }

@@ -62,6 +62,7 @@ impl<'a> Output<'a> {
             }
             Self::File { path, force, wrapper } => (path, force, wrapper),
         };
+        Error::check_name(path)?;
         let failed = |error| Error::writing(path, error);
         let (file, place) = match std::fs::metadata(path) {
             Ok(about) if about.is_dir() => {
@@ -142,7 +143,8 @@ impl Whole {
             file.sync_data().map_err(|error| Error::writing(&path, error))?;
         }
         let kept = if force { temporary.persist(&path) } else { temporary.persist_noclobber(&path) };
-        kept.map_err(|error| Error::writing(&path, error.error))
+        let failed = if replaces { Error::replacing } else { Error::writing };
+        kept.map_err(|error| failed(&path, error.error))
     }
 }
 

@@ -303,7 +303,8 @@ impl Read for &Counted<'_> {
 fn live_scheme(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://").or_else(|| text.split_once("+serial:"))?;
-    let fits = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+    // One letter is a drive: `C://logs/match.wpilog`.
+    let fits = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
     fits.then(|| scheme.to_owned())
 }
 

@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -156,27 +156,8 @@ pub(super) fn exists(path: &Path) -> Complaint {
         .help("choose another name, or replace it with --force")
 }
 
-/// Writes beside the place and renames, so that there is never half a map.
 fn write_map(path: &Path, force: bool, map: &render::Checkup<'_>) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".logpose-").suffix(".part");
-    // Like any new file; without this only the owner could read the result.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, map)?;
-    file.write_all(b"\n")?;
-    if force {
-        file.persist(path)?;
-    } else {
-        file.persist_noclobber(path).map_err(|error| {
-            if error.error.kind() == io::ErrorKind::AlreadyExists {
-                anyhow::Error::from(exists(path))
-            } else {
-                error.error.into()
-            }
-        })?;
-    }
-    Ok(())
+    let mut text = serde_json::to_vec_pretty(map)?;
+    text.push(b'\n');
+    Ok(Output::File { path, force, wrapper: None }.write_all(&text)?)
 }

@@ -237,8 +237,10 @@ impl Sidecar {
             if sum <= FOLDER {
                 break;
             }
-            fs::remove_file(path)?;
-            sum -= len;
+            // One that Windows keeps because another program reads it does not keep the rest.
+            if fs::remove_file(path).is_ok() {
+                sum -= len;
+            }
         }
         Ok(())
     }

@@ -87,6 +87,37 @@ fn a_device_is_written_to_and_not_replaced() {
     assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
 
+#[cfg(windows)]
+#[test]
+fn names_of_devices_are_refused() {
+    let dir = TempDir::new().unwrap();
+    for name in ["aux.rlog", "NUL", "com3.rlog"] {
+        assert_eq!(write(&dir.path().join(name), true, None).unwrap_err().code(), "reserved", "{name}");
+    }
+    assert!(files(dir.path()).is_empty());
+}
+
+/// Other programs than ours let nobody replace what they have open.
+#[cfg(windows)]
+#[test]
+fn a_file_that_another_program_has_open_stays_as_it_was() {
+    use std::os::windows::fs::OpenOptionsExt;
+    const SHARE_READ: u32 = 1;
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("x.rlog");
+    std::fs::write(&path, "precious").unwrap();
+    let reader = std::fs::File::options().read(true).share_mode(SHARE_READ).open(&path).unwrap();
+    let error = write(&path, true, None).unwrap_err();
+    assert_eq!(error.code(), "in-use");
+    drop(reader);
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    assert_eq!(files(dir.path()), ["x.rlog"]);
+    let alone = std::fs::File::options().write(true).share_mode(0).open(&path).unwrap();
+    let error = logpose::Log::open(&path, &logpose::OpenOptions::default(), &Quiet).err().unwrap();
+    assert_eq!(error.code(), "in-use");
+    drop(alone);
+}
+
 #[test]
 fn a_log_can_replace_itself() {
     let dir = TempDir::new().unwrap();
