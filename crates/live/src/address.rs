@@ -84,8 +84,9 @@ impl Address {
     /// Whether a text looks like something live rather than like a file.
     #[must_use]
     pub fn is_live(text: &str) -> bool {
+        // One letter is a drive: `C://logs/match.wpilog`.
         let named =
-            |scheme: &str| !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+            |scheme: &str| scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
         text.split_once("://").is_some_and(|(scheme, _)| named(scheme)) || serial(text).is_some()
     }
 
@@ -378,7 +379,16 @@ mod tests {
     #[test]
     fn what_is_live_is_told_from_files() {
         let live = ["refloat+serial:/dev/ttyACM0", "refloat+serial:COM3", "refloat+tcp://a", "nt4://254"];
-        let files = ["match.wpilog", "C:\\logs\\a.rfrec", "/dev/ttyACM0", "refloat:a", "a:b"];
+        let files = [
+            "match.wpilog",
+            "C:\\logs\\a.rfrec",
+            "C:a.rlog",
+            "C:/logs/a.rlog",
+            "C://logs/a.rlog",
+            "/dev/ttyACM0",
+            "refloat:a",
+            "a:b",
+        ];
         assert!(live.iter().all(|text| Address::is_live(text)));
         assert!(!files.iter().any(|text| Address::is_live(text)));
     }

@@ -37,7 +37,7 @@ impl SerialPort {
         let mut left = BUSY_TRIES;
         loop {
             match self.open() {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && left > 0 && Path::new(&self.path).exists() => {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && left > 0 && is_there(&self.path) => {
                     left -= 1;
                     sleep(BUSY_PAUSE).await;
                 }
@@ -49,7 +49,7 @@ impl SerialPort {
     pub(super) fn open(&self) -> io::Result<SerialStream> {
         let open = SerialStream::open(&tokio_serial::new(&self.path, self.baud));
         let stream = open.map_err(|error| {
-            let is_there = Path::new(&self.path).exists();
+            let is_there = is_there(&self.path);
             io::Error::new(io::Error::from(error.clone()).kind(), why(&self.path, &error, is_there, &serial_ports()))
         })?;
         // What was sent to somebody who had it before is not for us.
@@ -114,16 +114,21 @@ pub fn serial_ports() -> Vec<FoundPort> {
     ports
 }
 
+/// Whether there is such a port, be it free or not. On Windows ports are no files, and only a list of them tells.
+fn is_there(path: &str) -> bool {
+    let listed = |port: &FoundPort| port.path.eq_ignore_ascii_case(path.trim_start_matches(r"\\.\"));
+    if cfg!(windows) { serial_ports().iter().any(listed) } else { Path::new(path).exists() }
+}
+
 /// Why a port cannot be opened, and what helps.
 fn why(path: &str, error: &Error, is_there: bool, ports: &[FoundPort]) -> String {
-    let is_listed = is_there || ports.iter().any(|port| port.path == path);
     match error.kind {
         ErrorKind::Io(io::ErrorKind::PermissionDenied) if cfg!(target_os = "linux") => format!(
             "no permission to open {path}; its group has it, usually dialout: \
              `sudo usermod -aG dialout $USER`, then log in again"
         ),
         ErrorKind::Io(io::ErrorKind::PermissionDenied) => format!("no permission to open {path}"),
-        ErrorKind::NoDevice if is_listed => format!("{path} is busy: another program has it open"),
+        ErrorKind::NoDevice if is_there => format!("{path} is busy: another program has it open"),
         ErrorKind::NoDevice | ErrorKind::Io(io::ErrorKind::NotFound) => {
             let found: Vec<String> = ports.iter().map(ToString::to_string).collect();
             match found.is_empty() {
