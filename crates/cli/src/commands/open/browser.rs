@@ -21,9 +21,9 @@ fn command(url: &str) -> Option<Command> {
 
 #[cfg(windows)]
 fn command(url: &str) -> Option<Command> {
-    let mut command = Command::new("cmd");
-    // The first text in quotes is the title of a window.
-    command.args(["/C", "start", "", &url.replace('&', "^&")]);
+    // What `start` does, without a shell that would take `&` and `%` in the address for its own.
+    let mut command = Command::new("rundll32.exe");
+    command.args(["url.dll,FileProtocolHandler", url]);
     Some(command)
 }
 
