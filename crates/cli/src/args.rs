@@ -1,7 +1,8 @@
 //! Flags that several commands share.
 
+use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -308,24 +309,43 @@ impl Moments {
     }
 }
 
-/// The files that a pattern names, in the order of their names; a path that names a file, or nothing, stays as it is.
-pub(crate) fn expanded(path: &Path) -> Vec<PathBuf> {
-    if path.exists() || !path.to_string_lossy().contains(['*', '?', '[', '{']) {
+/// Replaces patterns such as `logs/*.wpilog` by what they match, in the order of names: cmd and PowerShell leave that to
+/// the program. A path that exists, or a pattern that matches nothing, stays as it is.
+pub(crate) fn expand(paths: &mut Vec<PathBuf>) {
+    *paths = paths.iter().flat_map(|path| expanded(path)).collect();
+}
+
+fn expanded(path: &Path) -> Vec<PathBuf> {
+    if !is_pattern(path) || path.exists() {
         return vec![path.to_owned()];
     }
     let mut found = vec![PathBuf::new()];
     for part in path.components() {
-        let text = part.as_os_str().to_string_lossy();
-        if !text.contains(['*', '?', '[', '{']) {
+        if !has_wildcard(part) {
             found.iter_mut().for_each(|path| path.push(part));
             continue;
         }
-        let Ok(filter) = Filter::new(&[text.into_owned()], &[]) else { return vec![path.to_owned()] };
+        let text = file_case(part.as_os_str());
+        let Ok(filter) = Filter::new(&[text], &[]) else { return vec![path.to_owned()] };
         found = found.iter().flat_map(|folder| matching(folder, &filter)).collect();
     }
-    found.retain(|path| path.is_file());
+    // `logs/*` means the logs; folders are meant where there is nothing else.
+    if found.iter().any(|path| path.is_file()) {
+        found.retain(|path| path.is_file());
+    }
+    found.retain(|path| path.exists());
     found.sort();
     if found.is_empty() { vec![path.to_owned()] } else { found }
+}
+
+/// Whether a path has wildcards.
+pub(crate) fn is_pattern(path: &Path) -> bool {
+    path.components().any(has_wildcard)
+}
+
+/// The `?` in `\\?\C:` is no wildcard.
+fn has_wildcard(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(text) if text.to_string_lossy().contains(['*', '?', '[', '{']))
 }
 
 fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
@@ -333,15 +353,23 @@ fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(listed) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     let names = names.filter(|name| {
-        let name = name.to_string_lossy();
+        let name = file_case(name);
         filter.accepts(&name) && !name.starts_with('.')
     });
     names.map(|name| folder.join(name)).collect()
 }
 
+/// A name as it is compared with others: Windows ignores case.
+fn file_case(name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    if cfg!(windows) { name.to_lowercase() } else { name.into_owned() }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::expanded;
+    use std::path::Path;
+
+    use super::{expanded, is_pattern};
 
     #[test]
     fn patterns_name_files_in_their_order() {
@@ -355,8 +383,23 @@ mod tests {
             found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
         };
         assert_eq!(names("*.rlog"), ["a.rlog", "b.rlog"]);
-        assert_eq!(names("*/*.rlog"), ["deep/d.rlog"]);
+        assert_eq!(names("*/*.rlog"), [Path::new("deep").join("d.rlog").display().to_string()]);
+        assert_eq!(names("d*p"), ["deep"]);
+        assert_eq!(names("*"), ["a.rlog", "b.rlog", "c.csv"]);
+        assert_eq!(names("*.RLOG"), if cfg!(windows) { vec!["a.rlog", "b.rlog"] } else { vec!["*.RLOG"] });
         assert_eq!(names("[ac].*"), ["a.rlog", "c.csv"]);
         assert_eq!((names("a.rlog"), names("*.wpilog")), (vec!["a.rlog".to_owned()], vec!["*.wpilog".to_owned()]));
+    }
+
+    #[test]
+    fn patterns_are_told_from_names() {
+        assert!(
+            ["*.rlog", "logs/*.rlog", "log[12].rlog", "{a,b}.rlog", "a?.rlog"].iter().all(|p| is_pattern(p.as_ref()))
+        );
+        assert!(!["a.rlog", "-", "logs/a.rlog"].iter().any(|path| is_pattern(path.as_ref())));
+        if cfg!(windows) {
+            assert!(is_pattern(r"logs\*.rlog".as_ref()) && is_pattern(r"C:\logs\*.rlog".as_ref()));
+            assert!(!is_pattern(r"\\?\C:\a.rlog".as_ref()));
+        }
     }
 }

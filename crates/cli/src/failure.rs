@@ -6,6 +6,7 @@ use std::io;
 use logpose::core::SinkError;
 use logpose::{Error, ErrorKind};
 
+use crate::args::is_pattern;
 use crate::screen::Notes;
 
 /// How a command that did its work ended.
@@ -88,7 +89,9 @@ pub(crate) fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
         return 0;
     }
     if let Some(error) = find::<Error>(error) {
-        notes.error(error.code(), &error.to_string(), error.at, error.help.as_deref());
+        let pattern = matches!(error.kind, ErrorKind::NotFound) && error.path.as_deref().is_some_and(is_pattern);
+        let help = error.help.as_deref().or(pattern.then_some("no file matches this pattern"));
+        notes.error(error.code(), &error.to_string(), error.at, help);
         return if matches!(error.kind, ErrorKind::Usage(_)) { 2 } else { 1 };
     }
     if let Some(complaint) = find::<Complaint>(error) {

@@ -33,10 +33,11 @@ fn run(args: Vec<OsString>) -> u8 {
         .color(color(&args))
         .try_get_matches_from(args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let mut cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error, json),
     };
+    cli.expand_patterns();
     let common = &cli.common;
     let mut screen = Screen::new(common.color, common.quiet, common.verbose, json);
     let done = cli.run(&mut screen).and_then(|outcome| Ok(screen.out.flush().map(|()| outcome)?));

@@ -27,7 +27,7 @@ Examples:
 pub(super) struct Cat {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// In which order samples come
     #[arg(long, value_enum, value_name = "BY", default_value = "time")]
     order: By,

@@ -45,7 +45,7 @@ Examples:
 pub(super) struct Convert {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Where to write; `-` is standard output and needs --to
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,

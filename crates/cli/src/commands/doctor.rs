@@ -27,7 +27,7 @@ Examples:
 pub(super) struct Doctor {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     form: Form,
     #[command(flatten)]

@@ -26,7 +26,7 @@ Examples:
 pub(super) struct Du {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// How many levels of the tree to show
     #[arg(short, long, value_name = "N", default_value_t = 2, conflicts_with = "flat")]
     depth: usize,

@@ -42,7 +42,7 @@ pub(super) struct Find {
     expression: String,
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Join intervals that are closer than this
     #[arg(long, value_name = "DURATION", default_value = "0", hide_default_value = true)]
     merge: String,

@@ -30,7 +30,7 @@ pub(super) struct Grep {
     pattern: String,
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Take capital and small letters as the same
     #[arg(short, long)]
     ignore_case: bool,

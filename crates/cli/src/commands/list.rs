@@ -28,7 +28,7 @@ Examples:
 pub(super) struct List {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Which comes first
     #[arg(long, value_name = "BY", value_enum, default_value = "name")]
     sort: Sort,

@@ -27,20 +27,20 @@ mod sql;
 mod stats;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use logpose::Log;
 use logpose::core::{Problems, Severity};
 
-use crate::args::Common;
+use crate::args::{Common, expand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
 /// Opens robot logs, tells what is in them and what is broken, and converts them.
 #[derive(Parser)]
-#[command(name = "logpose", version, max_term_width = 100, after_help = EXAMPLES, subcommand_value_name = "COMMAND", override_usage = "logpose FILE...\n       logpose <COMMAND> [OPTIONS] [FILE]...")]
+#[command(name = "logpose", bin_name = "logpose", version, max_term_width = 100, after_help = EXAMPLES, subcommand_value_name = "COMMAND", override_usage = "logpose FILE...\n       logpose <COMMAND> [OPTIONS] [FILE]...")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub common: Common,
@@ -77,6 +77,13 @@ enum Command {
 }
 
 impl Cli {
+    /// Replaces patterns among the files by what they match.
+    pub(crate) fn expand_patterns(&mut self) {
+        if let Some(files) = self.command.as_mut().and_then(Command::files) {
+            expand(files);
+        }
+    }
+
     pub(crate) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         match &self.command {
             None => {
@@ -108,6 +115,30 @@ impl Cli {
             Some(Command::Demo(command)) => command.run(screen),
             Some(Command::Completion(command)) => command.run(screen),
             Some(Command::Man(command)) => command.run(screen),
+        }
+    }
+}
+
+impl Command {
+    /// The files to be read, where there can be several. Those of `sql` are behind the query, which is no pattern.
+    fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
+        match self {
+            Self::Info(command) => Some(&mut command.files),
+            Self::List(command) => Some(&mut command.files),
+            Self::Cat(command) => Some(&mut command.files),
+            Self::Du(command) => Some(&mut command.files),
+            Self::Stats(command) => Some(&mut command.files),
+            Self::Find(command) => Some(&mut command.files),
+            Self::Grep(command) => Some(&mut command.files),
+            Self::Open(command) => Some(&mut command.inputs),
+            Self::Doctor(command) => Some(&mut command.files),
+            Self::Convert(command) => Some(&mut command.files),
+            Self::Plot(command) => Some(&mut command.files),
+            Self::Play(command) => Some(&mut command.inputs),
+            Self::Carla(command) => command.files(),
+            Self::Ds(command) => command.files(),
+            Self::Refloat(command) => command.files(),
+            _ => None,
         }
     }
 }

@@ -13,7 +13,7 @@ use logpose_live::{Address, Live, OutputThread, Progress};
 
 use super::live::{KEYS, Key, Keys, Served, Sources, SourcesTicker, Ticker, To, finish, named};
 use super::tell_problems;
-use crate::args::{Channels, Form, Moments, expanded};
+use crate::args::{Channels, Form, Moments};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{count, counted, duration};
 use crate::interrupt;
@@ -43,7 +43,7 @@ Examples:
 pub(super) struct Play {
     /// Logs, or live sources such as rlog://HOST
     #[arg(required = true, value_name = "FILE|ADDRESS")]
-    inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
     #[command(flatten)]
     to: To,
     /// How fast: 2 is twice the original rate, 0 as fast as possible
@@ -190,8 +190,7 @@ impl Play {
     fn open(&self, screen: &Screen) -> Result<Vec<Log>> {
         let options = logpose::OpenOptions::default();
         let bar = Bar::new(screen.notes.quiet);
-        let files = self.inputs.iter().flat_map(|path| expanded(path));
-        files.map(|path| Ok(Log::open(&path, &options, &bar)?)).collect()
+        self.inputs.iter().map(|path| Ok(Log::open(path, &options, &bar)?)).collect()
     }
 
     fn start(&self, live: &Live, epoch: Option<i64>, ticker: &Ticker, screen: &mut Screen) -> Result<Vec<Served>> {

@@ -36,7 +36,7 @@ Examples:
 pub(super) struct Plot {
     /// Logs, drawn over each other; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// The picture: OUT.svg or OUT.png; `-` is standard output and needs --to
     #[arg(short, long, value_name = "OUT", conflicts_with = "terminal")]
     output: Option<PathBuf>,

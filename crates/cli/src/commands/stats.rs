@@ -32,7 +32,7 @@ Examples:
 pub(super) struct Stats {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Which percentiles, from 0 to 100
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "5,95")]
     percentiles: Vec<f64>,

@@ -561,6 +561,15 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "patterns",
+        &[
+            "logpose list 'p?t.*' -q",
+            "logpose info 'nothing*.wpilog'",
+            "logpose list 'nothing*.wpilog' 'p*.wpilog' -y '*Tilt' --json",
+            "logpose dump 'nothing*.wpilog'",
+        ],
+    ),
+    (
         "not-a-log",
         &[
             "logpose nowhere.wpilog",
@@ -651,6 +660,8 @@ fn visible(text: &str) -> String {
     let compressed = Regex::new(r"(\.gz: .* channels), [0-9.]+ k?B").unwrap();
     let text = rate.replace_all(text, "in TIME (RATE)");
     let text = compressed.replace_all(&text, "$1, SIZE");
+    // Files that a command names itself, in a folder that was given.
+    let text = if cfg!(windows) { text.replace(r"demo\", "demo/") } else { text.into_owned() };
     text.replace('\x1b', "\\e").replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
 

@@ -20,7 +20,7 @@ Examples:
   logpose carla blocked 'demo/*.log' --min-time 5 --json")]
 pub(super) struct Blocked {
     #[command(flatten)]
-    query: Query,
+    pub(super) query: Query,
     /// For how many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, allow_negative_numbers = true)]
     min_time: f64,
@@ -38,7 +38,7 @@ impl Blocked {
         let Some(form) = self.query.rows() else {
             return self.query.text(screen, |queries, out| queries.blocked(blocking, out));
         };
-        let files = self.query.files();
+        let files = &self.query.files;
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
         let mut rows = Rows::begin(form, columns, &mut screen.out)?;

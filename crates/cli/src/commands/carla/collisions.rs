@@ -22,7 +22,7 @@ Examples:
   logpose carla collisions demo/demo_junction.log --json | jq '.[].blueprint2'")]
 pub(super) struct Collisions {
     #[command(flatten)]
-    query: Query,
+    pub(super) query: Query,
     /// Of which kinds the two must be: a any, h hero, v vehicle, w walker, t traffic light, o other
     #[arg(long, num_args = 2, value_enum, value_names = ["ONE", "OTHER"], hide_possible_values = true)]
     types: Vec<Type>,
@@ -65,7 +65,7 @@ impl Collisions {
         let Some(form) = self.query.rows() else {
             return self.query.text(screen, |queries, out| queries.collisions(one, other, out));
         };
-        let files = self.query.files();
+        let files = &self.query.files;
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
         let mut rows = Rows::begin(form, columns, &mut screen.out)?;

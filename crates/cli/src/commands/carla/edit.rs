@@ -81,7 +81,7 @@ Examples:
 pub(super) struct Concat {
     /// Recordings, two or more
     #[arg(required = true, num_args = 2.., value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
 }

@@ -28,7 +28,7 @@ Examples:
   logpose carla info demo/demo_junction.log --json | jq .carla")]
 pub(super) struct Info {
     #[command(flatten)]
-    query: Query,
+    pub(super) query: Query,
     /// Also tell what every frame holds: positions, controls, lights
     #[arg(long)]
     all: bool,
@@ -36,7 +36,7 @@ pub(super) struct Info {
 
 impl Info {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let (form, files) = (self.query.rows(), self.query.files());
+        let (form, files) = (self.query.rows(), &self.query.files);
         match form {
             None => self.query.text(screen, |queries, out| queries.info(self.all, out)),
             Some(form @ (Form::Table | Form::Csv)) => {

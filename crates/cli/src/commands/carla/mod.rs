@@ -18,7 +18,7 @@ use logpose::carla::{File, Frames, Queries, Reader, Reading, check_frames};
 use logpose::core::{Problem, Problems, Severity};
 
 use super::shown;
-use crate::args::{expanded, one_of};
+use crate::args::one_of;
 use crate::failure::Outcome;
 use crate::human::clean;
 use crate::progress::Bar;
@@ -75,6 +75,16 @@ impl Carla {
             Command::Concat(command) => command.run(screen),
         }
     }
+
+    pub(super) fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
+        match &mut self.command {
+            Command::Info(command) => Some(&mut command.query.files),
+            Command::Collisions(command) => Some(&mut command.query.files),
+            Command::Blocked(command) => Some(&mut command.query.files),
+            Command::Concat(command) => Some(&mut command.files),
+            _ => None,
+        }
+    }
 }
 
 /// The recordings of a query, and how it is answered.
@@ -124,19 +134,15 @@ impl Query {
         }
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        self.files.iter().flat_map(|file| expanded(file)).collect()
-    }
-
     /// Prints CARLA's text of every recording; where there are several, with its name above.
     fn text(
         &self,
         screen: &mut Screen,
         ask: impl Fn(&Queries<'_>, &mut dyn Write) -> io::Result<Reading>,
     ) -> Result<Outcome> {
-        let files = self.files();
+        let files = &self.files;
         let mut first = true;
-        each(&files, screen, |file, screen| {
+        each(files, screen, |file, screen| {
             let queries = file.queries()?;
             let date = Reader::new(file.bytes()).map_or(0, |reader| reader.header().date);
             let queries = queries.with_utc_offset(self.time_zone.offset(date));

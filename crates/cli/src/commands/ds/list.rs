@@ -11,7 +11,7 @@ use logpose::season::{self, Entry};
 use serde_json::{Value as Json, json};
 
 use super::super::shown;
-use crate::args::{Form, expanded};
+use crate::args::Form;
 use crate::failure::Outcome;
 use crate::human::{clean, counted, duration};
 use crate::screen::{HEAD, Screen};
@@ -31,7 +31,7 @@ Examples:
 pub(super) struct List {
     /// Folders, which are searched with all that is in them, or files
     #[arg(required = true, value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
+    pub(super) folders: Vec<PathBuf>,
     /// Only logs of matches
     #[arg(long)]
     matches: bool,
@@ -44,8 +44,7 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let folders: Vec<PathBuf> = self.folders.iter().flat_map(|folder| expanded(folder)).collect();
-        let mut all = season::list(&folders, self.threads)?;
+        let mut all = season::list(&self.folders, self.threads)?;
         if self.matches {
             all.retain(|entry| is_match(entry) || entry.error.is_some());
         }

@@ -6,6 +6,8 @@ mod robot;
 mod running;
 mod station;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -48,6 +50,13 @@ impl Ds {
             Command::Robot(command) => command.run(screen),
             Command::Station(command) => command.run(screen),
             Command::Proxy(command) => command.run(screen),
+        }
+    }
+
+    pub(super) fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
+        match &mut self.command {
+            Command::List(command) => Some(&mut command.folders),
+            _ => None,
         }
     }
 }

@@ -32,7 +32,7 @@ Examples:
 pub(super) struct Info {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     form: Form,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::listening::Listening;
 use super::{AlignBy, Open};
-use crate::args::{expanded, one_of};
+use crate::args::one_of;
 use crate::commands::convert::tell_alignment;
 use crate::commands::live::named;
 use crate::commands::tell_problems;
@@ -112,13 +112,13 @@ impl Input {
     }
 }
 
-/// What was asked for, with patterns replaced by the files that they name.
+/// What was asked for.
 fn inputs(open: &Open) -> Vec<Input> {
     let one = |path: &PathBuf| match path.to_str() {
-        Some(text) if Address::is_live(named(text).1) => vec![Input::Live(text.to_owned())],
-        _ => expanded(path).into_iter().map(Input::File).collect(),
+        Some(text) if Address::is_live(named(text).1) => Input::Live(text.to_owned()),
+        _ => Input::File(path.clone()),
     };
-    open.inputs.iter().flat_map(one).collect()
+    open.inputs.iter().map(one).collect()
 }
 
 /// Opens the files. One that cannot be read must not hide the others.

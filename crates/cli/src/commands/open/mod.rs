@@ -36,7 +36,7 @@ Examples:
 pub(super) struct Open {
     /// Logs, and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
     #[arg(required = true, value_name = "FILE|ADDRESS")]
-    inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
     /// The port to listen on [default: one that is free]
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,

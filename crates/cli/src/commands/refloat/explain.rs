@@ -29,7 +29,7 @@ Examples:
 pub(super) struct Explain {
     /// Recordings, conversions of them, or logs of live values; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// How many seconds before the stop to tell about
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_seconds)]
     seconds: f64,

@@ -9,6 +9,8 @@ mod info;
 mod reach;
 mod watch;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -69,6 +71,13 @@ impl Refloat {
             Command::Watch(command) => command.run(screen),
             Command::Explain(command) => command.run(screen),
             Command::Board(command) => command.run(screen),
+        }
+    }
+
+    pub(super) fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
+        match &mut self.command {
+            Command::Explain(command) => Some(&mut command.files),
+            _ => None,
         }
     }
 }

@@ -14,7 +14,7 @@ use logpose::{Log, Output, Wrapper};
 use logpose_query::{Engine, Error, Form, Options, Statement, WriteError};
 
 use super::{Format, Sql};
-use crate::args::expanded;
+use crate::args::expand;
 use crate::commands::{outcome, shown};
 use crate::failure::{Complaint, Outcome};
 use crate::human::counted;
@@ -22,11 +22,12 @@ use crate::interrupt;
 use crate::screen::Screen;
 
 pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
-    let request = Request::new(sql)?;
-    let files: Vec<PathBuf> = request.files.iter().flat_map(|file| expanded(file)).collect();
+    let mut request = Request::new(sql)?;
+    expand(&mut request.files);
+    let files = &request.files;
     let mut worst = Outcome::Done;
     let mut logs: Vec<Arc<Log>> = Vec::new();
-    for path in &files {
+    for path in files {
         logs.extend(sql.reading.open_one_of(path, files.len(), screen, &mut worst)?.map(Arc::new));
     }
     if logs.is_empty() {
