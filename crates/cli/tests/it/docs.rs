@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
 use crate::live::Running;
@@ -34,6 +35,7 @@ fn listed(line: &str) -> Vec<String> {
 }
 
 /// The lines under `Examples:` of a command's help, without their comments.
+#[cfg(unix)]
 fn examples(command: &str) -> Vec<String> {
     let help = stdout(&typed(&SHARED, &format!("logpose {command} --help")));
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
@@ -124,6 +126,7 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
 
 /// What touches a network, on loopback and for a moment: robots are where nobody listens, servers have a free port, and
 /// logs are played as fast as possible. `None` for what cannot be tried so.
+#[cfg(unix)]
 fn on_loopback(example: &str) -> Option<String> {
     if example.starts_with("logpose record") {
         let hosts = ["://10.2.54.2", "://10.2.54.11", "://254", "://192.168.4.1"];
@@ -167,6 +170,7 @@ fn on_loopback(example: &str) -> Option<String> {
 }
 
 /// What talks to a board talks to an emulated one, which lives as long as the example.
+#[cfg(unix)]
 fn with_board(example: &str) -> (String, Option<Running>) {
     let places = ["refloat+tcp://192.168.4.1", "192.168.4.1", "/dev/ttyACM0"];
     if !example.starts_with("logpose refloat") || !places.iter().any(|place| example.contains(place)) {
@@ -178,6 +182,7 @@ fn with_board(example: &str) -> (String, Option<Running>) {
 }
 
 /// A robot, a station or a proxy at addresses that nobody else has, for a moment.
+#[cfg(unix)]
 fn ds_on_loopback(example: &str) -> String {
     let robots = ["--robot 254", "--robot 10.2.54.2", "--robot 127.0.0.2"];
     let example = robots.iter().fold(example.to_owned(), |text, robot| text.replace(robot, "--robot 127.0.77.1"));

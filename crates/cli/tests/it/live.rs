@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::run::{code, folder, stderr, stdout, typed};
+#[cfg(unix)]
+use crate::run::stdout;
+use crate::run::{code, folder, stderr, typed};
 
 /// A program that runs, and is killed when it is no longer needed.
 pub(crate) struct Running {
@@ -38,6 +40,7 @@ impl Running {
     }
 
     /// Where it serves.
+    #[cfg(unix)]
     fn address(&mut self) -> String {
         self.line("serving")["address"].as_str().unwrap().to_owned()
     }

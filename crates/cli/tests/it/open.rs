@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
