@@ -41,10 +41,16 @@ pub(crate) fn number(text: &[u8], places: i32) -> Option<f64> {
     let number: f64 = match places {
         0 => text.parse().ok()?,
         // An exponent of its own leaves no room for another.
-        _ if text.contains(['e', 'E']) => text.parse::<f64>().ok()? * 10_f64.powi(places),
+        _ if text.contains(['e', 'E']) => text.parse::<f64>().ok()? * power_of_ten(places),
         _ => format!("{text}e{places}").parse().ok()?,
     };
     number.is_finite().then_some(number)
+}
+
+/// 10 to a power, the same on every system: for negative exponents the last bit of `powi` depends on the C library.
+pub(crate) fn power_of_ten(exponent: i32) -> f64 {
+    let power = 10_f64.powi(exponent.abs());
+    if exponent < 0 { 1.0 / power } else { power }
 }
 
 /// Appends a number in the shortest form that reads back to the same.

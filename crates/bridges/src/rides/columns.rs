@@ -7,7 +7,7 @@ use logpose_refloat::wire::{Adjustment, Footpad};
 use serde_json::{Value as Json, json};
 
 use super::table::{TakeCell, shown};
-use crate::decimal::number;
+use crate::decimal::{number, power_of_ten};
 use crate::inferred::{Guess, Rows};
 
 /// How a number of a program becomes one of the model.
@@ -75,8 +75,8 @@ impl Known {
     /// The same of a number that is one already.
     pub(super) fn of(self, value: f64) -> f64 {
         match self.how {
-            How::Places(places) => value * 10_f64.powi(places),
-            How::Magnitude(places) => value.abs() * 10_f64.powi(places),
+            How::Places(places) => value * power_of_ten(places),
+            How::Magnitude(places) => value.abs() * power_of_ten(places),
             How::Times(factor) => value * factor,
             How::Degrees => value.to_degrees(),
             How::Whole | How::Truth | How::Footpad | How::Adjustment => value,
