@@ -25,6 +25,12 @@ pub enum RecordError {
         /// The name.
         path: PathBuf,
     },
+    /// Windows takes the name for that of a device.
+    #[error("{}: Windows reserves this name for a device", .path.display())]
+    Reserved {
+        /// The name.
+        path: PathBuf,
+    },
     /// Files of that kind cannot be whole at every instant, or are not known at all.
     #[error("{}: {reason}", .path.display())]
     Format {
@@ -64,6 +70,7 @@ impl RecordError {
             Self::Exists { .. } => Some("choose another name, or replace it with --force"),
             Self::NoFolder { .. } => Some("create it first"),
             Self::Directory { .. } => Some("name a file in it, such as match.wpilog"),
+            Self::Reserved { .. } => Some("choose another name"),
             Self::Format { .. } => Some("record to .wpilog or .mcap, and convert the recording when it is done"),
             Self::NoSpace { .. } => Some("make room, record to another disk or keep less free"),
             Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {

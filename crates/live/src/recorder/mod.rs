@@ -348,6 +348,10 @@ fn check(options: &RecordOptions) -> Result<(), RecordError> {
 
 /// Whether there is a file of that name, in a folder that can take one.
 fn check_place(disk: &dyn Disk, names: &Names) -> Result<bool, RecordError> {
+    let name = names.path().file_name().unwrap_or_default().to_string_lossy();
+    if cfg!(windows) && logpose::bridges::is_reserved(&name) {
+        return Err(RecordError::Reserved { path: names.path().to_owned() });
+    }
     let folder = names.folder();
     match disk.is_folder(names.path()) {
         Some(true) => return Err(RecordError::Directory { path: names.path().to_owned() }),
