@@ -392,12 +392,13 @@ mod tests {
     /// What is found to differ when a result is compared with another log than its own.
     fn found(wrong: &[(i64, f64)], format: &Format, wide: Option<Wide>) -> Option<String> {
         let right = [log(&[(0, 1.0), (20_000, f64::NAN), (40_000, 0.1)])];
-        let file = tempfile::NamedTempFile::new().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("result");
         let options = ConvertOptions { wide, ..ConvertOptions::default() };
-        let to = Output::File { path: file.path(), force: true, wrapper: None };
+        let to = Output::File { path: &file, force: true, wrapper: None };
         convert(&[log(wrong)], Vec::new(), format, to, &options, &Quiet).unwrap();
         let order = if wide.is_some() { Order::Time } else { Order::File };
-        let error = verify(&Feed::new(&right, Vec::new()), order, format, file.path(), &options).err()?;
+        let error = verify(&Feed::new(&right, Vec::new()), order, format, &file, &options).err()?;
         assert_eq!(error.code(), "verify");
         Some(error.to_string())
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::process::Command;
 
+#[cfg(unix)]
 use crate::live::Running;
 use crate::run::{SHARED, code, stderr, stdout, typed};
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 #[cfg(unix)]
@@ -60,6 +61,7 @@ impl Running {
     }
 
     /// Waits for its end.
+    #[cfg(unix)]
     pub(crate) fn wait(&mut self) -> (serde_json::Value, Option<i32>) {
         let last = self.line("done");
         let deadline = Instant::now() + Duration::from_secs(20);

@@ -512,7 +512,8 @@ fn what_is_kept_is_what_was_made() {
     copy.push(Time::from_millis(1), 5.0);
     assert_eq!(copy.samples(), before + 1);
     assert_eq!(seen(&second), seen(&plain));
-    // Another log at the same place.
+    // Another log at the same place; Windows lets nobody write to a file that is mapped.
+    drop((first, second, plain, copy));
     std::fs::write(&place.log, long_log(2999)).unwrap();
     assert!(!place.browse().from_cache());
     assert!(place.browse().from_cache());
@@ -536,7 +537,8 @@ fn what_was_kept_and_is_odd_is_made_again() {
         assert_eq!(seen(&browse), right);
         assert_eq!(std::fs::read(&file).unwrap(), whole);
     }
-    // A wrong byte is seen at the latest when it is asked for, and then the file is gone.
+    // A wrong byte is seen at the latest when it is asked for, and then the file is gone; Windows may keep it as long as
+    // it is mapped.
     for at in (0..whole.len()).step_by(1499).chain((whole.len() - 300..whole.len()).step_by(13)) {
         let mut wrong = whole.clone();
         wrong[at] ^= 0x10;
@@ -549,7 +551,7 @@ fn what_was_kept_and_is_odd_is_made_again() {
             let pyramid = browse.pyramid(channel, &parse_path(path).unwrap()).unwrap().unwrap();
             check(&pyramid, &samples_of(browse.log(), channel, path), &[]);
         }
-        assert!(!browse.from_cache() || !file.exists(), "byte {at}");
+        assert!(cfg!(windows) || !browse.from_cache() || !file.exists(), "byte {at}");
     }
     // A folder where the file should be.
     let _ = std::fs::remove_file(&file);

@@ -46,7 +46,11 @@ fn naming_one_of_a_pair_opens_both() {
         put(&dir, "other.dsevents", b"of another log");
         for (path, companion) in [(&log_path, &events_path), (&events_path, &log_path)] {
             let log = open(path);
-            assert_eq!((&log.path, log.companion()), (path, Some(&**companion)));
+            // Where case does not matter, a file is found under other names than its own.
+            let name = |path: &Path| path.to_string_lossy().to_lowercase();
+            assert_eq!(&log.path, path);
+            assert_eq!(log.companion().map(name), Some(name(companion)));
+            assert!(cfg!(windows) || log.companion() == Some(companion));
             assert!(has(&log, "/ds/battery") && has(&log, "/ds/console") && log.problems.is_empty(), "{a}");
             assert_eq!(log.file_len(), (fixture("match.dslog").len() + fixture("match.dsevents").len()) as u64);
             assert_eq!(log.epoch_ns(), Some(1_646_552_020_500_000_000));

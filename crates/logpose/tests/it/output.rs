@@ -127,8 +127,10 @@ fn a_log_can_replace_itself() {
     let before = logs[0].index.samples();
     let format = Format::from_name("rlog").unwrap();
     let options = ConvertOptions { verify: true, ..ConvertOptions::default() };
-    convert(&logs, Vec::new(), &format, Output::File { path: &path, force: true, wrapper: None }, &options, &Quiet)
-        .unwrap();
+    let to = Output::File { path: &path, force: true, wrapper: None };
+    let done = convert(&logs, Vec::new(), &format, to, &options, &Quiet);
+    // Windows need not replace a file that is mapped; then it must still be there.
+    assert!(done.is_ok() || cfg!(windows) && done.is_err_and(|error| error.code() == "in-use"));
     assert_eq!(crate::support::open(&path).index.samples(), before);
 }
 
