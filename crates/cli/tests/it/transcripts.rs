@@ -660,9 +660,14 @@ fn visible(text: &str) -> String {
     let compressed = Regex::new(r"(\.gz: .* channels), [0-9.]+ k?B").unwrap();
     let text = rate.replace_all(text, "in TIME (RATE)");
     let text = compressed.replace_all(&text, "$1, SIZE");
-    // Files that a command names itself, in a folder that was given.
-    let text = if cfg!(windows) { text.replace(r"demo\", "demo/") } else { text.into_owned() };
+    let text = if cfg!(windows) { as_on_unix(&text) } else { text.into_owned() };
     text.replace('\x1b', "\\e").replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+/// What Windows says otherwise: the names of files that a command makes in a folder, and that there is no file.
+fn as_on_unix(text: &str) -> String {
+    let absent = Regex::new(r": [^:\n]+ \(os error 2\)").unwrap();
+    absent.replace_all(&text.replace(r"demo\", "demo/"), ": No such file or directory (os error 2)").into_owned()
 }
 
 /// The lines from the first that differs on.
