@@ -18,7 +18,7 @@ export LOGPOSE_WEB := require
 export CARGO PYTHON NPM
 
 .NOTPARALLEL:
-.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package fuzz fuzz-all bench bench-live bench-view bench-web ci clean
+.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package windows macos fuzz fuzz-all bench bench-live bench-view bench-web ci clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -96,6 +96,12 @@ bless: ## accepts new transcripts and golden dumps; review the diff like code
 
 package: $(WEB) ## packs every crate as for crates.io, installs logpose from the packages and tries it
 	sh scripts/package.sh --debug
+
+windows: rust ## checks everything for Windows, links it without SQL and runs transcripts under Wine
+	@sh scripts/windows.sh
+
+macos: rust ## checks everything for macOS, as far as that goes without Apple's SDK
+	@sh scripts/macos.sh
 
 fuzz: ## fuzzes one target for so long: make fuzz T=decode_wpilog S=60
 	sh fuzz/run.sh $(or $(S),60) $(T)
