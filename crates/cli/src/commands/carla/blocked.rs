@@ -42,7 +42,7 @@ impl Blocked {
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
         let mut rows = Rows::begin(form, columns, &mut screen.out)?;
-        let worst = each(&files, screen, |file, screen| {
+        let worst = each(files, screen, |file, screen| {
             let frames = file.frames()?;
             for stay in carla::blocked(&frames, blocking) {
                 let name = named.then(|| Cell::Text(shown(file.path())));

@@ -69,7 +69,7 @@ impl Collisions {
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
         let mut rows = Rows::begin(form, columns, &mut screen.out)?;
-        let worst = each(&files, screen, |file, screen| {
+        let worst = each(files, screen, |file, screen| {
             let frames = file.frames()?;
             let found = collisions(&frames);
             for contact in found.iter().filter(|c| one.admits(&c.actor1) && other.admits(&c.actor2)) {

@@ -41,7 +41,7 @@ impl Info {
             None => self.query.text(screen, |queries, out| queries.info(self.all, out)),
             Some(form @ (Form::Table | Form::Csv)) => {
                 let mut rows = Rows::begin(form, COLUMNS.to_vec(), &mut screen.out)?;
-                let worst = each(&files, screen, |file, screen| {
+                let worst = each(files, screen, |file, screen| {
                     let frames = file.frames()?;
                     let summary = Summary::of(&frames);
                     rows.row(self.row(file, &frames, &summary), &mut screen.out)?;
@@ -53,7 +53,7 @@ impl Info {
             Some(_) => {
                 let array = self.query.format() == Format::Json && files.len() > 1;
                 let mut before: &[u8] = if array { b"[\n" } else { b"" };
-                let worst = each(&files, screen, |file, screen| {
+                let worst = each(files, screen, |file, screen| {
                     let frames = file.frames()?;
                     let summary = Summary::of(&frames);
                     let problems: Vec<Problem> = summary.problems.iter().chain(file.problem()).cloned().collect();
