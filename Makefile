@@ -23,14 +23,14 @@ export CARGO PYTHON NPM
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: rust $(WEB) ## builds logpose, does the main job on logs that it makes itself and shows them in the browser
+demo: rust $(WEB) ## builds logpose, walks through its features on generated logs and shows them in the browser
 	$(DEV) build --locked -p logpose
 	@sh scripts/demo.sh $(LOGPOSE) target/demo
 
 install: rust $(WEB) ## installs the binary `logpose`
 	$(CARGO) install --path crates/cli --locked
 
-test: tools format-check layers web-tests rust-tests doc-tests peers viewer ## passes all tests; installs what they need
+test: tools format-check layers web-tests rust-tests doc-tests peers viewer ## runs all tests; installs what they need
 
 # What the tests need, checked and installed before anything long runs.
 tools:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job on logs that logpose makes itself: demo.sh BINARY FOLDER
+# Walks through the features on generated logs: demo.sh BINARY FOLDER
 set -eu
 logpose=$1
 dir=$2

@@ -114,7 +114,7 @@ pub fn serial_ports() -> Vec<FoundPort> {
     ports
 }
 
-/// Whether there is such a port, be it free or not. On Windows ports are no files, and only a list of them tells.
+/// Whether there is such a port, be it free or not. On Windows ports are not files; only the list of ports shows them.
 fn is_there(path: &str) -> bool {
     let listed = |port: &FoundPort| port.path.eq_ignore_ascii_case(path.trim_start_matches(r"\\.\"));
     if cfg!(windows) { serial_ports().iter().any(listed) } else { Path::new(path).exists() }

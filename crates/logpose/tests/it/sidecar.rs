@@ -151,7 +151,7 @@ fn every_change_of_the_file_is_seen() {
     let moved = dir.path().join("b.wpilog");
     fs::rename(&log, &moved).unwrap();
     fs::copy(&moved, &log).unwrap();
-    // On Windows a copy has the times of its original, and no number tells them apart; the content does.
+    // On Windows a copy has the times of its original and no inode; only the content differs.
     assert!(cfg!(windows) || !open(&log, &keeping(&cache)).from_cache());
 }
 
