@@ -121,6 +121,7 @@ bench-view: ## the viewer's server on a log of 1 GB: opening, requests a second,
 	target/release/view
 
 bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and of 10,000,000 samples and of 3,000 actors in Chromium; memory of the page
+	@sh scripts/tools.sh rust chromium
 	$(CARGO) build --release -p logpose -p logpose-bench
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" node bench/run.mjs
 
