@@ -9,7 +9,7 @@ use logpose_carla::{
     ActorType, Carla, Controls, Form, Frames, Header, Kind, Mode, Packet, Recording, RecordingOptions, Rotation,
     Signal, Spawn, State, Target, Vector,
 };
-use logpose_core::{Cursor, Dialect, Problems, Read};
+use logpose_core::{Cursor, Dialect, Problems, ReadOptions};
 
 use crate::meter;
 use crate::read::{Line, Work, how, no_damage};
@@ -97,7 +97,7 @@ pub fn index(path: &Path, threads: usize) -> Line {
     let mut problems = Problems::default();
     let work = Work::begin();
     let log = meter::map(path)?;
-    let index = Carla.index(&log, &Read { positions: false, ..how(threads) }, &mut problems)?;
+    let index = Carla.index(&log, &ReadOptions { positions: false, ..how(threads) }, &mut problems)?;
     let end = work.end();
     no_damage(&problems)?;
     let made = |name: &str| name.starts_with("/.schema/") || name == "/carla/layout";

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use logpose::{Log, OpenOptions, Quiet};
-use logpose_core::{Dialect, Problems, Read, Row, Severity, Value, Widths};
+use logpose_core::{Dialect, Problems, ReadOptions, Row, Severity, Value, Widths};
 use logpose_wpilog::collect;
 
 use crate::meter::{self, Memory};
@@ -40,7 +40,7 @@ impl Work {
     }
 }
 
-pub(crate) fn how(threads: usize) -> Read<'static> {
+pub(crate) fn how(threads: usize) -> ReadOptions<'static> {
     OpenOptions { threads, ..OpenOptions::default() }.read()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use logpose_core::{Columns, Declaration, Read, SlotId, Time, Value};
+use logpose_core::{Columns, Declaration, ReadOptions, SlotId, Time, Value};
 use logpose_wpilog::{Collect, Visit};
 
 /// Counts and sums over all values of a log.
@@ -168,7 +168,7 @@ impl Visit for Walked {
 }
 
 impl Collect for Walked {
-    fn new(_: &Read<'_>) -> Self {
+    fn new(_: &ReadOptions<'_>) -> Self {
         Self::default()
     }
 

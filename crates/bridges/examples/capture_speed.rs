@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use logpose_bridges::BRIDGES;
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 
 fn main() {
     let megabytes: usize = std::env::args().nth(1).map_or(256, |text| text.parse().expect("a number of megabytes"));
@@ -32,9 +32,9 @@ fn measure(name: &str, file: &[u8]) {
         let mut store = Vec::new();
         let mut problems = Problems::default();
         let start = Instant::now();
-        bridge.unpack(file, &Read::default(), &mut store, &mut problems).expect("a good capture");
+        bridge.unpack(file, &ReadOptions::default(), &mut store, &mut problems).expect("a good capture");
         best = best.min(start.elapsed().as_secs_f64());
-        let index = bridge.index(&store, &Read::default(), &mut problems).expect("a good store");
+        let index = bridge.index(&store, &ReadOptions::default(), &mut problems).expect("a good store");
         assert!(problems.is_empty(), "{problems:?}");
         samples = index.samples();
         packets = index.fact("packets").and_then(|text| text.parse().ok()).unwrap_or(0);

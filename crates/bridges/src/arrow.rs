@@ -16,7 +16,7 @@ use arrow_ipc::{
 use arrow_schema::{ArrowError, Schema};
 use flatbuffers::FlatBufferBuilder;
 use logpose_core::{
-    Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, SinkError, StreamError, array_at, word_at,
+    Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, SinkError, StreamError, array_at, word_at,
 };
 use logpose_model::long;
 
@@ -175,14 +175,19 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a file.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
     tabular::guarded(NAME, || unpack(file, read, sink, problems))
 }
 
-fn unpack(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
+fn unpack(
+    file: &[u8],
+    read: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, StreamError> {
     let is_file = file.starts_with(MAGIC);
     let footer = if is_file { footer(file) } else { None };
     if is_file && footer.is_none() {

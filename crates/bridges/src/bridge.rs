@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout,
-    Lookup, Problem, Problems, Read, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError,
-    Support, TakeSamples, Time, Type,
+    Lookup, Problem, Problems, ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span,
+    StreamError, Support, TakeSamples, Time, Type,
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
@@ -22,7 +22,7 @@ pub struct Bridge {
 }
 
 /// Pushes the samples of a file into a sink.
-type Unpack = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
+type Unpack = fn(&[u8], &ReadOptions<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 /// The bridges, in the order in which they are asked whether a file is theirs.
 pub static BRIDGES: &[&Bridge] =
@@ -112,7 +112,7 @@ impl Bridge {
     pub fn unpack(
         &self,
         file: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         out: &mut dyn Write,
         problems: &mut Problems,
     ) -> Result<(), UnpackError> {
@@ -124,7 +124,7 @@ impl Bridge {
     }
 
     /// What the file keeps besides samples, out of the unpacked bytes.
-    pub fn header(&self, log: &[u8], read: &Read<'_>) -> Result<Header, DecodeError> {
+    pub fn header(&self, log: &[u8], read: &ReadOptions<'_>) -> Result<Header, DecodeError> {
         self.open(log)?.header(log, self.info.name, &read.limits)
     }
 
@@ -148,7 +148,7 @@ impl Dialect for Bridge {
         (self.sniff)(head)
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, _: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, _: &mut Problems) -> Result<Index, DecodeError> {
         let store = self.open(log)?;
         let header = store.header(log, self.info.name, &read.limits)?;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
@@ -183,7 +183,7 @@ impl Dialect for Bridge {
         })
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         let store = self.open(log)?;
         let channels = store.header(log, self.info.name, &read.limits)?.channels;
         let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
@@ -244,7 +244,7 @@ impl Dialect for Bridge {
     fn records(
         &self,
         log: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -270,7 +270,7 @@ impl Dialect for Bridge {
         Ok(())
     }
 
-    fn decoder(&self, _: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, _: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(Whole(self.info))
     }
 
@@ -302,7 +302,7 @@ impl Dialect for Bridge {
 fn in_halves<B: Send>(
     log: &[u8],
     spans: &[Span],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     make: impl Fn() -> B + Sync,
     note: impl Fn(&mut B, Record<'_>) + Sync,
 ) -> (B, Option<B>) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use csv::{ByteRecord, ReaderBuilder};
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError, Time,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, StreamError, Time,
 };
 
 use crate::Header;
@@ -22,7 +22,12 @@ pub fn sniff(head: &[u8]) -> Confidence {
 
 /// Reads a table. Types are those that all values of a channel can be read as; cells without text are no values,
 /// except in rows of `time,channel,value`.
-pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
+pub fn read(
+    file: &[u8],
+    read: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, StreamError> {
     let Some(table) = Table::of(file) else {
         let message = "a table starts with the names of its columns, the first being a time such as `time` or `t_ms`";
         return Err(error("no-time-column", 0, message.to_owned()).into());

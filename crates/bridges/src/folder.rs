@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use logpose_core::{
-    Channel, ChannelId, Chunk, Column, DecodeError, Problem, Problems, Read, Sample, Severity, Sink, SinkError,
+    Channel, ChannelId, Chunk, Column, DecodeError, Problem, Problems, ReadOptions, Sample, Severity, Sink, SinkError,
     StreamError, Time, Type, Value,
 };
 use logpose_model::{Memory, Shape, binary, long, names, sort, times};
@@ -241,7 +241,7 @@ fn without_channel(schema: &Schema) -> Schema {
 /// their bytes, `out` gets the bytes that the bridge `parquet` then reads.
 pub fn read_folder(
     files: &[(&str, &[u8])],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     out: &mut dyn Write,
     problems: &mut Problems,
 ) -> Result<(), UnpackError> {
@@ -253,7 +253,7 @@ pub fn read_folder(
 
 fn merge(
     files: &[(&str, &[u8])],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
@@ -333,7 +333,7 @@ struct HeldRow {
 }
 
 impl<'f> Lane<'f> {
-    fn open(path: &'f str, file: &'f [u8], read: &Read<'_>) -> Result<Self, DecodeError> {
+    fn open(path: &'f str, file: &'f [u8], read: &ReadOptions<'_>) -> Result<Self, DecodeError> {
         let opened = Opened::open(file).map_err(|error| within(path, error))?;
         let schema = opened.schema();
         let name = named(path, &schema);

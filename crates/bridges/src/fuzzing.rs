@@ -1,6 +1,6 @@
 //! What the fuzz targets call of captures and ride logs, and what else must hold. The ordinary tests run these over all fixtures.
 
-use logpose_core::{Dialect, Limits, Problems, Read};
+use logpose_core::{Dialect, Limits, Problems, ReadOptions};
 
 use crate::{BRIDGES, capture, rides};
 
@@ -23,7 +23,7 @@ fn unpack(name: &str, data: &[u8]) {
     let Some(bridge) = BRIDGES.iter().find(|bridge| bridge.info().name == name) else { return };
     for salvage in [false, true] {
         let limits = Limits { record_len: 1 << 16, channels: 1000, ..Limits::default() };
-        let read = Read { limits, salvage, ..Read::default() };
+        let read = ReadOptions { limits, salvage, ..ReadOptions::default() };
         let (mut store, mut problems) = (Vec::new(), Problems::default());
         if bridge.unpack(data, &read, &mut store, &mut problems).is_err() {
             continue;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError, Time,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, StreamError, Time,
 };
 use serde_json::Value as Json;
 
@@ -23,7 +23,12 @@ pub fn sniff(head: &[u8]) -> Confidence {
 }
 
 /// Reads lines of samples. Types are those that all values of a channel can be read as.
-pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
+pub fn read(
+    file: &[u8],
+    read: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, StreamError> {
     let mut by_name: HashMap<String, ChannelId> = HashMap::new();
     let mut found: Vec<(Channel, Guess)> = Vec::new();
     let most = read.limits.channels as usize;

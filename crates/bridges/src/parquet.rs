@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
-use logpose_core::{Confidence, DecodeError, Problem, Problems, Read, Sink, SinkError, StreamError, array_at};
+use logpose_core::{Confidence, DecodeError, Problem, Problems, ReadOptions, Sink, SinkError, StreamError, array_at};
 use logpose_model::long;
 use parquet::DecodeResult;
 use parquet::arrow::ArrowSchemaConverter;
@@ -170,7 +170,7 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a file.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {

@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use logpose_core::{Channel, DecodeError, Problems, Read, Sink, SinkError, StreamError};
+use logpose_core::{Channel, DecodeError, Problems, ReadOptions, Sink, SinkError, StreamError};
 
 use crate::Header;
 use crate::long::{Import, is_long};
@@ -33,7 +33,7 @@ impl Source {
         schema: &Schema,
         header: Option<&str>,
         name: Option<&str>,
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
     ) -> Result<Self, DecodeError> {
         let most = read.limits.channels;
         let mut only = name.map(|name| Channel::new(name, ""));

@@ -2,7 +2,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, Read, Row,
+    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, ReadOptions, Row,
     Sample, Serve, Session, Sink, SinkError, Span, StreamError, Time, Value,
 };
 
@@ -23,13 +23,13 @@ pub trait Dialect: Sync {
     }
 
     /// One pass over a whole log, usually a mapped file: channels, counts, where the records are.
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         let _ = (log, read, problems);
         Err(no_files(self.info()))
     }
 
     /// All channels as flat buffers, in one pass without an index.
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         let _ = (log, read, problems);
         Err(no_files(self.info()))
     }
@@ -56,7 +56,7 @@ pub trait Dialect: Sync {
     fn records(
         &self,
         log: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -65,7 +65,7 @@ pub trait Dialect: Sync {
     }
 
     /// Bytes in pieces, for streams and for files that still grow.
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         let _ = read;
         Box::new(NoFiles(self.info()))
     }

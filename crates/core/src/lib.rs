@@ -36,7 +36,7 @@ pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, S
 pub use memory::give_back;
 pub use parcel::Parcel;
 pub use problem::{Problem, Problems, Severity};
-pub use read::{DecodeError, Join, Limits, Read, serially};
+pub use read::{DecodeError, Join, Limits, ReadOptions, serially};
 pub use session::{Link, Serve, Session, To, Transmit};
 pub use sink::{Decode, Encode, EncodeError, EncodeOptions, Encoding, Sample, Sink, SinkError, StreamError};
 pub use time::{Time, civil};

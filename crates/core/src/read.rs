@@ -28,7 +28,7 @@ pub fn serially(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 
 /// How a log is to be read. Dialects start no threads: they split the work and hand both halves to `join`.
 #[derive(Clone, Copy)]
-pub struct Read<'a> {
+pub struct ReadOptions<'a> {
     /// What it may cost.
     pub limits: Limits,
     /// Into how many parts to split large logs.
@@ -48,7 +48,7 @@ pub struct Read<'a> {
     pub positions: bool,
 }
 
-impl Default for Read<'_> {
+impl Default for ReadOptions<'_> {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
@@ -63,9 +63,9 @@ impl Default for Read<'_> {
     }
 }
 
-impl fmt::Debug for Read<'_> {
+impl fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read")
+        f.debug_struct("ReadOptions")
             .field("limits", &self.limits)
             .field("threads", &self.threads)
             .field("salvage", &self.salvage)

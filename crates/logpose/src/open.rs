@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use logpose_core::{
-    ChannelId, Columns, Dialect, Index, Limits, Lookup, Positions, Problems, Read, Sink, SinkError, Span, Sum, Time,
+    ChannelId, Columns, Dialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Sink, SinkError, Span, Sum,
+    Time,
 };
 
 use crate::dialects::Reader;
@@ -62,15 +63,15 @@ impl Default for OpenOptions {
 impl OpenOptions {
     /// What a dialect is told: with threads to join and huge pages to ask for.
     #[must_use]
-    pub fn read(&self) -> Read<'static> {
-        Read {
+    pub fn read(&self) -> ReadOptions<'static> {
+        ReadOptions {
             limits: self.limits,
             threads: threads::count(self.threads),
             join: &threads::join,
             salvage: self.salvage,
             revision: self.revision,
             prepare: threads::prepare,
-            ..Read::default()
+            ..ReadOptions::default()
         }
     }
 }
@@ -86,7 +87,7 @@ pub struct Log {
     pub problems: Problems,
     dialect: &'static dyn Dialect,
     source: Source,
-    read: Read<'static>,
+    read: ReadOptions<'static>,
     memory: Option<u64>,
     sidecar: Option<Sidecar>,
     from_cache: bool,
@@ -231,7 +232,7 @@ impl Log {
 
     /// How it is read, for calls of the dialect itself.
     #[must_use]
-    pub fn how(&self) -> &Read<'static> {
+    pub fn how(&self) -> &ReadOptions<'static> {
         &self.read
     }
 
@@ -303,7 +304,7 @@ impl Log {
         if let Some(placed) = self.placed.get() {
             return Ok(placed);
         }
-        let read = Read { positions: true, ..self.read };
+        let read = ReadOptions { positions: true, ..self.read };
         let index = self.dialect.index(&self.source.bytes, &read, &mut Problems::default());
         let index = index.map_err(|error| Error::decode(&self.path, error))?;
         Ok(self.placed.get_or_init(|| {

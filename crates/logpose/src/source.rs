@@ -97,7 +97,7 @@ impl Source {
         &mut self,
         path: &Path,
         bridge: &Bridge,
-        read: &logpose_core::Read<'_>,
+        read: &logpose_core::ReadOptions<'_>,
         problems: &mut Problems,
     ) -> Result<(), Error> {
         let mut spool = Spool::default();
@@ -111,7 +111,7 @@ impl Source {
     pub(crate) fn folder(
         folder: &Path,
         files: &[PathBuf],
-        read: &logpose_core::Read<'_>,
+        read: &logpose_core::ReadOptions<'_>,
         problems: &mut Problems,
     ) -> Result<Self, Error> {
         let mut held = Vec::with_capacity(files.len());

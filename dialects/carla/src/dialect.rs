@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Index, Info, Layout, Life,
-    Lookup, Mend, Problems, Read, RecordLine, Row, Sink, SinkError, Span, Support, TakeSamples, Time,
+    Lookup, Mend, Problems, ReadOptions, RecordLine, Row, Sink, SinkError, Span, Support, TakeSamples, Time,
 };
 
 use crate::decode::StreamDecoder;
@@ -45,11 +45,11 @@ impl Dialect for Carla {
         }
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         index(log, read, problems, PART)
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         columns(log, read, problems, PART)
     }
 
@@ -86,7 +86,7 @@ impl Dialect for Carla {
     fn records(
         &self,
         log: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -110,7 +110,7 @@ impl Dialect for Carla {
         Ok(())
     }
 
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
     }
 
@@ -131,7 +131,12 @@ impl Dialect for Carla {
     }
 }
 
-pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+pub(crate) fn index(
+    log: &[u8],
+    read: &ReadOptions<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Index, DecodeError> {
     let plan = Plan::new(log, read, problems)?;
     let mut found: Collected<Indexer> = collect(log, &plan, read, split, problems);
     let (channels, slots) = found.channels(&plan);
@@ -166,7 +171,7 @@ pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split:
 
 pub(crate) fn columns(
     log: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     problems: &mut Problems,
     split: usize,
 ) -> Result<Columns, DecodeError> {

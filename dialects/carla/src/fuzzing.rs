@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, Dialect, EncodeOptions, Encoding, Index, Limits, Lookup, Problems, Read,
-    Row, Sample, Severity, Sink, SinkError,
+    Channel, ChannelId, Columns, DecodeError, Dialect, EncodeOptions, Encoding, Index, Limits, Lookup, Problems,
+    ReadOptions, Row, Sample, Severity, Sink, SinkError,
 };
 
 use crate::about::{About, Visit, visit};
@@ -157,14 +157,19 @@ impl<'a> Visit<'a> for Copy {
 }
 
 /// Index with another bound for splitting, for tests with small recordings.
-pub fn index_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+pub fn index_split(
+    log: &[u8],
+    read: &ReadOptions<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Index, DecodeError> {
     crate::dialect::index(log, read, problems, split)
 }
 
 /// Columns with another bound for splitting, for tests with small recordings.
 pub fn columns_split(
     log: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     problems: &mut Problems,
     split: usize,
 ) -> Result<Columns, DecodeError> {
@@ -176,7 +181,7 @@ pub fn model(data: &[u8]) {
     let _ = Carla.sniff(data);
     let limits = Limits { record_len: 1 << 16, channels: 64, held_back: 1 << 16 };
     for salvage in [false, true] {
-        let read = Read { limits, salvage, ..Read::default() };
+        let read = ReadOptions { limits, salvage, ..ReadOptions::default() };
         let _ = Carla.records(data, &read, 0, &mut |line| {
             let _ = line.text.to_string();
             ControlFlow::Continue(())
@@ -211,7 +216,7 @@ pub fn model(data: &[u8]) {
             assert!(Carla.index(&out, &read, &mut Problems::default()).is_ok(), "what is written can be read");
         }
     }
-    let mut decoder = Carla.decoder(&Read { limits, ..Read::default() });
+    let mut decoder = Carla.decoder(&ReadOptions { limits, ..ReadOptions::default() });
     let mut sink = Count::default();
     let mut used = 0;
     for given in [data.len() / 3, data.len() / 2, data.len()] {

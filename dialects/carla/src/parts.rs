@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use logpose_core::{
-    Channel, ColumnBuilder, Cursor, DecodeError, Fate, IndexBuilder, Mark, Problem, Problems, Read, Severity, SlotId,
-    Span, Time,
+    Channel, ColumnBuilder, Cursor, DecodeError, Fate, IndexBuilder, Mark, Problem, Problems, ReadOptions, Severity,
+    SlotId, Span, Time,
 };
 
 use crate::model::{Key, Lane, payload};
@@ -24,7 +24,7 @@ const SEARCH: usize = 64 << 20;
 /// What a walk makes: the index, the columns.
 pub(crate) trait Collect: Visit + Send + Sized {
     /// Nothing yet.
-    fn new(read: &Read<'_>) -> Self;
+    fn new(read: &ReadOptions<'_>) -> Self;
     /// Appends what a walk over the next part made; `map` names this side's slot for each of the other's.
     fn join(&mut self, later: Self, map: &[Option<SlotId>]);
 }
@@ -132,7 +132,7 @@ impl Indexer {
 }
 
 impl Collect for Indexer {
-    fn new(read: &Read<'_>) -> Self {
+    fn new(read: &ReadOptions<'_>) -> Self {
         let builder = IndexBuilder::new(read.prepare);
         let builder = if read.positions { builder } else { builder.counting() };
         let same = vec![Same::default(); Lane::ALL.len()];
@@ -166,7 +166,7 @@ impl Visit for Columner {
 }
 
 impl Collect for Columner {
-    fn new(read: &Read<'_>) -> Self {
+    fn new(read: &ReadOptions<'_>) -> Self {
         Self { builder: ColumnBuilder::new(read.prepare), scratch: Vec::new() }
     }
 
@@ -184,7 +184,7 @@ pub(crate) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(crate) fn new(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Result<Self, DecodeError> {
+    pub(crate) fn new(log: &'a [u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Self, DecodeError> {
         if read.salvage {
             let found = salvage(log, problems)?;
             let spans = found.spans().into_iter().map(|(start, end)| Span { start, end }).collect();
@@ -253,7 +253,7 @@ impl<C> Collected<C> {
 pub(crate) fn collect<C: Collect>(
     log: &[u8],
     plan: &Plan<'_>,
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     split: usize,
     problems: &mut Problems,
 ) -> Collected<C> {
@@ -304,14 +304,14 @@ struct Part<C> {
 }
 
 impl<C: Collect> Part<C> {
-    fn new(plan: &Plan<'_>, read: &Read<'_>) -> Self {
+    fn new(plan: &Plan<'_>, read: &ReadOptions<'_>) -> Self {
         let (mut walk, mut product) = (Walk::new(plan.form, Slots::new(read.limits.channels)), C::new(read));
         walk.declare_frame(&mut product);
         Self { walk, product, stop: Stop::At(0), steps: Vec::new() }
     }
 
     /// Walks on, over another stretch.
-    fn run(&mut self, log: &[u8], (from, until): (usize, usize), read: &Read<'_>) {
+    fn run(&mut self, log: &[u8], (from, until): (usize, usize), read: &ReadOptions<'_>) {
         self.stop = Stop::At(from);
         // A part that is not the last sees the frame that the next begins with.
         let log = if read.salvage { log.get(..until).unwrap_or(log) } else { log };
@@ -358,7 +358,7 @@ fn parts<C: Collect>(
     (from, until): (usize, usize),
     before: Option<&Layout>,
     plan: &Plan<'_>,
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     (threads, split): (usize, usize),
 ) -> Part<C> {
     let alone = || {

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Fact, Fate, Index, IndexBuilder, Info,
-    Layout, Lookup, Mark, Mend, Problems, Read, RecordLine, Row, Severity, Sink, SinkError, SlotId, Span, Support,
-    TakeSamples, Time,
+    Layout, Lookup, Mark, Mend, Problems, ReadOptions, RecordLine, Row, Severity, Sink, SinkError, SlotId, Span,
+    Support, TakeSamples, Time,
 };
 use logpose_driverstation::pd::Kind;
 
@@ -51,7 +51,7 @@ impl Dialect for Dslog {
         }
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         let plan = Plan::new(log)?;
         let mut indexer = Indexer::new(read);
         let walked = walk_all(&plan, read, problems, &mut indexer);
@@ -59,7 +59,7 @@ impl Dialect for Dslog {
         Ok(indexer.finish(&plan, walked, read.positions))
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         let plan = Plan::new(log)?;
         let event = event_of(&plan);
         let columns = Columner::new(read.prepare, event.as_deref());
@@ -112,7 +112,7 @@ impl Dialect for Dslog {
     fn records(
         &self,
         log: &[u8],
-        _: &Read<'_>,
+        _: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -133,13 +133,15 @@ impl Dialect for Dslog {
         Ok(())
     }
 
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
     }
 
     /// The file that was named, up to its last whole record.
     fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
-        let index = self.index(log, &Read { positions: false, ..Read::default() }, &mut Problems::default()).ok()?;
+        let index = self
+            .index(log, &ReadOptions { positions: false, ..ReadOptions::default() }, &mut Problems::default())
+            .ok()?;
         let plan = Plan::new(log).ok()?;
         let file = plan.named()?;
         let whole = plan.slice(file.from, place(span_of(&index, &file).end));
@@ -166,7 +168,12 @@ struct Walked {
 }
 
 /// Walks over all files of a log.
-fn walk_all<'a, V: Visit<'a>>(plan: &Plan<'a>, read: &Read<'_>, problems: &mut Problems, visit: &mut V) -> Walked {
+fn walk_all<'a, V: Visit<'a>>(
+    plan: &Plan<'a>,
+    read: &ReadOptions<'_>,
+    problems: &mut Problems,
+    visit: &mut V,
+) -> Walked {
     let mut walked = Walked::default();
     for file in plan.files() {
         let mut records = Records::new(plan, &file);
@@ -233,7 +240,7 @@ struct Indexer {
 }
 
 impl Indexer {
-    fn new(read: &Read<'_>) -> Self {
+    fn new(read: &ReadOptions<'_>) -> Self {
         let builder = IndexBuilder::new(read.prepare);
         let builder = if read.positions { builder } else { builder.counting() };
         Self { builder, marks: Vec::new(), event: None, panels: [0; 3], unknown: None }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::{self, check_times, in_pieces, lines};
-use logpose_core::{ChannelId, Columns, Dialect, Index, Lookup, Problems, Read};
+use logpose_core::{ChannelId, Columns, Dialect, Index, Lookup, Problems, ReadOptions};
 
 use crate::decode::StreamDecoder;
 use crate::{Dslog, Envelope, Half, summary};
@@ -17,7 +17,7 @@ pub fn decode(data: &[u8]) {
     let half = Half::of(data);
     let (log, events) = if half == Half::Log { (Some(data), None) } else { (None, Some(data)) };
     let found = summary(log, events);
-    if let Ok(index) = Dslog.index(data, &Read::default(), &mut Problems::default()) {
+    if let Ok(index) = Dslog.index(data, &ReadOptions::default(), &mut Problems::default()) {
         assert_eq!(found.records + found.events, index.records, "summary and index");
     }
     // The same file as both halves: one of the two is read as what it is not.
@@ -28,7 +28,7 @@ pub fn decode(data: &[u8]) {
 }
 
 fn read_all(data: &[u8]) {
-    let read = Read::default();
+    let read = ReadOptions::default();
     let mut problems = Problems::default();
     let index = Dslog.index(data, &read, &mut problems);
     let columns = Dslog.columns(data, &read, &mut Problems::default());
@@ -39,7 +39,7 @@ fn read_all(data: &[u8]) {
     assert_eq!(index.is_ok(), columns.is_ok());
     let (Ok(index), Ok(columns)) = (index, columns) else { return };
     agree(data, &index, &columns);
-    let light = Dslog.index(data, &Read { positions: false, ..read }, &mut Problems::default());
+    let light = Dslog.index(data, &ReadOptions { positions: false, ..read }, &mut Problems::default());
     let Ok(light) = light else { panic!("only an index with positions can be made") };
     assert!(!light.placed && light.samples() == index.samples(), "with positions and without");
     assert_eq!(
@@ -84,9 +84,9 @@ fn agree(data: &[u8], index: &Index, columns: &Columns) {
 }
 
 fn decode_in_pieces(data: &[u8]) {
-    let (whole, whole_error) = in_pieces(|| StreamDecoder::new(Read::default().limits), data);
+    let (whole, whole_error) = in_pieces(|| StreamDecoder::new(ReadOptions::default().limits), data);
     let mut problems = Problems::default();
-    if let Ok(index) = Dslog.index(data, &Read::default(), &mut problems)
+    if let Ok(index) = Dslog.index(data, &ReadOptions::default(), &mut problems)
         && whole_error.is_none()
     {
         let (mut whole, mut file) = (whole.lines, fuzzing::rows(&Dslog, data, &index, &Lookup::default()));

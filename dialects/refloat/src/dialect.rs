@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Index, Info, Limits, Lookup, Mend,
-    Problems, Reach, Read, RecordLine, Row, Session, Sink, SinkError, Support, TakeSamples, Time, Transport,
+    Problems, Reach, ReadOptions, RecordLine, Row, Session, Sink, SinkError, Support, TakeSamples, Time, Transport,
 };
 
 use crate::file::{self, Encoder, StreamDecoder};
@@ -54,14 +54,14 @@ impl Dialect for Refloat {
         }
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         let recording = Recording::read(log)?;
         let index = file::index(&recording, read);
         problems.append(recording.problems);
         Ok(index)
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         let index = self.index(log, read, problems)?;
         self.scan(log, &index, &Lookup::default(), read.prepare)
     }
@@ -81,14 +81,14 @@ impl Dialect for Refloat {
     fn records(
         &self,
         log: &[u8],
-        _: &Read<'_>,
+        _: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
         file::records(log, from, line)
     }
 
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
     }
 

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use logpose_core::{Dialect, Encode, EncodeError, Problems, Read, Sample, Time, Value};
+use logpose_core::{Dialect, Encode, EncodeError, Problems, ReadOptions, Sample, Time, Value};
 use logpose_rlog::{Encoder, Options, Rlog};
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
                     a();
                 });
             };
-            let read = Read { threads, join: &join, ..Read::default() };
+            let read = ReadOptions { threads, join: &join, ..ReadOptions::default() };
             let mut fields = 0;
             let (index, index_cpu) = best(|| {
                 let index = Rlog.index(&log, &read, &mut Problems::default()).expect("an index");

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Reach, Read,
-    RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
-    Transport, Type,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Reach,
+    ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support,
+    TakeSamples, Time, Transport, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -48,11 +48,11 @@ impl Dialect for Rlog {
         }
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         index(log, read, problems, SPLIT)
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         columns(log, read, problems, SPLIT)
     }
 
@@ -98,7 +98,7 @@ impl Dialect for Rlog {
     fn records(
         &self,
         log: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -130,7 +130,7 @@ impl Dialect for Rlog {
         Ok(())
     }
 
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(Decoder::new(read))
     }
 
@@ -178,7 +178,7 @@ struct Plan {
     spans: Vec<(usize, usize)>,
 }
 
-fn plan(log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Plan, DecodeError> {
+fn plan(log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Plan, DecodeError> {
     if read.salvage {
         let found = recover::salvage(log, read.revision, problems)?;
         return Ok(Plan { revision: found.revision, spans: found.spans });
@@ -198,7 +198,7 @@ fn plan(log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Plan, De
 fn walk<'a, V: Part<'a>>(
     log: &'a [u8],
     plan: &Plan,
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     split: usize,
     problems: &mut Problems,
 ) -> (Found<V>, Vec<Span>) {
@@ -290,7 +290,7 @@ impl<'a> Visit<'a> for Indexer {
 }
 
 impl<'a> Part<'a> for Indexer {
-    fn fresh(read: &Read<'_>) -> Self {
+    fn fresh(read: &ReadOptions<'_>) -> Self {
         Self { records: IndexBuilder::new(read.prepare), marks: Vec::new() }
     }
 
@@ -300,7 +300,12 @@ impl<'a> Part<'a> for Indexer {
     }
 }
 
-pub(crate) fn index(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+pub(crate) fn index(
+    log: &[u8],
+    read: &ReadOptions<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Index, DecodeError> {
     let plan = plan(log, read, problems)?;
     let revision = plan.revision;
     let (found, spans) = walk::<Indexer>(log, &plan, read, split, problems);
@@ -462,7 +467,7 @@ impl Collector {
 }
 
 impl<'a> Part<'a> for Collector {
-    fn fresh(read: &Read<'_>) -> Self {
+    fn fresh(read: &ReadOptions<'_>) -> Self {
         Self { columns: ColumnBuilder::new(read.prepare), widened: Vec::new() }
     }
 
@@ -473,7 +478,7 @@ impl<'a> Part<'a> for Collector {
 
 pub(crate) fn columns(
     log: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     problems: &mut Problems,
     split: usize,
 ) -> Result<Columns, DecodeError> {

@@ -4,21 +4,26 @@ use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::feed;
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problems, Read,
-    Sample, Session, Sink, SinkError, Time,
+    Channel, ChannelId, Columns, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problems,
+    ReadOptions, Sample, Session, Sink, SinkError, Time,
 };
 
 use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
 
 /// Index with another bound for splitting, for tests with small logs.
-pub fn index_split(log: &[u8], read: &Read<'_>, problems: &mut Problems, split: usize) -> Result<Index, DecodeError> {
+pub fn index_split(
+    log: &[u8],
+    read: &ReadOptions<'_>,
+    problems: &mut Problems,
+    split: usize,
+) -> Result<Index, DecodeError> {
     crate::dialect::index(log, read, problems, split)
 }
 
 /// Columns with another bound for splitting, for tests with small logs.
 pub fn columns_split(
     log: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     problems: &mut Problems,
     split: usize,
 ) -> Result<Columns, DecodeError> {
@@ -31,7 +36,7 @@ pub fn decode(data: &[u8]) {
     let _ = Rlog.sniff(data);
     if data.first() == Some(&0) {
         for revision in [1, 2] {
-            read_all(data, &Read { revision: Some(revision), ..small() });
+            read_all(data, &ReadOptions { revision: Some(revision), ..small() });
         }
     }
     decode_in_pieces(data);
@@ -39,7 +44,7 @@ pub fn decode(data: &[u8]) {
 
 /// The same in a damaged log.
 pub fn recover(data: &[u8]) {
-    read_all(data, &Read { salvage: true, ..small() });
+    read_all(data, &ReadOptions { salvage: true, ..small() });
 }
 
 /// What was read and written must be the same when it is read again.
@@ -90,11 +95,11 @@ pub fn session(data: &[u8]) {
     }
 }
 
-fn small() -> Read<'static> {
-    Read { limits: Limits { channels: 10_000, ..Limits::default() }, ..Read::default() }
+fn small() -> ReadOptions<'static> {
+    ReadOptions { limits: Limits { channels: 10_000, ..Limits::default() }, ..ReadOptions::default() }
 }
 
-fn read_all(data: &[u8], read: &Read<'_>) {
+fn read_all(data: &[u8], read: &ReadOptions<'_>) {
     let mut problems = Problems::default();
     let index = Rlog.index(data, read, &mut problems);
     let columns = Rlog.columns(data, read, &mut Problems::default());

@@ -1,6 +1,8 @@
 //! Messages from bytes: strictly from a slice, and in pieces.
 
-use logpose_core::{Cursor, Decode, DecodeError, Limits, Lookup, Problem, Problems, Read, Severity, Sink, StreamError};
+use logpose_core::{
+    Cursor, Decode, DecodeError, Limits, Lookup, Problem, Problems, ReadOptions, Severity, Sink, StreamError,
+};
 
 use crate::dialect::report;
 use crate::error::{Error, ErrorKind};
@@ -120,7 +122,7 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder of a log from its first byte on.
     #[must_use]
-    pub fn new(read: &Read<'_>) -> Self {
+    pub fn new(read: &ReadOptions<'_>) -> Self {
         Self {
             limits: read.limits,
             assumed: read.revision,

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use logpose_core::{
-    Channel, ChannelId, EncodeError, Limits, Link, Problem, Read, Sample, Serve, Session, Severity, Sink, SinkError,
-    StreamError, Time, Transmit,
+    Channel, ChannelId, EncodeError, Limits, Link, Problem, ReadOptions, Sample, Serve, Session, Severity, Sink,
+    SinkError, StreamError, Time, Transmit,
 };
 
 use crate::model::seconds_of;
@@ -66,7 +66,7 @@ impl RlogClient {
     /// A client that takes frames of at most `limits.record_len` bytes.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        let read = Read { limits, ..Read::default() };
+        let read = ReadOptions { limits, ..ReadOptions::default() };
         Self {
             limits,
             decoder: Decoder::new(&read),

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use logpose_core::{Bindings, Cursor, Declaration, Limits, Mark, Read, SlotId};
+use logpose_core::{Bindings, Cursor, Declaration, Limits, Mark, ReadOptions, SlotId};
 
 use crate::error::{Error, ErrorKind};
 use crate::model::{r1_id, time_of};
@@ -52,7 +52,7 @@ pub(crate) trait Visit<'a> {
 /// A visitor that can walk a part of a log and be joined with the next part.
 pub(crate) trait Part<'a>: Visit<'a> + Send {
     /// A visitor that has seen nothing.
-    fn fresh(read: &Read<'_>) -> Self;
+    fn fresh(read: &ReadOptions<'_>) -> Self;
     /// Appends what a walk over the next part found.
     fn join(&mut self, later: Self, map: &[Option<SlotId>]);
 }
@@ -401,7 +401,7 @@ pub(crate) struct Found<V> {
 pub(crate) const SPLIT: usize = 4 << 20;
 
 impl<V> Found<V> {
-    pub(crate) fn new<'a>(revision: Revision, read: &Read<'_>) -> Self
+    pub(crate) fn new<'a>(revision: Revision, read: &ReadOptions<'_>) -> Self
     where
         V: Part<'a>,
     {
@@ -409,7 +409,7 @@ impl<V> Found<V> {
     }
 
     /// Walks on over a stretch, in parts side by side if it is longer than `split`.
-    pub(crate) fn stretch<'a>(&mut self, log: &'a [u8], from: usize, until: usize, read: &Read<'_>, split: usize)
+    pub(crate) fn stretch<'a>(&mut self, log: &'a [u8], from: usize, until: usize, read: &ReadOptions<'_>, split: usize)
     where
         V: Part<'a>,
     {
@@ -454,7 +454,7 @@ fn parallel<'a, V: Part<'a>>(
     from: usize,
     until: usize,
     revision: Revision,
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     threads: usize,
     split: usize,
 ) -> Found<V> {

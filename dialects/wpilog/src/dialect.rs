@@ -2,8 +2,8 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, Read, RecordLine, Row,
-    Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
+    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, ReadOptions, RecordLine,
+    Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -44,14 +44,14 @@ impl Dialect for Wpilog {
         }
     }
 
-    fn index(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
         let mut found = Problems::default();
         let Collected { header, spans, walk, product: mut builder, steps } =
             collect::<IndexBuilder>(log, read, &mut found)?;
         let (mut channels, fates) = walk.bindings.resolve();
         if !read.positions && has_doubtful(&fates, &channels, &builder) {
             // Each of their records must be looked at.
-            return self.index(log, &Read { positions: true, ..*read }, problems);
+            return self.index(log, &ReadOptions { positions: true, ..*read }, problems);
         }
         problems.append(found);
         report_strays(&walk.bindings, &fates, &builder, problems);
@@ -75,7 +75,7 @@ impl Dialect for Wpilog {
         })
     }
 
-    fn columns(&self, log: &[u8], read: &Read<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
         let Collected { walk, product, .. } = collect::<ColumnBuilder>(log, read, problems)?;
         let (channels, fates) = walk.bindings.resolve();
         let (mut columns, doubtful) = product.columns(channels, &fates, Layout::Little);
@@ -145,7 +145,7 @@ impl Dialect for Wpilog {
     fn records(
         &self,
         log: &[u8],
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
     ) -> Result<(), DecodeError> {
@@ -162,7 +162,7 @@ impl Dialect for Wpilog {
         Ok(())
     }
 
-    fn decoder(&self, read: &Read<'_>) -> Box<dyn Decode> {
+    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
         Box::new(StreamDecoder::new(read.limits))
     }
 
@@ -316,11 +316,11 @@ fn check_sizes(
 mod tests {
     use super::Wpilog;
     use crate::error::{Error, ErrorKind};
-    use logpose_core::{Dialect, Problems, Read};
+    use logpose_core::{Dialect, Problems, ReadOptions};
 
     #[test]
     fn another_format_is_refused_with_its_first_bytes() {
-        let error = Wpilog.index(b"MCAP0\r\n", &Read::default(), &mut Problems::default()).unwrap_err();
+        let error = Wpilog.index(b"MCAP0\r\n", &ReadOptions::default(), &mut Problems::default()).unwrap_err();
         assert_eq!((error.code, error.at), ("bad-magic", 0));
         let expected = Error { at: 0, kind: ErrorKind::BadMagic { found: b"MCAP0\r".to_vec() } };
         assert!(error.message == expected.kind.to_string());

@@ -1,7 +1,8 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problems, Read, Sample, Sink, SinkError, serially,
+    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problems, ReadOptions, Sample, Sink, SinkError,
+    serially,
 };
 
 use crate::{Decoder, Reader, Wpilog};
@@ -18,11 +19,11 @@ pub fn decode(data: &[u8]) {
     }
     let _ = decoder.finish();
     everything(data, false);
-    let mut stream = Wpilog.decoder(&Read::default());
+    let mut stream = Wpilog.decoder(&ReadOptions::default());
     let mut count = Count(0);
     if let Ok(used) = stream.decode(data, &mut count)
         && stream.finish(data.get(used..).unwrap_or_default(), &mut count).is_ok()
-        && let Ok(index) = Wpilog.index(data, &Read::default(), &mut Problems::default())
+        && let Ok(index) = Wpilog.index(data, &ReadOptions::default(), &mut Problems::default())
     {
         // A log may use the letters of a second header as an id; only the walk then takes them for one.
         let second = data.windows(4).filter(|bytes| bytes == b"PILO").count() > 1;
@@ -43,10 +44,10 @@ pub fn roundtrip(data: &[u8]) {
 }
 
 fn everything(data: &[u8], salvage: bool) {
-    let read = Read { salvage, ..Read::default() };
+    let read = ReadOptions { salvage, ..ReadOptions::default() };
     let mut problems = Problems::default();
     let Ok(index) = Wpilog.index(data, &read, &mut problems) else { return };
-    let twice = Wpilog.index(data, &Read { threads: 2, join: &serially, ..read }, &mut Problems::default());
+    let twice = Wpilog.index(data, &ReadOptions { threads: 2, join: &serially, ..read }, &mut Problems::default());
     assert!(twice.is_ok_and(|twice| twice.samples() == index.samples()), "two parts give another index than one");
     let mut count = Count(0);
     let _ = Wpilog.replay(data, &index, &Lookup::default(), &mut count);
@@ -58,7 +59,7 @@ fn everything(data: &[u8], salvage: bool) {
 }
 
 fn rewritten(data: &[u8]) -> Option<Vec<u8>> {
-    let index = Wpilog.index(data, &Read::default(), &mut Problems::default()).ok()?;
+    let index = Wpilog.index(data, &ReadOptions::default(), &mut Problems::default()).ok()?;
     let mut out = Vec::new();
     let mut encoder = Wpilog.encoder(&EncodeOptions::default())?;
     encoder.begin(&mut out);

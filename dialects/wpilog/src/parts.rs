@@ -1,8 +1,8 @@
 //! Walks over the parts of a log, side by side where there are threads, put together as if it had been one walk.
 
 use logpose_core::{
-    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, Read, Severity, SlotId, Span,
-    Type,
+    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, ReadOptions, Severity, SlotId,
+    Span, Type,
 };
 
 use crate::reader::Reader;
@@ -19,14 +19,14 @@ const STEP: usize = 1 << 20;
 /// and joined.
 pub trait Collect: Visit + Send {
     /// Nothing yet.
-    fn new(read: &Read<'_>) -> Self;
+    fn new(read: &ReadOptions<'_>) -> Self;
     /// Appends what a walk over the next part made; `map` names this side's slot for each of the other's. A slot
     /// that began in an earlier part has no declaration in the later one.
     fn join(&mut self, later: Self, map: &[Option<SlotId>]);
 }
 
 impl Collect for IndexBuilder {
-    fn new(read: &Read<'_>) -> Self {
+    fn new(read: &ReadOptions<'_>) -> Self {
         let builder = Self::new(read.prepare);
         if read.positions { builder } else { builder.counting() }
     }
@@ -52,7 +52,7 @@ impl Visit for IndexBuilder {
 }
 
 impl Collect for ColumnBuilder {
-    fn new(read: &Read<'_>) -> Self {
+    fn new(read: &ReadOptions<'_>) -> Self {
         Self::new(read.prepare)
     }
 
@@ -96,7 +96,7 @@ struct Part<C> {
 }
 
 impl<C: Collect> Part<C> {
-    fn walk(log: &[u8], from: usize, until: usize, read: &Read<'_>) -> Self {
+    fn walk(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>) -> Self {
         let (walk, product) = (Walk::new(read.limits.channels), C::new(read));
         let mut part = Self { walk, product, stop: Stop::At(from), steps: Vec::new() };
         part.run(log, from, until, read);
@@ -104,7 +104,7 @@ impl<C: Collect> Part<C> {
     }
 
     /// Walks on, over another stretch.
-    fn run(&mut self, log: &[u8], from: usize, until: usize, read: &Read<'_>) {
+    fn run(&mut self, log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>) {
         self.stop = Stop::At(from);
         while let Stop::At(at) = self.stop
             && at < until
@@ -130,7 +130,7 @@ impl<C: Collect> Part<C> {
 /// Walks over a whole log. What is odd or lost is reported; an error means that it is no log at all.
 pub fn collect<'a, C: Collect>(
     log: &'a [u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     problems: &mut Problems,
 ) -> Result<Collected<'a, C>, DecodeError> {
     if read.salvage {
@@ -159,7 +159,7 @@ pub fn collect<'a, C: Collect>(
 ///
 /// The second part begins at a place where records seem to start. Whether it is one is known when the first
 /// part arrives there: if it does not, all is walked again in one. So the result is always that of one walk.
-fn parts<C: Collect>(log: &[u8], from: usize, until: usize, read: &Read<'_>, threads: usize) -> Part<C> {
+fn parts<C: Collect>(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>, threads: usize) -> Part<C> {
     let alone = || Part::walk(log, from, until, read);
     if threads < 2 || until - from < 2 * PART {
         return alone();
@@ -195,7 +195,7 @@ fn problems_of_version(header: &Header<'_>, problems: &mut Problems) {
     problems.push(Problem::new(severity, "version", 6, 2, message));
 }
 
-fn salvage<'a, C: Collect>(log: &'a [u8], read: &Read<'_>, problems: &mut Problems) -> Collected<'a, C> {
+fn salvage<'a, C: Collect>(log: &'a [u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Collected<'a, C> {
     let header = Header::parse(&mut Cursor::new(log, 0)).ok();
     header.iter().for_each(|header| problems_of_version(header, problems));
     let spans = recover::spans(log, problems);

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use logpose_core::{Channel, Problem, Problems, Read, Severity, Sink, SinkError, Time};
+use logpose_core::{Channel, Problem, Problems, ReadOptions, Severity, Sink, SinkError, Time};
 use logpose_driverstation::Mapper;
 
 use super::blocks::Packet;
@@ -14,7 +14,7 @@ use super::rlog::{Rlogs, Stream};
 
 /// All conversations of a capture.
 pub(crate) struct Flows<'a> {
-    read: &'a Read<'a>,
+    read: &'a ReadOptions<'a>,
     output: Output<'a>,
     links: Vec<Link>,
     rlogs: Rlogs,
@@ -67,7 +67,7 @@ struct Half {
 }
 
 impl<'a> Flows<'a> {
-    pub(crate) fn new(read: &'a Read<'a>, sink: &'a mut dyn Sink) -> Self {
+    pub(crate) fn new(read: &'a ReadOptions<'a>, sink: &'a mut dyn Sink) -> Self {
         Self {
             read,
             output: Output::new(sink, read.limits.channels as usize),

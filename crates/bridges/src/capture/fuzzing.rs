@@ -1,7 +1,7 @@
 //! What the fuzz targets call. They have this module alone: the whole crate brings Parquet and Arrow along, which take long
 //! to build.
 
-use logpose_core::{Channel, ChannelId, Limits, Problem, Problems, Read, Sample, Sink, SinkError, Time, Type};
+use logpose_core::{Channel, ChannelId, Limits, Problem, Problems, ReadOptions, Sample, Sink, SinkError, Time, Type};
 
 use super::reassembly::{Event, Mark, Piece, Reassembly};
 
@@ -9,7 +9,7 @@ use super::reassembly::{Event, Mark, Piece, Reassembly};
 pub(crate) fn decode(data: &[u8]) {
     for salvage in [false, true] {
         let limits = Limits { record_len: 1 << 16, channels: 1000, ..Limits::default() };
-        let read = Read { limits, salvage, ..Read::default() };
+        let read = ReadOptions { limits, salvage, ..ReadOptions::default() };
         let (mut sink, mut problems) = (Checked::default(), Problems::default());
         let Ok(header) = super::read(data, &read, &mut sink, &mut problems) else { continue };
         assert_eq!(header.channels.len(), sink.types.len(), "channels in the header and channels that were told");

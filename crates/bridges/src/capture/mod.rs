@@ -19,7 +19,9 @@ mod rlog;
 
 use std::hint::black_box;
 
-use logpose_core::{Channel, ChannelId, Problem, Problems, Read, Sample, Severity, Sink, SinkError, StreamError, Time};
+use logpose_core::{
+    Channel, ChannelId, Problem, Problems, ReadOptions, Sample, Severity, Sink, SinkError, StreamError, Time,
+};
 
 pub(crate) use blocks::sniff;
 
@@ -31,7 +33,7 @@ use frames::{Frame, RLOG, Unused, is_known, link_name, look};
 /// Pushes the samples of a capture into a sink.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
@@ -100,7 +102,7 @@ fn warm_up(file: &[u8], from: usize) -> usize {
 }
 
 /// The time of the first packet that has one, from which all times are counted.
-fn start(file: &[u8], read: &Read<'_>) -> Result<Time, StreamError> {
+fn start(file: &[u8], read: &ReadOptions<'_>) -> Result<Time, StreamError> {
     let (mut packets, mut problems) = (Packets::new(file, read.salvage)?, Problems::default());
     while let Some(packet) = packets.next(&mut problems) {
         if let Some(time) = packet.time().filter(|time| !is_beyond(*time)) {
@@ -116,7 +118,7 @@ fn is_beyond(time: Time) -> bool {
 }
 
 /// What to add to the times of each RLOG stream to get the times of the capture, in the order in which they begin.
-fn clocks(file: &[u8], read: &Read<'_>) -> Result<Vec<i64>, StreamError> {
+fn clocks(file: &[u8], read: &ReadOptions<'_>) -> Result<Vec<i64>, StreamError> {
     let mut packets = Packets::new(file, read.salvage)?;
     let mut nowhere = Nowhere;
     let mut flows = Flows::new(read, &mut nowhere);

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use logpose_core::{Channel, Decode, Problem, Read, Severity, Sink, SinkError, StreamError};
+use logpose_core::{Channel, Decode, Problem, ReadOptions, Severity, Sink, SinkError, StreamError};
 use logpose_rlog::Decoder;
 
 use super::framer::Message;
@@ -55,7 +55,7 @@ impl Rlogs {
         &mut self,
         (client, robot): (IpAddr, IpAddr),
         (middle, mark): (bool, Mark),
-        read: &Read<'_>,
+        read: &ReadOptions<'_>,
         output: &mut Output<'_>,
     ) -> Option<Stream> {
         let found = self.sources.iter().position(|source| (source.client, source.robot) == (client, robot));
@@ -78,7 +78,7 @@ impl Rlogs {
         }
         self.sources.get_mut(place)?.streams += 1;
         // Without the first frame the revision is not known either; everyone sends R2 today.
-        let read = Read { revision: read.revision.or(Some(2)), ..*read };
+        let read = ReadOptions { revision: read.revision.or(Some(2)), ..*read };
         self.shortest.push(None);
         let number = self.shortest.len() - 1;
         Some(Stream { source: place, number, decoder: Decoder::new(&read), ids: Ids::default() })

@@ -1,6 +1,6 @@
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Layout, Problem, Problems, Read, Sample, Severity, Sink, StreamError,
-    Time, Value,
+    Channel, ChannelId, Confidence, DecodeError, Layout, Problem, Problems, ReadOptions, Sample, Severity, Sink,
+    StreamError, Time, Value,
 };
 use mcap::records::{Channel as Topic, Metadata, Record, op};
 use mcap::{MAGIC, Schema};
@@ -21,7 +21,12 @@ pub fn sniff(head: &[u8]) -> Confidence {
 /// Reads an MCAP file: one of ours gives back the log that it was made of, others what their encodings tell.
 ///
 /// A file that was cut is read as far as it is whole.
-pub fn read(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
+pub fn read(
+    file: &[u8],
+    read: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, StreamError> {
     if !file.starts_with(MAGIC) {
         return Err(DecodeError {
             dialect: "mcap",
@@ -188,7 +193,7 @@ fn next_batch<'p, 'a>(parts: &'p [PartAt<'a>], threads: usize) -> Option<(&'p [P
 }
 
 /// Unpacks parts side by side.
-fn run(jobs: &mut [Job<'_>], read: &Read<'_>, threads: usize) {
+fn run(jobs: &mut [Job<'_>], read: &ReadOptions<'_>, threads: usize) {
     if threads < 2 || jobs.len() < 2 {
         jobs.iter_mut().for_each(|(part, result)| *result = Some(part.unpack()));
         return;

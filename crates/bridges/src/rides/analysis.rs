@@ -3,7 +3,7 @@
 //! Each heading is `key:name:unit:precision:relative:timestamp`; `;` stands between cells and not behind the last; an
 //! empty cell has the value above it.
 
-use logpose_core::{Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError, Time};
+use logpose_core::{Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, StreamError, Time};
 use logpose_refloat::items;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a log.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {

@@ -1,6 +1,6 @@
 //! The CSV of Float Control, alone or in the zip file that the program shares.
 
-use logpose_core::{Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError};
+use logpose_core::{Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, StreamError};
 
 use super::archive;
 use super::columns::{Columns, How, Known};
@@ -24,7 +24,7 @@ fn is_ours(names: &[&str]) -> bool {
 /// Pushes the samples of a log.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
@@ -50,7 +50,12 @@ pub(crate) fn read(
     header
 }
 
-fn table(file: &[u8], read: &Read<'_>, sink: &mut dyn Sink, problems: &mut Problems) -> Result<Header, StreamError> {
+fn table(
+    file: &[u8],
+    read: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+    problems: &mut Problems,
+) -> Result<Header, StreamError> {
     let error = |code, message| DecodeError { dialect: DIALECT, code, at: 0, message, help: None };
     let table = Table::new(file, b',', true);
     let Some(names) = table.names().filter(|names| is_ours(names)) else {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, Read, Severity, Sink, StreamError, Time, Value,
+    Channel, ChannelId, Confidence, DecodeError, Problem, Problems, ReadOptions, Severity, Sink, StreamError, Time,
+    Value,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -24,7 +25,7 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a ride.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {

@@ -1,7 +1,9 @@
 //! What the fuzz target calls. It has this module alone: the whole crate brings Parquet and Arrow along, which take long to
 //! build.
 
-use logpose_core::{Channel, ChannelId, Limits, Problems, Read, Sample, Sink, SinkError, StreamError, Time, Value};
+use logpose_core::{
+    Channel, ChannelId, Limits, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Time, Value,
+};
 
 use super::{RefloatRows, VescRows};
 use crate::Header;
@@ -19,11 +21,11 @@ pub(crate) fn decode(data: &[u8]) {
     super::sniff_floaty(data);
 }
 
-type Reader = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
+type Reader = fn(&[u8], &ReadOptions<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 fn check(data: &[u8], reader: Reader) {
     let limits = Limits { channels: 1000, ..Limits::default() };
-    let read = Read { limits, ..Read::default() };
+    let read = ReadOptions { limits, ..ReadOptions::default() };
     let (mut ride, mut problems) = (Ride::default(), Problems::default());
     let Ok(header) = reader(data, &read, &mut ride, &mut problems) else { return };
     assert_eq!(header.channels, ride.channels, "channels in the header and channels that were told");

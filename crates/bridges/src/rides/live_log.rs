@@ -3,7 +3,7 @@
 //! Columns are known by their places. `;` stands between cells and behind the last one; where that gives too few cells,
 //! `,` does.
 
-use logpose_core::{Confidence, Problem, Problems, Read, Severity, Sink, StreamError, Time};
+use logpose_core::{Confidence, Problem, Problems, ReadOptions, Severity, Sink, StreamError, Time};
 
 use super::columns::{Columns, How, Known};
 use super::table::{DayClock, Row, Table, TakeCell, shown};
@@ -21,7 +21,7 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a log.
 pub(crate) fn read(
     file: &[u8],
-    _: &Read<'_>,
+    _: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {

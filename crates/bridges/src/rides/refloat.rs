@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use logpose_core::{
-    Channel, ChannelId, Confidence, DecodeError, Problems, Read, Severity, Sink, StreamError, Time, Value,
+    Channel, ChannelId, Confidence, DecodeError, Problems, ReadOptions, Severity, Sink, StreamError, Time, Value,
 };
 use logpose_refloat::rfrec::{Clock, TICK_RATE};
 use logpose_refloat::wire::{Adjustment, Flags, Footpad};
@@ -39,7 +39,7 @@ pub(crate) fn sniff(head: &[u8]) -> Confidence {
 /// Pushes the samples of a recording.
 pub(crate) fn read(
     file: &[u8],
-    read: &Read<'_>,
+    read: &ReadOptions<'_>,
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {

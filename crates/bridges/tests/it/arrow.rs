@@ -1,5 +1,5 @@
 use logpose_bridges::{ArrowWriter, Header};
-use logpose_core::{Confidence, Dialect, Lookup, Problems, Read};
+use logpose_core::{Confidence, Dialect, Lookup, Problems, ReadOptions};
 
 use crate::parquet::refused;
 use crate::{Call, Recording, bridge, log_of_everything, long_log, replay, write};
@@ -70,7 +70,7 @@ fn a_cut_file_keeps_its_whole_batches_when_salvaged() {
     assert_eq!((error.code, error.at), ("no-footer", cut.len() as u64));
     assert!(error.help.unwrap().contains("logpose recover"));
     let (mut store, mut problems) = (Vec::new(), Problems::default());
-    let read = Read { salvage: true, ..Read::default() };
+    let read = ReadOptions { salvage: true, ..ReadOptions::default() };
     bridge("arrow").unpack(cut, &read, &mut store, &mut problems).unwrap();
     let codes: Vec<_> = problems.list().iter().map(|problem| problem.code).collect();
     assert_eq!(codes, ["no-footer", "truncated"]);
@@ -87,7 +87,7 @@ fn a_cut_file_keeps_its_whole_batches_when_salvaged() {
 fn every_damaged_byte_is_an_error_or_other_samples() {
     let file = everything(20);
     for salvage in [false, true] {
-        let read = Read { salvage, ..Read::default() };
+        let read = ReadOptions { salvage, ..ReadOptions::default() };
         for at in (0..file.len()).step_by(13) {
             for flip in [0x15, 0x80] {
                 let mut file = file.clone();
@@ -101,7 +101,7 @@ fn every_damaged_byte_is_an_error_or_other_samples() {
 #[test]
 fn every_prefix_is_an_error_or_fewer_samples() {
     let file = everything(20);
-    let read = Read { salvage: true, ..Read::default() };
+    let read = ReadOptions { salvage: true, ..ReadOptions::default() };
     for len in (0..file.len()).step_by(7) {
         assert!(len < 12 || refused("arrow", &file[..len]).help.is_some());
         let _ = bridge("arrow").unpack(&file[..len], &read, &mut Vec::new(), &mut Problems::default());

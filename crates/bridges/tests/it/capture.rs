@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use logpose_bridges::fuzzing;
-use logpose_core::{Confidence, Dialect, Limits, Read};
+use logpose_core::{Confidence, Dialect, Limits, ReadOptions};
 
 use crate::bridge;
 use crate::capture_kit::{
@@ -305,7 +305,7 @@ fn behind_damage_reading_goes_on_if_asked() {
         assert_eq!(plain.fact("packets"), "20");
         let problem = &plain.problems.list()[0];
         assert_eq!((problem.at, problem.length), (Some(at as u64), (file.len() - at) as u64));
-        let saved = see_with(&file, &Read { salvage: true, ..Read::default() });
+        let saved = see_with(&file, &ReadOptions { salvage: true, ..ReadOptions::default() });
         assert_eq!(saved.fact("packets"), "99");
         let problem = &saved.problems.list()[0];
         assert_eq!((problem.at, problem.length), (Some(at as u64), size as u64));
@@ -331,7 +331,7 @@ fn hostile_lengths_and_numbers_are_refused() {
     assert_eq!(seen.problems.kinds()[0], ("bad-block", logpose_core::Severity::Damage, 6));
     assert_eq!(seen.flags("/ds/control/enabled"), [(0, false)]);
     // Fewer channels than there are.
-    let read = Read { limits: Limits { channels: 3, ..Limits::default() }, ..Read::default() };
+    let read = ReadOptions { limits: Limits { channels: 3, ..Limits::default() }, ..ReadOptions::default() };
     let seen = see_with(&traffic.capture(), &read);
     assert_eq!(seen.names().len(), 3);
     assert_eq!(seen.problems.kinds()[0].0, "too-many-channels");
@@ -349,6 +349,8 @@ fn captures_are_known_by_their_first_bytes() {
     }
     for other in [&b""[..], b"WPILOG", b"PAR1", b"\x0a\x0d\x0d\x0a\0\0\0\0\0\0\0\0", b"time,channel,value\n"] {
         assert_eq!(bridge("pcap").sniff(other), Confidence::No);
-        assert!(bridge("pcap").unpack(other, &Read::default(), &mut Vec::new(), &mut Default::default()).is_err());
+        assert!(
+            bridge("pcap").unpack(other, &ReadOptions::default(), &mut Vec::new(), &mut Default::default()).is_err()
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use logpose_bridges::fuzzing;
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 
 use crate::bridge;
 use crate::capture_kit::{
@@ -119,8 +119,8 @@ fn blessed() {
 fn dump(file: &[u8]) -> String {
     let pcap = bridge("pcap");
     let (mut store, mut problems) = (Vec::new(), Problems::default());
-    pcap.unpack(file, &Read::default(), &mut store, &mut problems).unwrap();
-    let index = pcap.index(&store, &Read::default(), &mut problems).unwrap();
+    pcap.unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap();
+    let index = pcap.index(&store, &ReadOptions::default(), &mut problems).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     let mut out = String::new();
     for fact in &index.facts {
@@ -130,7 +130,7 @@ fn dump(file: &[u8]) -> String {
         writeln!(out, "{}", line.text).unwrap();
         ControlFlow::Continue(())
     };
-    pcap.records(&store, &Read::default(), 0, &mut line).unwrap();
+    pcap.records(&store, &ReadOptions::default(), 0, &mut line).unwrap();
     out
 }
 

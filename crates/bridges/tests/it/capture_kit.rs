@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use logpose_core::{Dialect, Layout, Lookup, Numbers, Problems, Read, Type};
+use logpose_core::{Dialect, Layout, Lookup, Numbers, Problems, ReadOptions, Type};
 
 use crate::{Call, Recording, bridge};
 
@@ -331,10 +331,10 @@ pub(crate) struct Seen {
 }
 
 pub(crate) fn see(file: &[u8]) -> Seen {
-    see_with(file, &Read::default())
+    see_with(file, &ReadOptions::default())
 }
 
-pub(crate) fn see_with(file: &[u8], read: &Read<'_>) -> Seen {
+pub(crate) fn see_with(file: &[u8], read: &ReadOptions<'_>) -> Seen {
     let pcap = bridge("pcap");
     let (mut store, mut problems) = (Vec::new(), Problems::default());
     pcap.unpack(file, read, &mut store, &mut problems).unwrap();

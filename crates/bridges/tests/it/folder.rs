@@ -1,5 +1,5 @@
 use logpose_bridges::{ChannelFile, FolderLayout, Header, read_folder};
-use logpose_core::{Channel, Columns, Dialect, Layout, Lookup, Problems, Read, Time, Value};
+use logpose_core::{Channel, Columns, Dialect, Layout, Lookup, Problems, ReadOptions, Time, Value};
 use logpose_model::{Memory, Shape};
 use logpose_schema::Registry;
 
@@ -40,12 +40,12 @@ fn files(layout: FolderLayout, header: &Header, calls: &[Call]) -> (Vec<(String,
 fn folder(files: &[(String, Vec<u8>)]) -> (Header, Vec<Call>) {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (&**path, &**bytes)).collect();
     let (mut store, mut problems) = (Vec::new(), Problems::default());
-    read_folder(&files, &Read::default(), &mut store, &mut problems).unwrap();
+    read_folder(&files, &ReadOptions::default(), &mut store, &mut problems).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
-    let index = bridge("parquet").index(&store, &Read::default(), &mut problems).unwrap();
+    let index = bridge("parquet").index(&store, &ReadOptions::default(), &mut problems).unwrap();
     let mut calls = Recording::default();
     bridge("parquet").replay(&store, &index, &Lookup::default(), &mut calls).unwrap();
-    (bridge("parquet").header(&store, &Read::default()).unwrap(), calls.0)
+    (bridge("parquet").header(&store, &ReadOptions::default()).unwrap(), calls.0)
 }
 
 fn samples(calls: &[Call]) -> Vec<Call> {
@@ -154,8 +154,8 @@ fn a_damaged_file_of_a_folder_is_named() {
     let (mut files, _) = files(FolderLayout::Channel, &header, &calls);
     files[1].1.truncate(50);
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (&**path, &**bytes)).collect();
-    let error = read_folder(&files, &Read::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
+    let error = read_folder(&files, &ReadOptions::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
     assert!(error.to_string().contains("b.parquet: the footer is missing"), "{error}");
-    let error = read_folder(&[], &Read::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
+    let error = read_folder(&[], &ReadOptions::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
     assert_eq!(error.to_string(), "parquet: byte 0x0: the folder has no Parquet files");
 }

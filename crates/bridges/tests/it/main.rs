@@ -25,8 +25,8 @@ mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
 use logpose_core::{
-    Channel, ChannelId, Dialect, Index, Layout, Lookup, Numbers, Problems, Read, Sample, Sink, SinkError, Time, Type,
-    Value,
+    Channel, ChannelId, Dialect, Index, Layout, Lookup, Numbers, Problems, ReadOptions, Sample, Sink, SinkError, Time,
+    Type, Value,
 };
 
 /// What a sink was told, call by call, samples one by one.
@@ -197,8 +197,8 @@ pub(crate) fn write<W: Writer>(mut writer: W, calls: &[Call], rows: usize) {
 pub(crate) fn open(name: &str, file: &[u8]) -> (Vec<u8>, Index, Problems) {
     let mut problems = Problems::default();
     let mut store = Vec::new();
-    bridge(name).unpack(file, &Read::default(), &mut store, &mut problems).unwrap();
-    let index = bridge(name).index(&store, &Read::default(), &mut problems).unwrap();
+    bridge(name).unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap();
+    let index = bridge(name).index(&store, &ReadOptions::default(), &mut problems).unwrap();
     (store, index, problems)
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn replay(name: &str, file: &[u8]) -> (Header, Vec<Call>) {
     assert!(problems.is_empty(), "{problems:?}");
     let mut calls = Recording::default();
     bridge(name).replay(&store, &index, &Lookup::default(), &mut calls).unwrap();
-    (bridge(name).header(&store, &Read::default()).unwrap(), calls.0)
+    (bridge(name).header(&store, &ReadOptions::default()).unwrap(), calls.0)
 }
 
 /// The numbers of a payload.

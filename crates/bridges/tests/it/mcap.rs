@@ -1,7 +1,7 @@
 use logpose_bridges::mcap::{Compression, McapOptions, McapWriter, read};
 use logpose_bridges::{Header, Piece, Writer};
 use logpose_core::{
-    Channel, ChannelId, Layout, Problems, Read, Sample, Severity, Sink, SinkError, Time, Value, serially,
+    Channel, ChannelId, Layout, Problems, ReadOptions, Sample, Severity, Sink, SinkError, Time, Value, serially,
 };
 use logpose_schema::Registry;
 use mcap::records::Record;
@@ -170,7 +170,9 @@ fn write(compression: Compression, poses: bool, pieces: usize) -> Vec<u8> {
 
 fn read_back(file: &[u8], sink: &mut dyn Sink) -> (Header, Problems) {
     let mut problems = Problems::default();
-    let header = read(file, &Read { threads: 2, join: &serially, ..Read::default() }, sink, &mut problems).unwrap();
+    let header =
+        read(file, &ReadOptions { threads: 2, join: &serially, ..ReadOptions::default() }, sink, &mut problems)
+            .unwrap();
     (header, problems)
 }
 
@@ -278,7 +280,8 @@ fn a_file_is_read_as_far_as_it_is_whole() {
     let (_, problems) = read_back(&whole[..end], &mut Diary::default());
     assert_eq!(problems.worst(), Some(Severity::Warning), "{:?}", problems.list());
     assert_eq!(most, all.0.iter().filter(|line| !line.starts_with("channel")).count());
-    let error = read(b"\x89MCAP1", &Read::default(), &mut Diary::default(), &mut Problems::default()).unwrap_err();
+    let error =
+        read(b"\x89MCAP1", &ReadOptions::default(), &mut Diary::default(), &mut Problems::default()).unwrap_err();
     assert_eq!(error.to_string(), "mcap: byte 0x0: an MCAP file starts with 89 4d 43 41 50 30 0d 0a");
 }
 

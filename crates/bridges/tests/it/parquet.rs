@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Fields};
 use logpose_bridges::{Header, ParquetWriter, Piece, TableFormat, UnpackError, Writer, write_batches};
-use logpose_core::{Channel, DecodeError, Dialect, Problems, Read, Sink, SinkError, Type};
+use logpose_core::{Channel, DecodeError, Dialect, Problems, ReadOptions, Sink, SinkError, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
@@ -21,7 +21,8 @@ fn everything(rows: usize) -> Vec<u8> {
 }
 
 pub(crate) fn refused(name: &str, file: &[u8]) -> DecodeError {
-    let error = bridge(name).unpack(file, &Read::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
+    let error =
+        bridge(name).unpack(file, &ReadOptions::default(), &mut Vec::new(), &mut Problems::default()).unwrap_err();
     match error {
         UnpackError::Decode(error) => error,
         UnpackError::Write(error) => panic!("{error}"),
@@ -255,7 +256,8 @@ fn every_damaged_byte_is_an_error_or_other_samples() {
     for at in (0..file.len()).step_by(13) {
         let mut file = file.clone();
         file[at] ^= 0x15;
-        let result = bridge("parquet").unpack(&file, &Read::default(), &mut Vec::new(), &mut Problems::default());
+        let result =
+            bridge("parquet").unpack(&file, &ReadOptions::default(), &mut Vec::new(), &mut Problems::default());
         whole += usize::from(result.is_ok());
     }
     assert!(whole < file.len());

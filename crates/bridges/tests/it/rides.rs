@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use logpose_bridges::{BRIDGES, Bridge, RefloatRows, VescRows, csv, fuzzing, is_recording, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Dialect, Limits, Lookup, Problems, Read, Sample, Severity, Sink, SinkError, Time,
-    Value,
+    Channel, ChannelId, Confidence, Dialect, Limits, Lookup, Problems, ReadOptions, Sample, Severity, Sink, SinkError,
+    Time, Value,
 };
 
 use crate::bridge;
@@ -60,11 +60,11 @@ impl Sink for Ride {
 fn read(name: &str, file: &[u8]) -> (Ride, Option<i64>, Vec<String>) {
     let (mut store, mut problems) = (Vec::new(), Problems::default());
     let bridge = bridge(name);
-    bridge.unpack(file, &Read::default(), &mut store, &mut problems).unwrap_or_else(|error| panic!("{error}"));
-    let index = bridge.index(&store, &Read::default(), &mut problems).unwrap();
+    bridge.unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap_or_else(|error| panic!("{error}"));
+    let index = bridge.index(&store, &ReadOptions::default(), &mut problems).unwrap();
     let mut ride = Ride::default();
     bridge.replay(&store, &index, &Lookup::default(), &mut ride).unwrap();
-    let header = bridge.header(&store, &Read::default()).unwrap();
+    let header = bridge.header(&store, &ReadOptions::default()).unwrap();
     assert_eq!(header.origin, name);
     (ride, header.epoch_ns, problems.list().iter().map(ToString::to_string).collect())
 }
@@ -203,8 +203,8 @@ fn rewritten<S: Sink + Writes>(
 ) -> (Vec<u8>, Problems) {
     let name = "refloat-csv";
     let (mut store, mut problems) = (Vec::new(), Problems::default());
-    bridge(name).unpack(file, &Read::default(), &mut store, &mut problems).unwrap();
-    let index = bridge(name).index(&store, &Read::default(), &mut problems).unwrap();
+    bridge(name).unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap();
+    let index = bridge(name).index(&store, &ReadOptions::default(), &mut problems).unwrap();
     let channels: Vec<Channel> = index.channels.iter().map(|found| found.channel.clone()).collect();
     assert!(is_recording(index.channels.iter().map(|found| (&found.channel, found.samples))));
     let mut sink = make(&channels, Vec::new());
@@ -634,7 +634,7 @@ fn what_is_wrong_is_told_with_its_line_and_byte() {
 fn what_cannot_be_read_at_all_gets_a_sentence() {
     let refused = |name: &str, file: &[u8]| {
         let (mut store, mut problems) = (Vec::new(), Problems::default());
-        bridge(name).unpack(file, &Read::default(), &mut store, &mut problems).unwrap_err().to_string()
+        bridge(name).unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap_err().to_string()
     };
     for (name, file, message) in [
         (
@@ -688,7 +688,7 @@ fn what_cannot_be_read_at_all_gets_a_sentence() {
 #[test]
 fn sizes_that_are_too_large_are_refused() {
     let limits = Limits { channels: 3, ..Limits::default() };
-    let how = Read { limits, ..Read::default() };
+    let how = ReadOptions { limits, ..ReadOptions::default() };
     for (name, file) in [
         ("refloat-csv", "valid/refloat.csv"),
         ("vesc-csv", "valid/vesc-analysis.csv"),

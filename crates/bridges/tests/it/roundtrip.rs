@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, Header, ParquetWriter, Piece, Writer};
-use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, Read, Value};
+use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Value};
 use logpose_schema::Registry;
 use logpose_wpilog::Wpilog;
 
@@ -64,7 +64,7 @@ fn check_folder(folder: &Path) -> usize {
             continue;
         }
         let log = std::fs::read(&path).unwrap();
-        let read = Read { salvage: true, ..Read::default() };
+        let read = ReadOptions { salvage: true, ..ReadOptions::default() };
         let Ok(index) = Wpilog.index(&log, &read, &mut Problems::default()) else { continue };
         logs += 1;
         let expected = wpilog(&Wpilog, &log, &index);

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use logpose_bridges::{Header, Pack};
-use logpose_core::{Channel, Dialect, Lookup, Problems, Read, Row, Sample, Sink, SinkError, Span, Time, Value};
+use logpose_core::{Channel, Dialect, Lookup, Problems, ReadOptions, Row, Sample, Sink, SinkError, Span, Time, Value};
 
 use crate::{Call, Recording, bridge, log_of_everything, long_log, tell};
 
@@ -14,7 +14,7 @@ fn packed(header: &Header, calls: &[Call]) -> Vec<u8> {
 }
 
 fn replayed(store: &[u8], lookup: &Lookup) -> Vec<Call> {
-    let index = bridge("parquet").index(store, &Read::default(), &mut Problems::default()).unwrap();
+    let index = bridge("parquet").index(store, &ReadOptions::default(), &mut Problems::default()).unwrap();
     let mut calls = Recording::default();
     bridge("parquet").replay(store, &index, lookup, &mut calls).unwrap();
     calls.0
@@ -25,8 +25,8 @@ fn a_store_gives_back_every_call() {
     let (header, calls) = log_of_everything();
     let store = packed(&header, &calls);
     assert_eq!(replayed(&store, &Lookup::default()), calls);
-    assert_eq!(bridge("arrow").header(&store, &Read::default()).unwrap(), header);
-    let index = bridge("arrow").index(&store, &Read::default(), &mut Problems::default()).unwrap();
+    assert_eq!(bridge("arrow").header(&store, &ReadOptions::default()).unwrap(), header);
+    let index = bridge("arrow").index(&store, &ReadOptions::default(), &mut Problems::default()).unwrap();
     assert_eq!(index.records, calls.len() as u64);
     assert_eq!((index.fact("origin"), index.fact("version")), (Some("wpilog"), Some("1.0")));
     assert!(index.sorted && index.channels.len() == header.channels.len());
@@ -36,7 +36,7 @@ fn a_store_gives_back_every_call() {
 fn channels_that_the_header_lacks_are_as_they_were_declared() {
     let (_, calls) = log_of_everything();
     let store = packed(&Header::default(), &calls);
-    let header = bridge("arrow").header(&store, &Read::default()).unwrap();
+    let header = bridge("arrow").header(&store, &ReadOptions::default()).unwrap();
     assert_eq!(header.channels.len(), 15);
     // Metadata that came later are the ones that count.
     assert_eq!(header.channels[3].metadata, "{\"source\":\"other\"}");
@@ -47,8 +47,8 @@ fn windows_on_two_threads_and_columns_say_the_same() {
     let (header, calls) = long_log(300_000);
     let store = packed(&header, &calls);
     let bridge = bridge("parquet");
-    let index = bridge.index(&store, &Read::default(), &mut Problems::default()).unwrap();
-    let two = Read { threads: 2, ..Read::default() };
+    let index = bridge.index(&store, &ReadOptions::default(), &mut Problems::default()).unwrap();
+    let two = ReadOptions { threads: 2, ..ReadOptions::default() };
     let joined = bridge.index(&store, &two, &mut Problems::default()).unwrap();
     assert!(!index.sorted && !joined.sorted && index.spans.len() > 4);
     for (a, b) in index.channels.iter().zip(&joined.channels) {
@@ -100,7 +100,7 @@ fn samples_are_found_by_their_places() {
     let (header, calls) = log_of_everything();
     let store = packed(&header, &calls);
     let bridge = bridge("parquet");
-    let index = bridge.index(&store, &Read::default(), &mut Problems::default()).unwrap();
+    let index = bridge.index(&store, &ReadOptions::default(), &mut Problems::default()).unwrap();
     let at: Vec<u64> = index.channels[3].positions.iter().collect();
     let mut times = Vec::new();
     bridge.times(&store, &index, &at, &mut times);
@@ -120,7 +120,7 @@ fn records_are_shown_in_lines() {
     let mut lines = Vec::new();
     let bridge = bridge("parquet");
     let lines_from = |from, lines: &mut Vec<(u64, String)>| {
-        bridge.records(&store, &Read::default(), from, &mut |line| {
+        bridge.records(&store, &ReadOptions::default(), from, &mut |line| {
             lines.push((line.at, line.text.to_string()));
             ControlFlow::Continue(())
         })
@@ -154,7 +154,7 @@ fn a_store_that_is_damaged_anywhere_does_not_panic() {
     let store = packed(&header, &calls);
     let bridge = bridge("parquet");
     let all = |store: &[u8]| {
-        let read = Read::default();
+        let read = ReadOptions::default();
         let _ = bridge.columns(store, &read, &mut Problems::default());
         let _ = bridge.records(store, &read, 0, &mut |_| ControlFlow::Continue(()));
         let Ok(index) = bridge.index(store, &read, &mut Problems::default()) else { return false };
@@ -190,7 +190,8 @@ fn a_disk_that_is_full_is_an_error_of_writing() {
     let (header, calls) = long_log(100_000);
     let mut file = Vec::new();
     crate::write(logpose_bridges::ParquetWriter::new(&mut file, header).unwrap(), &calls, usize::MAX);
-    let error = bridge("parquet").unpack(&file, &Read::default(), &mut Full, &mut Problems::default()).unwrap_err();
+    let error =
+        bridge("parquet").unpack(&file, &ReadOptions::default(), &mut Full, &mut Problems::default()).unwrap_err();
     assert!(matches!(error, logpose_bridges::UnpackError::Write(e) if e.kind() == std::io::ErrorKind::StorageFull));
 }
 
@@ -209,7 +210,7 @@ fn no_bytes_make_a_bridge_panic() {
                 file.extend((0..len).map(|_| byte()));
                 file.extend_from_slice(front);
                 for salvage in [false, true] {
-                    let read = Read { salvage, ..Read::default() };
+                    let read = ReadOptions { salvage, ..ReadOptions::default() };
                     let _ = bridge.sniff(&file);
                     let _ = bridge.unpack(&file, &read, &mut Vec::new(), &mut Problems::default());
                 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use logpose_bridges::Header;
 use logpose_bridges::mcap::{Compression, Language, McapOptions, McapStream, Messages, Role};
-use logpose_core::{Channel, Dialect, Lookup, Read, Sample, Severity, Sink, Time, Type, Value};
+use logpose_core::{Channel, Dialect, Lookup, ReadOptions, Sample, Severity, Sink, Time, Type, Value};
 
 use super::{Call, Recording, bridge, log_of_everything, long_log, open, replay, tell};
 
@@ -289,7 +289,7 @@ fn an_empty_stream_is_a_file() {
     assert_eq!(cut(&file.0.borrow()), []);
     stream.finish().unwrap();
     assert_eq!(replay("mcap", &file.0.take()), (Header::default(), Vec::new()));
-    assert!(bridge("mcap").unpack(b"", &Read::default(), &mut Vec::new(), &mut Default::default()).is_err());
+    assert!(bridge("mcap").unpack(b"", &ReadOptions::default(), &mut Vec::new(), &mut Default::default()).is_err());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use logpose_bridges::{Header, csv, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Limits, Problems, Read, Sample, Sink, SinkError, StreamError, Value,
+    Channel, ChannelId, Confidence, Limits, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Value,
 };
 
 /// Channels and samples as lines.
@@ -34,12 +34,12 @@ impl Sink for Lines {
     }
 }
 
-type Reader = fn(&[u8], &Read<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
+type Reader = fn(&[u8], &ReadOptions<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
 fn check(read: Reader, file: &str, expected: &[&str], complaints: &[&str]) {
     let mut lines = Lines::default();
     let mut problems = Problems::default();
-    let header = read(file.as_bytes(), &Read::default(), &mut lines, &mut problems).unwrap();
+    let header = read(file.as_bytes(), &ReadOptions::default(), &mut lines, &mut problems).unwrap();
     assert_eq!(lines.0, expected);
     assert_eq!(problems.list().iter().map(ToString::to_string).collect::<Vec<_>>(), complaints);
     let names: Vec<_> =
@@ -114,7 +114,7 @@ fn bad_rows_are_named_by_their_line() {
         ],
     );
     let refused = |file: &str| {
-        csv::read(file.as_bytes(), &Read::default(), &mut Lines::default(), &mut Problems::default())
+        csv::read(file.as_bytes(), &ReadOptions::default(), &mut Lines::default(), &mut Problems::default())
             .unwrap_err()
             .to_string()
     };
@@ -188,7 +188,7 @@ fn only_text_of_the_right_kind_is_claimed() {
 
 #[test]
 fn every_prefix_reads_without_panic() {
-    let few = Read { limits: Limits { channels: 2, ..Limits::default() }, ..Read::default() };
+    let few = ReadOptions { limits: Limits { channels: 2, ..Limits::default() }, ..ReadOptions::default() };
     let table = b"time,channel,value\r\n0.1,\"a\",\"[1,2]\"\r\n0.2,b,true\n0.3,c,\xff\n";
     let lines =
         b"{\"time_ns\":1,\"channel\":\"a\",\"value\":[1]}\n{\"time_ns\":2,\"channel\":\"b\",\"value\":\"\\ud800\"}\n";

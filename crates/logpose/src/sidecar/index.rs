@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use logpose_core::{
-    Channel, ChannelIndex, Cursor, Dialect, Fact, Fate, Index, Life, Mark, Positions, Problem, Problems, Read,
+    Channel, ChannelIndex, Cursor, Dialect, Fact, Fate, Index, Life, Mark, Positions, Problem, Problems, ReadOptions,
     Severity, Span,
 };
 use memmap2::Mmap;
@@ -31,7 +31,7 @@ impl Sidecar {
         &self,
         log: &Arc<Bytes>,
         dialect: &'static dyn Dialect,
-        read: &Read<'static>,
+        read: &ReadOptions<'static>,
     ) -> Option<(Index, Problems)> {
         let (file, map) = self.open(Kind::Index)?;
         let (log, sidecar) = (Arc::clone(log), self.file(Kind::Index));
@@ -55,7 +55,7 @@ struct Kept {
     sidecar: PathBuf,
     log: Arc<Bytes>,
     dialect: &'static dyn Dialect,
-    read: Read<'static>,
+    read: ReadOptions<'static>,
     /// The log, indexed again.
     again: OnceLock<Option<Index>>,
 }
@@ -68,7 +68,7 @@ impl Kept {
         }
         let again = self.again.get_or_init(|| {
             let _ = fs::remove_file(&self.sidecar);
-            let read = Read { positions: true, ..self.read };
+            let read = ReadOptions { positions: true, ..self.read };
             self.dialect.index(&self.log, &read, &mut Problems::default()).ok()
         });
         let found = again.as_ref().and_then(|index| index.channels.get(channel));
@@ -371,7 +371,7 @@ mod tests {
     fn a_sidecar_that_lies_with_the_right_hash_breaks_nothing() {
         let bytes = log();
         let mut problems = Problems::default();
-        let index = Wpilog.index(&bytes, &Read::default(), &mut problems).unwrap();
+        let index = Wpilog.index(&bytes, &ReadOptions::default(), &mut problems).unwrap();
         assert!(!problems.is_empty());
         let mut file = tempfile::tempfile().unwrap();
         encode(b"key", &index, &problems, &mut file).unwrap();
@@ -384,7 +384,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(sidecar).unwrap();
             let (map, log) = (Arc::new(source::map(&file).unwrap()), Arc::clone(&bytes));
-            let (read, sidecar) = (Read::default(), PathBuf::new());
+            let (read, sidecar) = (ReadOptions::default(), PathBuf::new());
             let kept = Kept { map, sidecar, log, dialect: &Wpilog, read, again: OnceLock::new() };
             decode(&Arc::new(kept), b"key").inspect(|(index, _)| use_it(index, &bytes)).is_some()
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use logpose_core::{ChannelId, Dialect as _, Layout, Problems, Read, Time, Value};
+use logpose_core::{ChannelId, Dialect as _, Layout, Problems, ReadOptions, Time, Value};
 use logpose_model::long::{self, Reader};
 use logpose_model::{Memory, Shape, binary};
 use logpose_schema::Registry;
@@ -28,7 +28,7 @@ fn logs() -> Vec<(String, Vec<u8>)> {
 fn real_logs_are_the_same_as_arrays() {
     let (mut decoded, mut rows) = (0, 0);
     for (name, log) in logs() {
-        let Ok(columns) = Wpilog.columns(&log, &Read::default(), &mut Problems::default()) else { continue };
+        let Ok(columns) = Wpilog.columns(&log, &ReadOptions::default(), &mut Problems::default()) else { continue };
         let (columns, memory) = columns.into_parts();
         let memory = Memory::from(memory);
         let mut registry = Registry::new();

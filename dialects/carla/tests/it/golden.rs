@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use logpose_carla::Carla;
-use logpose_core::{Confidence, Dialect, Problems, Read, Severity};
+use logpose_core::{Confidence, Dialect, Problems, ReadOptions, Severity};
 
 use crate::fixtures::{bless, folder, logs_in};
 
 fn dump(log: &[u8]) -> String {
     let mut text = String::new();
-    let end = Carla.records(log, &Read::default(), 0, &mut |line| {
+    let end = Carla.records(log, &ReadOptions::default(), 0, &mut |line| {
         writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
         ControlFlow::Continue(())
     });
@@ -31,7 +31,7 @@ fn every_valid_file_equals_its_dump() {
         assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{name}");
         assert_eq!(Carla.sniff(&log), Confidence::Yes, "{name}");
         let mut problems = Problems::default();
-        Carla.index(&log, &Read::default(), &mut problems).unwrap();
+        Carla.index(&log, &ReadOptions::default(), &mut problems).unwrap();
         assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
     }
 }

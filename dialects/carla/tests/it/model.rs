@@ -1,7 +1,7 @@
 //! What a recording is in the model: channels, values, places, and the way back.
 
 use logpose_carla::{Carla, EventAdd, FrameStart, Position, Rotation, Vector, fuzzing};
-use logpose_core::{Confidence, Dialect, Lookup, Problems, Read, Row, Severity};
+use logpose_core::{Confidence, Dialect, Lookup, Problems, ReadOptions, Row, Severity};
 use serde_json::Value as Json;
 
 use crate::model_kit::{
@@ -77,7 +77,7 @@ fn the_smallest_recording_is_these_samples() {
 fn every_way_to_read_gives_the_same() {
     for (name, log) in whole() {
         let (index, _) = index(&log);
-        let columns = Carla.columns(&log, &Read::default(), &mut Problems::default()).unwrap();
+        let columns = Carla.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
         let wanted = column_lines(&columns);
         let ids: Vec<u32> = (0..index.channels.len() as u32).collect();
         assert!(column_lines(&Carla.gather(&log, &index, &ids, |_| {}).unwrap()) == wanted, "{name}: gather");
@@ -99,7 +99,7 @@ fn every_way_to_read_gives_the_same() {
             })
             .unwrap();
         assert!(lines == replayed(&log, &index, &Lookup::default()), "{name}: rows");
-        let light = Read { positions: false, ..Read::default() };
+        let light = ReadOptions { positions: false, ..ReadOptions::default() };
         let light = Carla.index(&log, &light, &mut Problems::default()).unwrap();
         for (a, b) in index.channels.iter().zip(&light.channels) {
             assert_eq!(a.sorted, b.sorted);
@@ -415,7 +415,7 @@ fn salvage_finds_the_frames_behind_damage() {
     let mut damaged = log.clone();
     damaged[from..to].fill(0xee);
     let mut problems = Problems::default();
-    let found = Carla.index(&damaged, &Read { salvage: true, ..Read::default() }, &mut problems).unwrap();
+    let found = Carla.index(&damaged, &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut problems).unwrap();
     assert_eq!(found.marks.len(), 27);
     assert_eq!(found.spans.len(), 2);
     assert_eq!(problems.lost_bytes(), whole.marks[13].at - whole.marks[10].at);
@@ -427,7 +427,8 @@ fn salvage_finds_the_frames_behind_damage() {
     assert!(windows.iter().map(|w| w.end - w.start).sum::<u64>() >= found.spans.iter().map(|s| s.end - s.start).sum());
     // Without a header.
     let mut problems = Problems::default();
-    let headless = Carla.index(&log[20..], &Read { salvage: true, ..Read::default() }, &mut problems).unwrap();
+    let headless =
+        Carla.index(&log[20..], &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut problems).unwrap();
     assert_eq!(headless.marks.len(), 30);
     assert_eq!(headless.range(), whole.range());
 }

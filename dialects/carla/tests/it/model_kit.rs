@@ -9,8 +9,8 @@ use logpose_carla::{
     WalkerAnim, WalkerBones, Weather, WheelPose, emit_records,
 };
 use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, Read,
-    Sample, Sink, SinkError, Value,
+    Channel, ChannelId, Columns, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems,
+    ReadOptions, Sample, Sink, SinkError, Value,
 };
 
 /// Writes down what it is given, one line each.
@@ -55,7 +55,7 @@ pub(crate) fn show(value: &Value<'_>) -> String {
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
     let mut problems = Problems::default();
-    let index = Carla.index(log, &Read::default(), &mut problems).expect("an index");
+    let index = Carla.index(log, &ReadOptions::default(), &mut problems).expect("an index");
     (index, problems)
 }
 

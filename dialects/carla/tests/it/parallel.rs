@@ -1,7 +1,7 @@
 //! One, two or three threads: the same index and the same columns.
 
 use logpose_carla::fuzzing;
-use logpose_core::{Problems, Read};
+use logpose_core::{Problems, ReadOptions};
 
 use crate::model_kit::{column_lines, corpus, drive, f32_form, f64_form, index_lines};
 
@@ -14,7 +14,7 @@ fn side_by_side(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 
 fn check(log: &[u8], split: usize) {
     let run = |threads, (salvage, positions)| {
-        let read = Read { threads, join: &side_by_side, salvage, positions, ..Read::default() };
+        let read = ReadOptions { threads, join: &side_by_side, salvage, positions, ..ReadOptions::default() };
         let (mut a, mut b) = (Problems::default(), Problems::default());
         let index = fuzzing::index_split(log, &read, &mut a, split).unwrap();
         let columns = fuzzing::columns_split(log, &read, &mut b, split).unwrap();

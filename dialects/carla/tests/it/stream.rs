@@ -1,12 +1,12 @@
 //! A recording in pieces gives the same samples as one at once.
 
 use logpose_carla::Carla;
-use logpose_core::{Dialect, Lookup, Read, StreamError};
+use logpose_core::{Dialect, Lookup, ReadOptions, StreamError};
 
 use crate::model_kit::{Lines, corpus, drive, f32_form, f64_form, index, replayed};
 
 fn decoded(log: &[u8], step: usize) -> Result<Lines, StreamError> {
-    let mut decoder = Carla.decoder(&Read::default());
+    let mut decoder = Carla.decoder(&ReadOptions::default());
     let mut lines = Lines::default();
     let (mut used, mut given) = (0, 0);
     while given < log.len() {

@@ -1,6 +1,6 @@
 //! Every file in `fixtures/dslog/corrupt`: the named problem at the named byte.
 
-use logpose_core::{Dialect, Problems, Read, Severity};
+use logpose_core::{Dialect, Problems, ReadOptions, Severity};
 use logpose_dslog::{Dslog, Version};
 
 use crate::kit::{PDH, PDP, TEXTS, bless, events, fixtures, hex, log, record, run, workspace};
@@ -113,7 +113,7 @@ fn every_corrupt_file_shows_its_problem() {
         let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
         assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
         let mut problems = Problems::default();
-        match (Dslog.index(log, &Read::default(), &mut problems), &case.found) {
+        match (Dslog.index(log, &ReadOptions::default(), &mut problems), &case.found) {
             (Err(error), Err((code, message))) if error.code == *code && error.message == *message => {}
             (Ok(index), Ok((code, at, length, records))) if problems.list().len() == 1 => {
                 let problem = &problems.list()[0];
@@ -145,14 +145,14 @@ fn what_is_whole_can_be_saved() {
     // Zeros are at the end once what stands behind them is gone, and then they are no records.
     for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
         let mut problems = Problems::default();
-        let Ok(index) = Dslog.index(&log, &Read::default(), &mut problems) else {
+        let Ok(index) = Dslog.index(&log, &ReadOptions::default(), &mut problems) else {
             assert!(Dslog.mend(&log).is_none(), "{name}");
             continue;
         };
         let (mut mended, mut mend) = (Vec::new(), Dslog.mend(&log).unwrap());
         while mend(&mut mended) {}
         let mut left = Problems::default();
-        let again = Dslog.index(&mended, &Read::default(), &mut left).unwrap();
+        let again = Dslog.index(&mended, &ReadOptions::default(), &mut left).unwrap();
         assert_eq!(again.samples(), index.samples(), "{name}");
         assert!(log.starts_with(&mended) && left.worst() != Some(Severity::Damage), "{name}: {left:?}");
     }

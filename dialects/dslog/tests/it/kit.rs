@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, Index, Layout, Lookup, Problems, Read, Sample, Sink, SinkError, Value,
+    Channel, ChannelId, Dialect, Index, Layout, Lookup, Problems, ReadOptions, Sample, Sink, SinkError, Value,
 };
 use logpose_dslog::{Dslog, Event, Header, Record, Stamp, Status, Version};
 
@@ -130,7 +130,7 @@ pub(crate) const TEXTS: &[(i64, &[u8])] = &[
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
     let mut problems = Problems::default();
-    let index = Dslog.index(log, &Read::default(), &mut problems).expect("an index");
+    let index = Dslog.index(log, &ReadOptions::default(), &mut problems).expect("an index");
     (index, problems)
 }
 

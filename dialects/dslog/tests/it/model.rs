@@ -1,6 +1,6 @@
 //! What records are as channels.
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_dslog::{Dslog, Record, Version, fuzzing};
 
 use crate::kit::{PDH, PDP, TEXTS, events, hex, index, lines, log, record, run};
@@ -101,7 +101,7 @@ fn a_long_log_is_read_in_windows_and_by_any_number_of_threads() {
             a();
         });
     };
-    let read = Read { threads: 4, join: &join, ..Read::default() };
+    let read = ReadOptions { threads: 4, join: &join, ..ReadOptions::default() };
     let many = Dslog.index(&log, &read, &mut Problems::default()).unwrap();
     let lines = |index: &logpose_core::Index| {
         let line = |c: &logpose_core::ChannelIndex| {

@@ -1,6 +1,6 @@
 //! Both files of a pair as one log.
 
-use logpose_core::{Confidence, Dialect, Problems, Read};
+use logpose_core::{Confidence, Dialect, Problems, ReadOptions};
 use logpose_dslog::{Dslog, Envelope, Half, Version, fuzzing, summary};
 
 use crate::golden::dump;
@@ -68,7 +68,7 @@ fn an_envelope_comes_back() {
     let mut again = Vec::new();
     found.emit(&mut again);
     assert_eq!(again, bytes);
-    let cut = Dslog.index(&bytes[..bytes.len() - 1], &Read::default(), &mut Problems::default()).unwrap_err();
+    let cut = Dslog.index(&bytes[..bytes.len() - 1], &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert_eq!(cut.code, "bad-pair");
 }
 

@@ -299,7 +299,8 @@ fn the_seam_has_both_sides() {
     let mut server = Nt4.server(&logpose_core::EncodeOptions::default()).unwrap();
     server.handle_open(ms(0), LINK);
     assert_eq!((sent(&mut *server).len(), server.poll_timeout()), (0, None), "nobody has asked for anything");
-    let error = Nt4.index(b"", &logpose_core::Read::default(), &mut logpose_core::Problems::default()).unwrap_err();
+    let error =
+        Nt4.index(b"", &logpose_core::ReadOptions::default(), &mut logpose_core::Problems::default()).unwrap_err();
     assert_eq!((error.code, error.help.is_some()), ("no-files", true));
 }
 

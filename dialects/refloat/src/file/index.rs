@@ -1,6 +1,6 @@
 //! What an index of a file is.
 
-use logpose_core::{Channel, ChannelIndex, Fact, Fate, Index, IndexBuilder, Life, Mark, Read, SlotId, Span};
+use logpose_core::{Channel, ChannelIndex, Fact, Fate, Index, IndexBuilder, Life, Mark, ReadOptions, SlotId, Span};
 
 use super::model::{Lane, PARTS, STATES, item_channels, named, part_channel, state_channel};
 use crate::rfrec::Recording;
@@ -10,7 +10,7 @@ use crate::wire::Info;
 ///
 /// Places are numbers: first those of blocks, in the order of the file, then those of samples in the order of theirs. The
 /// lives tell where both are in the file, and the marks when samples were.
-pub(crate) fn index(recording: &Recording<'_>, read: &Read<'_>) -> Index {
+pub(crate) fn index(recording: &Recording<'_>, read: &ReadOptions<'_>) -> Index {
     let mut builder = IndexBuilder::new(read.prepare);
     let slot_of = |kind| PARTS.iter().position(|other| *other == kind).and_then(|place| SlotId::try_from(place).ok());
     let samples_slot = SlotId::try_from(PARTS.len()).unwrap_or(SlotId::MAX);

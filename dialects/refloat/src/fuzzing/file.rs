@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::{self, Told, check_times, in_pieces, lines};
-use logpose_core::{ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, Read, Span};
+use logpose_core::{ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Span};
 
 use crate::Refloat;
 use crate::file::StreamDecoder;
@@ -13,7 +13,7 @@ use crate::rfrec::{Recording, Writer};
 /// Everything that reads a file; what they find must agree. A file that is written from it reads the same.
 pub fn decode(data: &[u8]) {
     let _ = Refloat.sniff(data);
-    let read = Read::default();
+    let read = ReadOptions::default();
     let mut problems = Problems::default();
     let index = Refloat.index(data, &read, &mut problems);
     let columns = Refloat.columns(data, &read, &mut Problems::default());
@@ -109,7 +109,7 @@ fn write_again(data: &[u8], index: &Index) {
 }
 
 fn decode_in_pieces(data: &[u8], file: Option<&Told>) {
-    let (whole, whole_error) = in_pieces(|| StreamDecoder::new(Read::default().limits), data);
+    let (whole, whole_error) = in_pieces(|| StreamDecoder::new(ReadOptions::default().limits), data);
     if let (Some(file), None) = (file, whole_error) {
         // Only in a whole file is there a way past what is not whole, and is known what comes later.
         if whole.problems.iter().all(|(code, ..)| !["truncated", "tick-rate"].contains(code)) {

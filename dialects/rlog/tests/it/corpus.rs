@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use logpose_core::{Dialect, Limits, Link, Problems, Read, Session, Time};
+use logpose_core::{Dialect, Limits, Link, Problems, ReadOptions, Session, Time};
 use logpose_rlog::{ErrorKind, Kind, Message, Reader, Revision, Rlog, RlogClient, seconds_of, time_of};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -187,7 +187,7 @@ fn index_columns_replay_and_stream_agree() {
     for (name, log, expected) in files(".rlog") {
         if expected["revision"] == 0 {
             assert_eq!(
-                Rlog.index(&log, &Read::default(), &mut Problems::default()).unwrap_err().code,
+                Rlog.index(&log, &ReadOptions::default(), &mut Problems::default()).unwrap_err().code,
                 "missing-revision",
                 "{name}"
             );
@@ -195,7 +195,7 @@ fn index_columns_replay_and_stream_agree() {
         }
         let (found, problems) = index(&log);
         let replay = replayed(&log, &found);
-        let columns = Rlog.columns(&log, &Read::default(), &mut Problems::default()).unwrap();
+        let columns = Rlog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
         let in_columns: usize = columns.columns.iter().map(|c| c.samples()).sum();
         assert_eq!((replay.samples, in_columns as u64), (found.samples(), found.samples()), "{name}");
         assert_eq!(found.fact("cycles").unwrap(), expected["cycles"].to_string(), "{name}");
@@ -259,7 +259,8 @@ fn check_garbage(name: &str, source: &str) {
             .collect()
     };
     assert_eq!(outside(&found), outside(&whole), "{name}");
-    let columns = Rlog.columns(&log, &Read { salvage: true, ..Read::default() }, &mut Problems::default()).unwrap();
+    let columns =
+        Rlog.columns(&log, &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut Problems::default()).unwrap();
     assert_eq!(columns.columns.iter().map(|c| c.samples() as u64).sum::<u64>(), found.samples());
 }
 
@@ -298,7 +299,10 @@ fn logs_without_revision_byte_are_read_when_asked() {
         let (Some((log, _)), Some((intact, _))) = (file(name), file(source)) else { return };
         let (whole, _) = index(&intact);
         let expected = replayed(&intact, &whole).lines;
-        for read in [Read { revision: Some(revision), ..Read::default() }, Read { salvage: true, ..Read::default() }] {
+        for read in [
+            ReadOptions { revision: Some(revision), ..ReadOptions::default() },
+            ReadOptions { salvage: true, ..ReadOptions::default() },
+        ] {
             let mut problems = Problems::default();
             let found = Rlog.index(&log, &read, &mut problems).unwrap();
             println!("{name}: {} samples of {}", found.samples(), whole.samples());
@@ -307,7 +311,7 @@ fn logs_without_revision_byte_are_read_when_asked() {
             let columns = Rlog.columns(&log, &read, &mut Problems::default()).unwrap();
             assert_eq!(
                 column_lines(&columns),
-                column_lines(&Rlog.columns(&intact, &Read::default(), &mut Problems::default()).unwrap())
+                column_lines(&Rlog.columns(&intact, &ReadOptions::default(), &mut Problems::default()).unwrap())
             );
         }
     }

@@ -1,6 +1,6 @@
 //! Every file in `fixtures/rlog/corrupt`: the named problem at the named byte.
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog};
 
 use crate::kit::{bless, drive, every_type, fixtures, small, workspace};
@@ -123,7 +123,7 @@ fn every_corrupt_file_shows_its_problem() {
         let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
         assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
         let mut problems = Problems::default();
-        let found = match Rlog.index(log, &Read::default(), &mut problems) {
+        let found = match Rlog.index(log, &ReadOptions::default(), &mut problems) {
             Err(error) => Err(error.code),
             Ok(index) => {
                 let problem = problems.list().iter().max_by_key(|p| p.severity);
@@ -134,7 +134,7 @@ fn every_corrupt_file_shows_its_problem() {
             wrong.push(format!("{}: {found:?}, not {:?}", case.file, case.plain));
         }
         let mut problems = Problems::default();
-        let read = Read { salvage: true, ..Read::default() };
+        let read = ReadOptions { salvage: true, ..ReadOptions::default() };
         let found = Rlog.index(log, &read, &mut problems).ok().map(|index| {
             (problems.list().iter().max_by_key(|p| p.severity).map_or("none", |p| p.code), index.samples())
         });
@@ -149,13 +149,15 @@ fn every_corrupt_file_shows_its_problem() {
 
 #[test]
 fn a_missing_revision_byte_is_explained() {
-    let error = Rlog.index(&drive(Revision::R1, 3)[1..], &Read::default(), &mut Problems::default()).unwrap_err();
+    let error =
+        Rlog.index(&drive(Revision::R1, 3)[1..], &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "rlog: byte 0x0: revision byte missing; it looks like R1: use --rlog-revision 1, or `logpose recover`"
     );
-    let error = Rlog.index(&drive(Revision::R2, 3)[1..], &Read::default(), &mut Problems::default()).unwrap_err();
+    let error =
+        Rlog.index(&drive(Revision::R2, 3)[1..], &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert!(error.message.contains("looks like R2: use --rlog-revision 2"), "{error}");
-    let error = Rlog.index(b"\x09\0", &Read::default(), &mut Problems::default()).unwrap_err();
+    let error = Rlog.index(b"\x09\0", &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert_eq!(error.message, "revision 9 is not known, only 1 and 2 are");
 }

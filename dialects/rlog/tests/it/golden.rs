@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use logpose_core::{Channel, Confidence, Dialect, EncodeOptions, Read, Sample, Time, Value};
+use logpose_core::{Channel, Confidence, Dialect, EncodeOptions, ReadOptions, Sample, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
 
 use crate::kit::{bless, every_type, fixtures, index, small, workspace};
@@ -61,7 +61,7 @@ fn zero_timestamps() -> Vec<u8> {
     log.into_bytes()
 }
 
-pub(crate) fn dump(log: &[u8], read: &Read<'_>) -> String {
+pub(crate) fn dump(log: &[u8], read: &ReadOptions<'_>) -> String {
     let mut text = String::new();
     let end = Rlog.records(log, read, 0, &mut |line| {
         writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
@@ -79,12 +79,12 @@ fn every_valid_file_equals_its_dump() {
     if bless() {
         for (name, log) in ours() {
             std::fs::write(folder.join(name), &log).unwrap();
-            std::fs::write(folder.join(name).with_extension("txt"), dump(&log, &Read::default())).unwrap();
+            std::fs::write(folder.join(name).with_extension("txt"), dump(&log, &ReadOptions::default())).unwrap();
         }
     }
     for (name, log) in fixtures("valid", "rlog") {
         let expected = std::fs::read_to_string(folder.join(&name).with_extension("txt")).unwrap();
-        assert_eq!(dump(&log, &Read::default()), expected, "{name}");
+        assert_eq!(dump(&log, &ReadOptions::default()), expected, "{name}");
         assert_eq!(Rlog.sniff(&log), Confidence::Yes, "{name}");
         let (_, problems) = index(&log);
         assert_ne!(problems.worst(), Some(logpose_core::Severity::Damage), "{name}: {problems:?}");
@@ -103,11 +103,11 @@ fn our_files_are_what_this_test_makes() {
 #[test]
 fn a_dump_can_begin_in_the_middle() {
     let log = every_type(Revision::R2);
-    let all = dump(&log, &Read::default());
+    let all = dump(&log, &ReadOptions::default());
     let from = all.lines().nth(30).unwrap();
     let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
     let mut first = None;
-    Rlog.records(&log, &Read::default(), at, &mut |line| {
+    Rlog.records(&log, &ReadOptions::default(), at, &mut |line| {
         first = Some(line.text.to_string());
         ControlFlow::Break(())
     })

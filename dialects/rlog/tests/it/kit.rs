@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Problems, Read, Sample, Sink, SinkError,
-    Time, Value,
+    Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
+    SinkError, Time, Value,
 };
 use logpose_rlog::{Decoder, Options, Revision, Rlog, Writer};
 
@@ -60,13 +60,14 @@ pub(crate) fn show(value: &Value<'_>) -> String {
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
     let mut problems = Problems::default();
-    let index = Rlog.index(log, &Read::default(), &mut problems).expect("an index");
+    let index = Rlog.index(log, &ReadOptions::default(), &mut problems).expect("an index");
     (index, problems)
 }
 
 pub(crate) fn salvaged(log: &[u8]) -> (Index, Problems) {
     let mut problems = Problems::default();
-    let index = Rlog.index(log, &Read { salvage: true, ..Read::default() }, &mut problems).expect("an index");
+    let index =
+        Rlog.index(log, &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut problems).expect("an index");
     (index, problems)
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn replayed(log: &[u8], index: &Index) -> Lines {
 }
 
 pub(crate) fn decoded(log: &[u8], step: usize) -> Lines {
-    let mut decoder = Decoder::new(&Read::default());
+    let mut decoder = Decoder::new(&ReadOptions::default());
     let mut lines = Lines::default();
     let (mut used, mut given) = (0, 0);
     while given < log.len() {

@@ -1,12 +1,12 @@
 //! One, two or three threads: the same index and the same columns.
 
-use logpose_core::{Join, Problems, Read};
+use logpose_core::{Join, Problems, ReadOptions};
 use logpose_rlog::{Options, Revision, Writer, fuzzing};
 
 use crate::kit::{codes, column_lines, drive, index_lines};
 
-fn threads(n: usize, join: &Join) -> Read<'_> {
-    Read { threads: n, join, ..Read::default() }
+fn threads(n: usize, join: &Join) -> ReadOptions<'_> {
+    ReadOptions { threads: n, join, ..ReadOptions::default() }
 }
 
 fn side_by_side(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {

@@ -1,6 +1,8 @@
 //! Written then read is the same, for one of each and for generated ones.
 
-use logpose_core::{Cursor, Dialect, EncodeError, Layout, Lookup, Problems, Read, Row, Sample, Time, Type, Value};
+use logpose_core::{
+    Cursor, Dialect, EncodeError, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type, Value,
+};
 use logpose_rlog::{Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
 use proptest::prelude::*;
 
@@ -61,7 +63,7 @@ fn samples_times_and_gathered_columns_agree_with_the_columns() {
         let log = drive(revision, 300);
         let (found, _) = index(&log);
         let ids: Vec<u32> = (0..found.channels.len() as u32).collect();
-        let columns = Rlog.columns(&log, &Read::default(), &mut Problems::default()).unwrap();
+        let columns = Rlog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
         let gathered = Rlog.gather(&log, &found, &ids, |_| {}).unwrap();
         assert_eq!(column_lines(&columns), column_lines(&gathered));
         // Times of places in any order.

@@ -1,6 +1,6 @@
 //! Whatever is cut or changed: an error or fewer samples, never a panic.
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog, fuzzing};
 
 use crate::kit::{every_type, fixtures, index};
@@ -73,7 +73,7 @@ fn the_limit_of_channels_holds() {
         log.extend_from_slice(&id.to_be_bytes());
         log.extend_from_slice(b"\0\0");
     }
-    let mut read = Read::default();
+    let mut read = ReadOptions::default();
     read.limits.channels = 10;
     let mut problems = Problems::default();
     let found = Rlog.index(&log, &read, &mut problems).unwrap();

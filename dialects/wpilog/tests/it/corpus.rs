@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use logpose_core::{Dialect, Index, Layout, Problems, Read, Severity, Type, Value};
+use logpose_core::{Dialect, Index, Layout, Problems, ReadOptions, Severity, Type, Value};
 use logpose_wpilog::{Control, Reader, Wpilog, fuzzing};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -216,7 +216,7 @@ fn dropped(log: &[u8]) -> u64 {
 fn the_index_agrees_with_the_reader() {
     for file in corpus("the_index_agrees_with_the_reader") {
         let mut problems = Problems::default();
-        let index = match Wpilog.index(&file.log, &Read::default(), &mut problems) {
+        let index = match Wpilog.index(&file.log, &ReadOptions::default(), &mut problems) {
             Ok(index) => index,
             Err(error) => {
                 assert!(file.expected.get("plain_walk_error").is_some(), "{}: {error}", file.name);
@@ -281,7 +281,7 @@ fn agree(name: &str, log: &[u8], index: &Index) {
     let rows = replay(log, index).series();
     let samples: usize = rows.values().map(Vec::len).sum();
     assert_eq!(samples as u64, index.samples(), "{name}");
-    let columns = Wpilog.columns(log, &Read::default(), &mut Problems::default()).expect(name);
+    let columns = Wpilog.columns(log, &ReadOptions::default(), &mut Problems::default()).expect(name);
     same(name, "columns", &rows, &in_columns(&columns));
     same(name, "a stream", &rows, &streamed(log, 16 << 10).series());
 }
@@ -299,8 +299,8 @@ fn undamaged_logs_are_salvaged_without_a_gap() {
         if file.is_damaged() {
             continue;
         }
-        let (plain, _) = index_with(&file.log, &Read::default());
-        let (index, problems) = index_with(&file.log, &Read { salvage: true, ..Read::default() });
+        let (plain, _) = index_with(&file.log, &ReadOptions::default());
+        let (index, problems) = index_with(&file.log, &ReadOptions { salvage: true, ..ReadOptions::default() });
         let lost: Vec<_> = problems
             .list()
             .iter()
@@ -321,7 +321,7 @@ type Place = (u64, u64);
 
 fn records(log: &[u8], salvage: bool) -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
-    let all = Wpilog.records(log, &Read { salvage, ..Read::default() }, 0, &mut |line| {
+    let all = Wpilog.records(log, &ReadOptions { salvage, ..ReadOptions::default() }, 0, &mut |line| {
         places.insert((line.at, line.length));
         ControlFlow::Continue(())
     });
@@ -363,7 +363,7 @@ fn records_behind_damage_are_found_again() {
         let twice = if file.name.contains("concatenated") { 2 } else { 1 };
         assert_eq!(known.map(|n| n * twice), Some(intact.len() as u64), "{}", file.name);
         let mut found = BTreeSet::new();
-        let (index, problems) = index_with(&file.log, &Read { salvage: true, ..Read::default() });
+        let (index, problems) = index_with(&file.log, &ReadOptions { salvage: true, ..ReadOptions::default() });
         for span in &index.spans {
             let mut at = span.start;
             while at < span.end {

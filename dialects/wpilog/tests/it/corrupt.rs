@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_wpilog::{Wpilog, fuzzing};
 
 use crate::support::{logs_in, places};
@@ -63,7 +63,7 @@ fn every_damaged_log_has_its_problem_at_its_byte() {
         }
         let found = [false, true].map(|salvage| {
             let mut problems = Problems::default();
-            match Wpilog.index(&log, &Read { salvage, ..Read::default() }, &mut problems) {
+            match Wpilog.index(&log, &ReadOptions { salvage, ..ReadOptions::default() }, &mut problems) {
                 Ok(_) => places(&problems),
                 Err(error) => vec![(error.code, error.at)],
             }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use logpose_core::{Columns, Dialect, Index, Problems, Read};
+use logpose_core::{Columns, Dialect, Index, Problems, ReadOptions};
 use logpose_wpilog::Wpilog;
 
 use crate::support::{Build, channels, in_columns, index_with, replay};
@@ -55,16 +55,16 @@ fn kinds(problems: &Problems) -> Vec<String> {
 
 /// Reads with one to four threads.
 fn check(log: &[u8], what: &str) {
-    let (index, problems) = index_with(log, &Read::default());
+    let (index, problems) = index_with(log, &ReadOptions::default());
     let expected = shown(&index, &problems);
     let mut column_problems = Problems::default();
-    let columns = Wpilog.columns(log, &Read::default(), &mut column_problems).unwrap();
+    let columns = Wpilog.columns(log, &ReadOptions::default(), &mut column_problems).unwrap();
     let sorted = |columns: &Columns| columns.columns.iter().map(|column| column.sorted).collect::<Vec<_>>();
     let series = in_columns(&columns);
     let rows = replay(log, &index).series();
     assert!(rows == series, "{what}: rows and columns differ");
     for threads in [2, 3, 4] {
-        let read = Read { threads, join: &side_by_side, ..Read::default() };
+        let read = ReadOptions { threads, join: &side_by_side, ..ReadOptions::default() };
         let (index, problems) = index_with(log, &read);
         let found = shown(&index, &problems);
         if found != expected {
@@ -195,6 +195,6 @@ fn payloads_that_look_like_records_mislead_nobody() {
             .double(2, 3, 1.0)
             .start(2, "/two", "double", "", 4);
         check(&log.0, "one payload");
-        assert_eq!(channels(&index_with(&log.0, &Read::default()).0).len(), 2);
+        assert_eq!(channels(&index_with(&log.0, &ReadOptions::default()).0).len(), 2);
     }
 }

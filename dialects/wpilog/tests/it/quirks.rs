@@ -1,6 +1,6 @@
 //! One test for each oddity of real logs and real readers.
 
-use logpose_core::{Confidence, Dialect, Limits, Problems, Read, Time};
+use logpose_core::{Confidence, Dialect, Limits, Problems, ReadOptions, Time};
 use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Reader, Record, Start, Wpilog};
 
 use crate::fixtures::drive;
@@ -189,7 +189,7 @@ fn a_zero_tail_of_any_length_is_one_problem() {
     for zeros in [1, 2, 3, 4, 5, 24, 25, 4096, 4099] {
         let mut tail = log.0.clone();
         tail.resize(tail.len() + zeros, 0);
-        let (index, problems) = index_with(&tail, &Read::default());
+        let (index, problems) = index_with(&tail, &ReadOptions::default());
         let found: Vec<_> = problems.list().iter().map(|problem| (problem.code, problem.at, problem.length)).collect();
         assert_eq!(found, [("zero-fill", Some(log.at()), zeros as u64)]);
         assert_eq!((index.records, index.samples()), (2, 1));
@@ -228,7 +228,7 @@ fn two_live_ids_with_one_name_are_one_channel_in_the_order_of_the_file() {
     assert_eq!(channels(&index), [("a", "int64", 4, "")]);
     let values: Vec<_> = replayed(&log.0)[&key("a", "int64")].iter().map(|(time, _)| *time).collect();
     assert_eq!(values, [us(3), us(4), us(5), us(6)]);
-    let columns = Wpilog.columns(&log.0, &Read::default(), &mut Problems::default()).unwrap();
+    let columns = Wpilog.columns(&log.0, &ReadOptions::default(), &mut Problems::default()).unwrap();
     assert_eq!(crate::support::in_columns(&columns), replayed(&log.0));
 }
 
@@ -245,7 +245,7 @@ fn a_second_header_begins_a_second_log() {
         assert_eq!(streamed(&both, piece).series(), replayed(&both), "in pieces of {piece} bytes");
     }
     let mut lines = Vec::new();
-    let all = Wpilog.records(&both, &Read::default(), 0, &mut |line| {
+    let all = Wpilog.records(&both, &ReadOptions::default(), 0, &mut |line| {
         lines.push(line.text.to_string().split(' ').next().unwrap_or_default().to_owned());
         std::ops::ControlFlow::Continue(())
     });
@@ -304,7 +304,7 @@ fn claims_of_4_gib_cost_nothing() {
     let error =
         Error { at: 12, kind: ErrorKind::Truncated { what: "extra header", needed: u64::from(u32::MAX), left: 0 } };
     assert_eq!(Reader::new(&log).unwrap_err(), error);
-    assert_eq!(Wpilog.index(&log, &Read::default(), &mut Problems::default()).unwrap_err().code, "truncated");
+    assert_eq!(Wpilog.index(&log, &ReadOptions::default(), &mut Problems::default()).unwrap_err().code, "truncated");
     let mut decoder = Decoder::new(1 << 20);
     decoder.push(&log);
     assert!(matches!(decoder.next_record(), Err(Error { kind: ErrorKind::TooLong { .. }, .. })));
@@ -366,7 +366,7 @@ fn more_entries_than_allowed_are_reported_and_skipped() {
         log = log.start(id, &format!("/{id}"), "int64", "", 1).int(id, 2, 3);
     }
     log = log.finish(1, 3).start(1, "/1", "int64", "", 4).int(1, 5, 6);
-    let read = Read { limits: Limits { channels: 4, ..Limits::default() }, ..Read::default() };
+    let read = ReadOptions { limits: Limits { channels: 4, ..Limits::default() }, ..ReadOptions::default() };
     let (index, problems) = index_with(&log.0, &read);
     assert_eq!(index.channels.len(), 4);
     assert!(places(&problems).iter().all(|(code, _)| *code == "too-many-entries"), "{problems:?}");
@@ -422,7 +422,7 @@ fn values_of_the_wrong_size_are_reported_and_skipped() {
         }
         let (index, problems) = index(&log.0);
         assert_eq!((index.samples(), problems), (good.len() as u64, expected), "{type_name}");
-        let columns = Wpilog.columns(&log.0, &Read::default(), &mut Problems::default()).unwrap();
+        let columns = Wpilog.columns(&log.0, &ReadOptions::default(), &mut Problems::default()).unwrap();
         assert_eq!(crate::support::in_columns(&columns), replayed(&log.0), "{type_name}");
         assert_eq!(streamed(&log.0, 5).series(), replayed(&log.0), "{type_name}");
     }

@@ -1,6 +1,6 @@
 //! What was written reads the same, in one piece and in many.
 
-use logpose_core::{Cursor, Dialect, Problems, Read};
+use logpose_core::{Cursor, Dialect, Problems, ReadOptions};
 use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Header, Reader, Record, Start, VERSION, Wpilog, fuzzing};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -109,7 +109,7 @@ fn streams_in_pieces_are_the_samples_of_the_whole() {
             for piece in [1, 2, 5, 64] {
                 same(&streamed(&log, piece), &whole, &format!("{name} in pieces of {piece} bytes"));
             }
-            if Wpilog.index(&log, &Read::default(), &mut Problems::default()).is_ok() {
+            if Wpilog.index(&log, &ReadOptions::default(), &mut Problems::default()).is_ok() {
                 assert_eq!(whole.series(), replayed(&log), "{name}");
             }
         }
@@ -157,7 +157,7 @@ fn every_fixture_is_kept_by_writing_it_again() {
     for folder in ["valid", "corrupt"] {
         for (_, log) in logs_in(folder) {
             fuzzing::roundtrip(&log);
-            if Wpilog.index(&log, &Read::default(), &mut Problems::default()).is_ok() {
+            if Wpilog.index(&log, &ReadOptions::default(), &mut Problems::default()).is_ok() {
                 keeps_everything(&log);
             }
         }
@@ -243,7 +243,7 @@ proptest! {
         fuzzing::roundtrip(&log);
         prop_assert_eq!(read_in_pieces(&log, piece), read_at_once(&log));
         let rows = replayed(&log);
-        let columns = Wpilog.columns(&log, &Read::default(), &mut Problems::default()).unwrap();
+        let columns = Wpilog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
         prop_assert_eq!(in_columns(&columns), rows.clone());
         let whole = streamed(&log, usize::MAX >> 1);
         same(&streamed(&log, piece), &whole, "in pieces");

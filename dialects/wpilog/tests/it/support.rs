@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Layout, Lookup, Problem, Problems, Read,
-    Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Layout, Lookup, Problem, Problems,
+    ReadOptions, Sample, Sink, SinkError, Time,
 };
 use logpose_wpilog::{Control, Header, Record, Start, VERSION, Wpilog};
 
@@ -166,7 +166,7 @@ impl Sink for Collect {
 }
 
 /// The index of a log and what was odd about it.
-pub(crate) fn index_with(log: &[u8], read: &Read<'_>) -> (Index, Problems) {
+pub(crate) fn index_with(log: &[u8], read: &ReadOptions<'_>) -> (Index, Problems) {
     let mut problems = Problems::default();
     let index = Wpilog.index(log, read, &mut problems).expect("the log has an index");
     (index, problems)
@@ -174,13 +174,13 @@ pub(crate) fn index_with(log: &[u8], read: &Read<'_>) -> (Index, Problems) {
 
 /// The index of a log, and the codes and places of what was odd about it.
 pub(crate) fn index(log: &[u8]) -> (Index, Vec<(&'static str, u64)>) {
-    let (index, problems) = index_with(log, &Read::default());
+    let (index, problems) = index_with(log, &ReadOptions::default());
     (index, places(&problems))
 }
 
 /// The same with the search for records behind damage.
 pub(crate) fn salvage(log: &[u8]) -> (Index, Vec<(&'static str, u64)>) {
-    let (index, problems) = index_with(log, &Read { salvage: true, ..Read::default() });
+    let (index, problems) = index_with(log, &ReadOptions { salvage: true, ..ReadOptions::default() });
     (index, places(&problems))
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn in_columns(columns: &Columns) -> Series {
 /// All samples, through the stream decoder, which gets its bytes in pieces.
 pub(crate) fn streamed(log: &[u8], piece: usize) -> Collect {
     let mut collect = Collect::default();
-    let mut decoder = Wpilog.decoder(&Read::default());
+    let mut decoder = Wpilog.decoder(&ReadOptions::default());
     let (mut from, mut to) = (0, 0);
     while to < log.len() {
         to = (to + piece).min(log.len());

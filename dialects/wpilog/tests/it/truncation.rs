@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_wpilog::{Reader, Wpilog, fuzzing};
 
 use crate::fixtures::{corrupt, valid};
@@ -13,11 +13,12 @@ fn everything(log: &[u8], what: &str) {
     fuzzing::decode(log);
     fuzzing::recover(log);
     fuzzing::roundtrip(log);
-    if Wpilog.index(log, &Read::default(), &mut Problems::default()).is_err() {
+    if Wpilog.index(log, &ReadOptions::default(), &mut Problems::default()).is_err() {
         return;
     }
     let rows = replay(log, &index(log).0).series();
-    let columns = Wpilog.columns(log, &Read::default(), &mut Problems::default()).expect("an index, so columns too");
+    let columns =
+        Wpilog.columns(log, &ReadOptions::default(), &mut Problems::default()).expect("an index, so columns too");
     assert_eq!(in_columns(&columns), rows, "{what}: columns");
     assert_eq!(sorted(streamed(log, 64).series()), sorted(rows), "{what}: a stream");
 }

@@ -1,12 +1,12 @@
 //! A log that is read window by window is the log that is read in one.
 
-use logpose_core::{Columns, Dialect, Index, Lookup, Problems, Read, Span, Sum, Time};
+use logpose_core::{Columns, Dialect, Index, Lookup, Problems, ReadOptions, Span, Sum, Time};
 use logpose_wpilog::Wpilog;
 
 use crate::support::{Build, Collect, Event, in_columns, index_with, logs_in, replay};
 
 /// Places where records begin, as a walk over single records finds them.
-fn boundaries(log: &[u8], read: &Read<'_>) -> Vec<u64> {
+fn boundaries(log: &[u8], read: &ReadOptions<'_>) -> Vec<u64> {
     let mut places = Vec::new();
     let _ = Wpilog.records(log, read, 1, &mut |line| {
         places.push(line.at);
@@ -26,7 +26,7 @@ fn windows(index: &Index, places: &[u64], every: usize) -> Vec<Span> {
 }
 
 fn check(log: &[u8], salvage: bool, what: &str) {
-    let read = Read { salvage, ..Read::default() };
+    let read = ReadOptions { salvage, ..ReadOptions::default() };
     let Ok(index) = Wpilog.index(log, &read, &mut Problems::default()) else { return };
     let whole = replay(log, &index);
     let scanned = Wpilog.scan(log, &index, &Lookup::default(), |_| {}).unwrap();
@@ -100,7 +100,7 @@ fn steps_are_where_records_begin_and_windows_cover_the_log() {
         log = log.double(1, i, 0.5);
     }
     log = log.data(2, 300_000, &vec![b'x'; 5 << 20]).double(1, 300_001, 1.0);
-    let (index, _) = index_with(&log.0, &Read::default());
+    let (index, _) = index_with(&log.0, &ReadOptions::default());
     assert!(index.steps.len() >= 4, "{:?}", index.steps);
     for bytes in [1, 1 << 20, 3 << 20, u64::MAX] {
         let windows = Wpilog.windows(&index, bytes);
@@ -125,7 +125,7 @@ fn a_scan_gives_the_wanted_channels_and_times_alone() {
     for i in 0..100 {
         log = log.double(1, i, 0.5).double(2, i, 1.5);
     }
-    let (index, _) = index_with(&log.0, &Read::default());
+    let (index, _) = index_with(&log.0, &ReadOptions::default());
     let lookup = Lookup {
         channels: vec![false, true],
         start: Some(Time::from_micros(10)),
@@ -142,7 +142,7 @@ fn an_index_without_positions_says_the_same_otherwise() {
     for folder in ["valid", "corrupt"] {
         for (name, log) in logs_in(folder) {
             let index = |positions: bool| {
-                let (mut problems, read) = (Problems::default(), Read { positions, ..Read::default() });
+                let (mut problems, read) = (Problems::default(), ReadOptions { positions, ..ReadOptions::default() });
                 let index = Wpilog.index(&log, &read, &mut problems).ok()?;
                 let said: Vec<_> = index
                     .channels

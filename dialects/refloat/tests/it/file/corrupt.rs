@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use logpose_core::{Dialect, Problems, Read};
+use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_refloat::rfrec::{Block, End, Kind, Recording, Writer};
 use logpose_refloat::{Refloat, fuzzing};
 
@@ -313,7 +313,7 @@ fn every_corrupt_file_shows_its_problems() {
         let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
         assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
         let mut problems = Problems::default();
-        match (Refloat.index(log, &Read::default(), &mut problems), &case.found) {
+        match (Refloat.index(log, &ReadOptions::default(), &mut problems), &case.found) {
             (Err(error), Err((code, message))) if error.code == *code && error.message == *message => {}
             (Ok(_), Ok((samples, expected))) => {
                 let found: Vec<_> = problems.list().iter().map(|problem| (problem.code, problem.at)).collect();

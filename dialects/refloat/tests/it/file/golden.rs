@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use logpose_core::{Confidence, Dialect, Read, Severity};
+use logpose_core::{Confidence, Dialect, ReadOptions, Severity};
 use logpose_refloat::Refloat;
 use logpose_refloat::board::{BoardVersion, Scenario};
 use logpose_refloat::rfrec::{Block, Kind, Recording};
@@ -78,7 +78,7 @@ fn simulated() -> Vec<(&'static str, Vec<u8>)> {
 
 pub(crate) fn dump(log: &[u8]) -> String {
     let mut text = String::new();
-    let end = Refloat.records(log, &Read::default(), 0, &mut |line| {
+    let end = Refloat.records(log, &ReadOptions::default(), 0, &mut |line| {
         writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
         ControlFlow::Continue(())
     });
@@ -154,7 +154,7 @@ fn a_dump_can_begin_in_the_middle() {
     let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
     let mut first = None;
     Refloat
-        .records(&log, &Read::default(), at, &mut |line| {
+        .records(&log, &ReadOptions::default(), at, &mut |line| {
             first = Some(line.text.to_string());
             ControlFlow::Break(())
         })

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, Read};
+use logpose_core::{
+    Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, ReadOptions,
+};
 use logpose_refloat::board::{BoardVersion, Scenario, simulate};
 use logpose_refloat::rfrec::{TimeRef, Writer};
 use logpose_refloat::wire::{Flags, Header, Info, InfoV2, Sample, Status, Version};
@@ -163,7 +165,7 @@ pub(crate) fn fixtures(kind: &str) -> Vec<(String, Vec<u8>)> {
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
     let mut problems = Problems::default();
-    let index = Refloat.index(log, &Read::default(), &mut problems).unwrap_or_else(|error| panic!("{error}"));
+    let index = Refloat.index(log, &ReadOptions::default(), &mut problems).unwrap_or_else(|error| panic!("{error}"));
     (index, problems)
 }
 

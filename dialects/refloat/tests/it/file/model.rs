@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use logpose_core::{Dialect, Lookup, Problems, Read, Severity, Time};
+use logpose_core::{Dialect, Lookup, Problems, ReadOptions, Severity, Time};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Block, Kind, Recording, TimeRef};
 
@@ -116,6 +116,6 @@ fn a_window_and_a_range_of_times_have_their_samples_alone() {
     let lookup = Lookup { start: Some(start), channels: vec![true], ..Lookup::default() };
     let columns = Refloat.scan(&log, &found, &lookup, |_| {}).unwrap();
     assert_eq!(columns.columns[0].samples(), 16);
-    let all = Refloat.columns(&log, &Read::default(), &mut Problems::default()).unwrap();
+    let all = Refloat.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
     assert_eq!(all.columns.len(), found.channels.len());
 }
