@@ -1,6 +1,9 @@
 import { mount } from "svelte";
 import App from "./App.svelte";
-import "./theme.css";
+import { registerViews } from "./store/views";
+import "./ui/theme.css";
+import { views } from "./views";
 
+registerViews(views);
 const target = document.getElementById("app");
 if (target) mount(App, { target });

@@ -1,9 +1,10 @@
 /** All that can be done with a key or from the palette: one list for both, and for the page of keys. */
 
+import { viewOf } from "../store/views";
 import { flushSync } from "svelte";
 import type { Preset } from "../api";
-import { copyText } from "../download";
-import { PRESETS, presetTabs } from "../presets";
+import { copyText } from "../output/download";
+import { PRESETS, presetTabs } from "./presets";
 import { clock } from "../store/clock.svelte";
 import { desk } from "../store/desk.svelte";
 import { layout } from "../store/layout.svelte";
@@ -11,7 +12,7 @@ import { logs } from "../store/session.svelte";
 import { sidebar } from "../store/sidebar.svelte";
 import { theme } from "../store/theme.svelte";
 import { toasts } from "../store/toasts.svelte";
-import { views, viewOf } from "../views";
+import { views } from "../views";
 import { chooseLayout, saveLayout } from "./files";
 
 export interface Action {

@@ -1,6 +1,6 @@
 /** Layouts as files. */
 
-import { download, fileName } from "../download";
+import { download, fileName } from "../output/download";
 import { layout } from "../store/layout.svelte";
 import { logs } from "../store/session.svelte";
 import { toasts } from "../store/toasts.svelte";

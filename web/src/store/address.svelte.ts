@@ -1,7 +1,7 @@
 /** Everything that is shown, behind the # of the address. */
 
-import { decodeState, encodeState } from "../shell/hash";
-import { VERSION } from "../shell/restore";
+import { decodeState, encodeState } from "../model/hash";
+import { VERSION } from "../model/layout";
 import { clock } from "./clock.svelte";
 import { layout } from "./layout.svelte";
 import { sidebar } from "./sidebar.svelte";

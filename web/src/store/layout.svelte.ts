@@ -1,10 +1,10 @@
 /** What is shown where: tabs, panes, their views; and the way back from every change. */
 
-import type { SeriesRef } from "../model";
-import { addBeside, arrange, isSplit, move, moveBar, even, paneOf, panesOf, takeOut } from "../shell/panes";
-import type { Node, Pane, Side, Split, Tab } from "../shell/panes";
-import { idsOf, patch, restoreLayout, VERSION, type Registry } from "../shell/restore";
-import { viewOf } from "../views";
+import type { SeriesRef } from "../model/series";
+import { addBeside, arrange, isSplit, move, moveBar, even, paneOf, panesOf, takeOut } from "../model/panes";
+import type { Node, Pane, Side, Split, Tab } from "../model/panes";
+import { idsOf, patch, restoreLayout, VERSION, type Registry } from "../model/layout";
+import { viewOf } from "./views";
 import { toasts } from "./toasts.svelte";
 
 /** A layout as plain JSON. */

@@ -5,8 +5,8 @@
 
 import { postRows, postValues } from "../api";
 import type { Reference, Rows } from "../api";
-import type { SeriesRef } from "../model";
-import { number } from "../poses";
+import type { SeriesRef } from "../model/series";
+import { number } from "../poses/poses";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
 

@@ -3,7 +3,7 @@
 import { untrack } from "svelte";
 import { postRows } from "../api";
 import type { Reference, Rows, Window } from "../api";
-import type { SeriesRef } from "../model";
+import type { SeriesRef } from "../model/series";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
 

@@ -2,7 +2,7 @@
 
 import { getChannels, getEvents, getSession } from "../api";
 import type { Band, Channel, Events, Field, LogInfo, Reference, Session, Sort } from "../api";
-import type { SeriesRef } from "../model";
+import type { SeriesRef } from "../model/series";
 import { clock } from "./clock.svelte";
 
 /** What a reference by name leads to. */

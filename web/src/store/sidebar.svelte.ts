@@ -2,10 +2,10 @@
 
 import { SvelteSet } from "svelte/reactivity";
 import type { Channel } from "../api";
-import { keyOf, type SeriesRef } from "../model";
-import type { Ranked } from "../shell/fuzzy";
-import { entriesOf, openAtFirst, rowsOf, searchEntries, treeOf } from "../shell/tree";
-import type { Entry, Row, TreeNode } from "../shell/tree";
+import { keyOf, type SeriesRef } from "../model/series";
+import type { Ranked } from "../model/fuzzy";
+import { entriesOf, openAtFirst, rowsOf, searchEntries, treeOf } from "../model/tree";
+import type { Entry, Row, TreeNode } from "../model/tree";
 import { logs } from "./session.svelte";
 
 const NARROWEST = 180;

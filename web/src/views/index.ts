@@ -1,6 +1,6 @@
 /** All views: each folder beside this file is one. */
 
-import type { ViewDefinition } from "./view";
+import type { ViewDefinition } from "../model/view";
 
 /** The order in which they are offered; what is not named here comes behind. */
 const ORDER = [
@@ -29,7 +29,3 @@ const place = (view: ViewDefinition) => {
 export const views: ViewDefinition[] = Object.values(modules).sort(
   (a, b) => place(a) - place(b) || a.title.localeCompare(b.title),
 );
-
-const byKind = new Map(views.map((view) => [view.kind, view]));
-
-export const viewOf = (kind: string): ViewDefinition | undefined => byKind.get(kind);

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { encodeState } from "../../src/shell/hash";
+import { encodeState } from "../../src/model/hash";
 
 export { expect };
 

@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import UPNG from "upng-js";
-import { encodeState } from "../../src/shell/hash";
+import { encodeState } from "../../src/model/hash";
 import { expect, test } from "../e2e/base";
 
 const FOLDER = resolve("../docs/pictures");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { degrees, mixAngle, quaternion, radians, slerp, unit, wrapped, yawOf } from "../../src/angles";
+import { degrees, mixAngle, quaternion, radians, slerp, unit, wrapped, yawOf } from "../../src/poses/angles";
 
 describe("angles", () => {
   test("are within half a turn", () => {

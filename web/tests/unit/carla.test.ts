@@ -1,3 +1,4 @@
+import { extentOf } from "../../src/carla/extent";
 import { readFileSync } from "node:fs";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, it } from "vitest";
@@ -13,14 +14,14 @@ import {
   zoomAt,
   type Camera,
 } from "../../src/views/carla/camera";
-import { Cast, nameOf, sizeOf } from "../../src/views/carla/cast";
-import { stateCommands } from "../../src/views/carla/command";
+import { Cast, nameOf, sizeOf } from "../../src/carla/cast";
+import { stateCommands } from "../../src/carla/command";
 import { empty, hiddenKinds, restore } from "../../src/views/carla/config";
 import { burst, visibleOnes } from "../../src/views/carla/draw";
-import { blinks, lightNames, trafficLight } from "../../src/views/carla/lights";
-import { extentOf, pick } from "../../src/views/carla/pick";
-import { motionOf, shorterWay, Snapshot, Tile, type Motion } from "../../src/views/carla/tracks";
-import { budget, lengthOf, stepOf, wanted } from "../../src/views/carla/windows";
+import { blinks, lightNames, trafficLight } from "../../src/carla/lights";
+import { pick } from "../../src/views/carla/pick";
+import { motionOf, shorterWay, Snapshot, Tile, type Motion } from "../../src/carla/tracks";
+import { budget, lengthOf, stepOf, wanted } from "../../src/carla/windows";
 
 const golden = (name: string) => new URL(`../../../fixtures/api/${name}`, import.meta.url);
 const junction = JSON.parse(readFileSync(golden("junction-actors.json"), "utf8")) as CarlaActors;

@@ -19,9 +19,9 @@ import {
   term,
   wideSql,
   xyCommands,
-} from "../../src/commands";
-import type { SeriesRef } from "../../src/model";
-import type { CommandLine } from "../../src/views/view";
+} from "../../src/output/commands";
+import type { SeriesRef } from "../../src/model/series";
+import type { CommandLine } from "../../src/model/view";
 
 function log(id: number, path: string, more: Partial<LogInfo> = {}): LogInfo {
   return {

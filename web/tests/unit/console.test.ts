@@ -3,7 +3,7 @@ import type { ConsoleRow } from "../../src/api";
 import { empty, restore } from "../../src/views/console/config";
 import { everything, search } from "../../src/views/console/find";
 import { broken, columnsOf, linesOf, plain } from "../../src/views/console/lines";
-import { expressionOf } from "../../src/views/parts/paging";
+import { expressionOf } from "../../src/lists/paging";
 
 test("messages are without the codes of terminals", () => {
   expect(plain("\u001b[31mred\u001b[0m and \u001b[1;32mgreen\u001b[m")).toBe("red and green");

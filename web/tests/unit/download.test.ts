@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { csv, fileName } from "../../src/download";
+import { csv, fileName } from "../../src/output/download";
 
 test("CSV quotes what would be read as something else", () => {
   expect(

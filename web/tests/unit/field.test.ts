@@ -1,9 +1,11 @@
+import { FIELDS } from "../../src/field/kinds";
+import { guessRole, type Place, type Single } from "../../src/field/places";
 import { describe, expect, test } from "vitest";
 import { Camera, fromField, gridStep, toField, zoomed, type Turn } from "../../src/views/field/geometry";
-import { emptyField, FIELDS, restoreField } from "../../src/views/field/config";
+import { emptyField, restoreField } from "../../src/views/field/config";
 import { heatOf, heatPixels, ramp } from "../../src/views/field/heat";
 import { spotOf } from "../../src/views/field/poser";
-import { allianceOf, guessRole, type Place, type Single } from "../../src/views/field/sources";
+import { allianceOf } from "../../src/views/field/sources";
 
 const FRC = FIELDS.frc.size;
 const spot = () => ({ x: 0, y: 0, yaw: 0 });

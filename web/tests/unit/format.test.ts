@@ -10,7 +10,7 @@ import {
   formatStep,
   formatTime,
   TIME_STEPS,
-} from "../../src/format";
+} from "../../src/values/format";
 
 describe("numbers", () => {
   it("have the digits that matter and no more", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { candidate, fuzzy, pieces, search } from "../../src/shell/fuzzy";
+import { candidate, fuzzy, pieces, search } from "../../src/model/fuzzy";
 
 const NAMES = [
   "/Drive/Module0/DriveVelocity",

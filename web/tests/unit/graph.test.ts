@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Channel, Field, Trace } from "../../src/api";
-import type { SeriesRef } from "../../src/model";
+import type { SeriesRef } from "../../src/model/series";
 import type { Piece } from "../../src/store/tiles";
 import type { Found } from "../../src/store/session.svelte";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "../../src/views/graph/axes";

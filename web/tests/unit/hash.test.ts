@@ -1,6 +1,6 @@
 import { deflateSync, strToU8 } from "fflate";
 import { describe, expect, test } from "vitest";
-import { decodeState, encodeState } from "../../src/shell/hash";
+import { decodeState, encodeState } from "../../src/model/hash";
 
 const pack = (bytes: Uint8Array): string => Buffer.from(deflateSync(bytes)).toString("base64url");
 

@@ -1,10 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
-import { panesOf, type Node } from "../../src/shell/panes";
-import { patch, restoreLayout } from "../../src/shell/restore";
-import type { SeriesRef } from "../../src/model";
-import type { ViewDefinition } from "../../src/views/view";
+import { beforeEach, describe, expect, test } from "vitest";
+import { panesOf, type Node } from "../../src/model/panes";
+import { patch, restoreLayout } from "../../src/model/layout";
+import type { SeriesRef } from "../../src/model/series";
+import type { ViewDefinition } from "../../src/model/view";
 
-vi.mock("../../src/views", () => ({ views: [], viewOf: () => undefined }));
 const { Layout, seriesIn } = await import("../../src/store/layout.svelte");
 
 interface Config {

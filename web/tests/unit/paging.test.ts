@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expressionOf, joinAfter, joinBefore, marked, seeker, upTo } from "../../src/views/parts/paging";
+import { expressionOf, joinAfter, joinBefore, marked, seeker, upTo } from "../../src/lists/paging";
 
 const rows = (...times: number[]) => times.map((t, place) => ({ t, place }));
 const times = (list: { t: number }[]) => list.map((row) => row.t);

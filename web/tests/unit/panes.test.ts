@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addBeside, arrange, isSplit, move, moveBar, panesOf, sideAt, swap, takeOut } from "../../src/shell/panes";
-import type { Node, Pane, Split, Tab } from "../../src/shell/panes";
+import { addBeside, arrange, isSplit, move, moveBar, panesOf, sideAt, swap, takeOut } from "../../src/model/panes";
+import type { Node, Pane, Split, Tab } from "../../src/model/panes";
 
 const pane = (id: string): Pane => ({ id, kind: "graph", title: "", config: {} });
 const tabOf = (root: Node): Tab => ({ id: "t", title: "", root, active: panesOf(root)[0]?.id ?? "", maximised: null });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Channel, Field, Sort } from "../../src/api";
-import { degrees, quaternion, radians } from "../../src/angles";
+import { degrees, quaternion, radians } from "../../src/poses/angles";
 import {
   decodePoses,
   findPoses,
@@ -11,7 +11,7 @@ import {
   poseText,
   shapeOf,
   type Reading,
-} from "../../src/poses";
+} from "../../src/poses/poses";
 
 const reading = (some: Partial<Reading>): Reading => ({ ...PLAIN, ...some });
 

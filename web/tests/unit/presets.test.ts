@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Channel, Channels, LogInfo, Preset, Session } from "../../src/api";
-import type { SeriesRef } from "../../src/model";
-import { presetTabs } from "../../src/presets";
-import { isSplit, type Node, type Tab } from "../../src/shell/panes";
-import type { ViewDefinition } from "../../src/views/view";
+import type { SeriesRef } from "../../src/model/series";
+import { presetTabs } from "../../src/shell/presets";
+import { isSplit, type Node, type Tab } from "../../src/model/panes";
+import type { ViewDefinition } from "../../src/model/view";
 
 const answer = <T>(name: string): T =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/api/${name}.json`, import.meta.url), "utf8")) as T;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { degrees, yawOf } from "../../src/angles";
-import { Cast } from "../../src/views/carla/cast";
-import { Snapshot, Tile } from "../../src/views/carla/tracks";
+import { degrees, yawOf } from "../../src/poses/angles";
+import { Cast } from "../../src/carla/cast";
+import { Snapshot, Tile } from "../../src/carla/tracks";
 import { emptyScene, restoreScene } from "../../src/views/scene/config";
 import { poseOf, type Solid } from "../../src/views/scene/sources";
 import { actorTrails, Pencil, rgb, Trail } from "../../src/views/scene/trails";

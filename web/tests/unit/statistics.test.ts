@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Stats } from "../../src/api";
-import { roomy, Scale, spanOf, ticks } from "../../src/views/parts/axes";
-import { labelOf, shortNames } from "../../src/views/parts/names";
+import { roomy, Scale, spanOf, ticks } from "../../src/draw/axes";
+import { labelOf, shortNames } from "../../src/model/names";
 import { empty, restore } from "../../src/views/statistics/config";
 import { barAt, panelsOf } from "../../src/views/statistics/histogram";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inked, SvgContext } from "../../src/svg";
+import { inked, SvgContext } from "../../src/draw/svg";
 
 /** A font of which each sign is 6 wide, 10 above its baseline 6 above its middle. */
 class Ruler {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { degrees, radians } from "../../src/angles";
+import { degrees, radians } from "../../src/poses/angles";
 import { emptySwerve, restoreSwerve } from "../../src/views/swerve/config";
 import {
   cornersOf,

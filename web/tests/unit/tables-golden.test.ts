@@ -8,7 +8,7 @@ import { empty } from "../../src/views/events/config";
 import { kindOf, ORDER } from "../../src/views/events/kinds";
 import { allEvents, kindsOf, linesOf, passing } from "../../src/views/events/list";
 import { everything, search } from "../../src/views/console/find";
-import { joinAfter, upTo } from "../../src/views/parts/paging";
+import { joinAfter, upTo } from "../../src/lists/paging";
 import { panelsOf } from "../../src/views/statistics/histogram";
 import { add, empty as emptyTable, move, restore, WIDTH } from "../../src/views/table/config";
 import { filtered } from "../../src/views/table/filter";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Channel } from "../../src/api";
-import { childrenOf, entriesOf, openAtFirst, partsOf, rowsOf, searchEntries, treeOf } from "../../src/shell/tree";
-import type { TreeNode } from "../../src/shell/tree";
+import { childrenOf, entriesOf, openAtFirst, partsOf, rowsOf, searchEntries, treeOf } from "../../src/model/tree";
+import type { TreeNode } from "../../src/model/tree";
 
 let ids = 0;
 const channel = (name: string, more: Partial<Channel> = {}): Channel => ({

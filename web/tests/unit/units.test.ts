@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conversion, convert, kin, measureOf, rateOf, sumOf, symbolOf, unitOf } from "../../src/units";
+import { conversion, convert, kin, measureOf, rateOf, sumOf, symbolOf, unitOf } from "../../src/values/units";
 
 describe("units", () => {
   it("have one spelling", () => {

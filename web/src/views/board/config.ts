@@ -1,8 +1,8 @@
 /** What a view of a board keeps. */
 
-import type { SeriesRef } from "../../model";
+import type { SeriesRef } from "../../model/series";
 import { logs } from "../../store/session.svelte";
-import { flag, oneOf, record, within } from "../restore";
+import { flag, oneOf, record, within } from "../../model/config";
 import { boardChannels, idOf, isBoard } from "./ride";
 
 export interface BoardConfig {

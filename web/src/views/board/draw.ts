@@ -1,7 +1,7 @@
 /** A board drawn by us: from the side, from behind, its footpads, and what is left of duty and current. */
 
-import { radians } from "../../angles";
-import { color, faded, font, label, type Context } from "../../canvas";
+import { radians } from "../../poses/angles";
+import { color, faded, font, label, type Context } from "../../draw/canvas";
 import { currentHeadroom, dutyLevel, type Level, type Limits, type Ride } from "./ride";
 
 const HUES: Record<Level, string> = { good: "--good", warning: "--warning", error: "--error" };

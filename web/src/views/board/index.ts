@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import Board from "./Board.svelte";
 import { addBoard, emptyBoard, restoreBoard, type BoardConfig } from "./config";
 

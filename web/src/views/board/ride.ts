@@ -1,7 +1,7 @@
 /** What a board does at one moment, out of the values of its channels, and what is wrong with it. */
 
 import type { Channel, Json } from "../../api";
-import { number } from "../../poses";
+import { number } from "../../poses/poses";
 
 /** What boards since 1.3 call what older ones had under other names. */
 const RENAMED: Record<string, string> = { "footpad.adc1": "adc_left", "footpad.adc2": "adc_right" };

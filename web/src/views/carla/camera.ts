@@ -3,6 +3,8 @@
  * nothing is mirrored, and a growing yaw turns clockwise.
  */
 
+import type { Extent } from "../../carla/extent";
+
 export interface Camera {
   /** What is in the middle, in metres. */
   x: number;
@@ -11,13 +13,6 @@ export interface Camera {
   scale: number;
   /** How the world is turned on the screen, in radians, clockwise. */
   turn: number;
-}
-
-export interface Extent {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
 }
 
 export const NEAREST = 200;

@@ -1,7 +1,7 @@
 /** What a top view shows: its configuration, read with care. */
 
-import type { SeriesRef } from "../../model";
-import type { Kind } from "./cast";
+import { type Coloring, COLORINGS } from "../../carla/colors";
+import type { Kind } from "../../carla/cast";
 
 /** What can be shown and hidden together. */
 export const GROUPS = {
@@ -15,9 +15,6 @@ export const GROUPS = {
 } as const satisfies Record<string, { title: string; kinds: readonly Kind[] }>;
 
 export type Group = keyof typeof GROUPS;
-
-export const COLORINGS = { own: "Own colours", kind: "By kind", speed: "By speed" } as const;
-export type Coloring = keyof typeof COLORINGS;
 
 export const TRAILS = [0, 2, 5, 10, 30];
 
@@ -83,9 +80,3 @@ export function restore(data: unknown): CarlaConfig {
 /** The kinds that are hidden. */
 export const hiddenKinds = (hidden: Group[]): Set<Kind> =>
   new Set(hidden.flatMap((group): readonly Kind[] => GROUPS[group].kinds));
-
-/** The actor that a channel tells of. */
-export const actorOf = (ref: SeriesRef): number | null => {
-  const id = /^\/carla\/actors\/(\d+)\//.exec(ref.name)?.[1];
-  return id === undefined ? null : Number(id);
-};

@@ -1,11 +1,12 @@
 /** Draws a moment of a recording from above. */
 
+import { bodyColor, FASTEST, type Palette } from "../../carla/colors";
+import type { Extent } from "../../carla/extent";
 import type { CarlaCollision } from "../../api";
-import { faded, font, label, type Context } from "../../canvas";
-import { scaleBar, toScreen, visible, within, type Extent } from "./camera";
-import { nameOf, type Kind, type Life } from "./cast";
-import type { Coloring } from "./config";
-import type { Palette, Scene } from "./picture";
+import { faded, font, label, type Context } from "../../draw/canvas";
+import { scaleBar, toScreen, visible, within } from "./camera";
+import { nameOf, type Kind } from "../../carla/cast";
+import type { Scene } from "./picture";
 import { halo, one, signalColor } from "./shapes";
 import { drawTrails } from "./trails";
 
@@ -16,8 +17,6 @@ const FAR = 1.5;
 const DOT = 1.75;
 /** How long a burst stays after a collision, in seconds. */
 export const FADES = 2.5;
-/** The speed at which colours end, in metres a second. */
-export const FASTEST = 20;
 const MOST_LABELS = 250;
 
 export function draw(context: Context, width: number, height: number, scene: Scene): void {
@@ -57,17 +56,6 @@ export function visibleOnes(scene: Pick<Scene, "now" | "cast" | "hidden">, seen:
   }
   const layer = (place: number) => LAYERS[cast.lives[now.life[place] ?? -1]?.kind ?? "other"];
   return found.sort((a, b) => layer(a) - layer(b));
-}
-
-/** The colour of an actor. */
-export function bodyColor(life: Life, speed: number, coloring: Coloring, palette: Palette): string {
-  if (coloring === "speed" && (life.kind === "walker" || !Number.isNaN(speed)) && life.kind !== "light") {
-    const part = Math.min((Number.isNaN(speed) ? 0 : speed) / FASTEST, 1);
-    // Steps of a fortieth: colours that differ less would only cost.
-    return `hsl(${220 - Math.round(part * 40) * 5.5} 78% 58%)`;
-  }
-  if (coloring === "own" && life.color) return life.color;
-  return life.hero && coloring === "kind" ? palette.accent : palette.kinds[life.kind];
 }
 
 function grid(context: Context, width: number, height: number, { camera, palette }: Scene, seen: Extent): void {

@@ -1,6 +1,7 @@
-import type { ViewDefinition } from "../view";
+import { actorOf } from "../../carla/cast";
+import type { ViewDefinition } from "../../model/view";
 import Carla from "./Carla.svelte";
-import { actorOf, empty, restore, type CarlaConfig } from "./config";
+import { empty, restore, type CarlaConfig } from "./config";
 
 const view: ViewDefinition<CarlaConfig> = {
   kind: "carla",

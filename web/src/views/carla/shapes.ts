@@ -1,9 +1,10 @@
 /** Actors as they look from above. */
 
-import { faded, font, label, type Context } from "../../canvas";
-import type { Kind, Life } from "./cast";
-import * as lights from "./lights";
-import type { Palette, Scene } from "./picture";
+import { type Palette } from "../../carla/colors";
+import { faded, font, label, type Context } from "../../draw/canvas";
+import type { Kind, Life } from "../../carla/cast";
+import * as lights from "../../carla/lights";
+import type { Scene } from "./picture";
 
 /** What shows who is meant: a ring around the small, a frame around the large. */
 export function halo(context: Context, life: Life, strong: boolean, { palette, camera }: Scene): void {

@@ -1,8 +1,9 @@
 /** Where actors came from: the last seconds as lines that fade. */
 
-import { faded, type Context } from "../../canvas";
-import { matrixOf, within, type Extent } from "./camera";
-import type { Kind } from "./cast";
+import type { Extent } from "../../carla/extent";
+import { faded, type Context } from "../../draw/canvas";
+import { matrixOf, within } from "./camera";
+import type { Kind } from "../../carla/cast";
 import type { Scene } from "./picture";
 
 /** Parts of a trail, the oldest first, and how strong each is. */

@@ -1,6 +1,6 @@
 import type { Level } from "../../api";
-import { sameSeries, seriesRefs, type SeriesRef } from "../../model";
-import { LEVELS, levelsOf } from "../parts/levels";
+import { sameSeries, seriesRefs, type SeriesRef } from "../../model/series";
+import { LEVELS, levelsOf } from "../../lists/levels";
 
 export interface ConsoleConfig {
   levels: Level[];

@@ -1,5 +1,5 @@
 import type { ConsoleRow } from "../../api";
-import { TICK, type Page } from "../parts/paging";
+import { TICK, type Page } from "../../lists/paging";
 
 /** How many pages are looked through before a search gives up, or an export is long enough. */
 const PAGES = 200;

@@ -1,6 +1,6 @@
 import type { Level } from "../../api";
-import type { SeriesRef } from "../../model";
-import { LEVELS, levelsOf } from "../parts/levels";
+import type { SeriesRef } from "../../model/series";
+import { LEVELS, levelsOf } from "../../lists/levels";
 
 export interface EventsConfig {
   levels: Level[];

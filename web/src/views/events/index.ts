@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { add, empty, restore, type EventsConfig } from "./config";
 import Events from "./Events.svelte";
 

@@ -1,7 +1,7 @@
 /** The events of all logs as lines. */
 
 import type { Events, Level, LogEvent } from "../../api";
-import { seeker } from "../parts/paging";
+import { seeker } from "../../lists/paging";
 
 export interface Listed extends LogEvent {
   log: number;

@@ -1,35 +1,13 @@
 /** What a field view keeps. */
 
-import { flag, items, oneOf, record, within } from "../restore";
-import { poseSource, type PoseSource } from "../source";
-import type { Look, Origin, Size, Turn } from "./geometry";
-
-export type Role = "robot" | "ghost" | "trajectory" | "points" | "arrows" | "targets" | "heat";
-export const ROLES: Record<Role, string> = {
-  robot: "Robot",
-  ghost: "Ghost",
-  trajectory: "Trajectory",
-  points: "Points",
-  arrows: "Arrows",
-  targets: "Vision targets",
-  heat: "Heat map",
-};
+import { type FieldKind, FIELDS, type Origin, type Role, ROLES, type Size } from "../../field/kinds";
+import { flag, items, oneOf, record, within } from "../../model/config";
+import { poseSource, type PoseSource } from "../../poses/source";
+import type { Look, Turn } from "./geometry";
 
 export interface FieldSource extends PoseSource {
   role: Role;
 }
-
-export type FieldKind = "frc" | "ftc" | "grid";
-export const FIELDS: Record<FieldKind, { title: string; size: Size; origin: Origin; robot: Size }> = {
-  frc: { title: "FRC field", size: { length: 16.54, width: 8.07 }, origin: "blue", robot: { length: 0.9, width: 0.9 } },
-  ftc: {
-    title: "FTC field",
-    size: { length: 3.66, width: 3.66 },
-    origin: "centre",
-    robot: { length: 0.45, width: 0.45 },
-  },
-  grid: { title: "Plain grid", size: { length: 20, width: 20 }, origin: "centre", robot: { length: 0.9, width: 0.9 } },
-};
 
 export type Stretch = "visible" | "selection" | "all";
 

@@ -1,8 +1,8 @@
 /** The drawings of a field view: our own fields, robots, ways and marks. */
 
-import { arrow, color, faded, font, label, type Context } from "../../canvas";
-import type { FieldKind } from "./config";
-import { gridStep, type Camera, type Origin, type Size } from "./geometry";
+import type { FieldKind, Origin, Size } from "../../field/kinds";
+import { arrow, color, faded, font, label, type Context } from "../../draw/canvas";
+import { gridStep, type Camera } from "./geometry";
 import { fromField } from "./geometry";
 
 function corners(context: Context, camera: Camera, x0: number, y0: number, x1: number, y1: number): void {

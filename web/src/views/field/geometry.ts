@@ -1,16 +1,7 @@
 /** Where things are on a field, and where on the screen. Metres; x goes from the blue wall to the red one, y to the left. */
 
-import { wrapped } from "../../angles";
-
-export interface Size {
-  /** Along x. */
-  length: number;
-  /** Along y. */
-  width: number;
-}
-
-/** Where data have their origin: in the corner right of the blue drivers, of the red ones, or in the middle. */
-export type Origin = "blue" | "red" | "centre";
+import type { Origin, Size } from "../../field/kinds";
+import { wrapped } from "../../poses/angles";
 
 export interface Spot {
   x: number;

@@ -1,6 +1,6 @@
 /** Where a robot spent its time: a grid of seconds, and its colours. */
 
-import type { Size } from "./geometry";
+import type { Size } from "../../field/kinds";
 
 /** Longer steps between samples are gaps and count as this, in seconds. */
 const LONGEST = 0.5;

@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import Field from "./Field.svelte";
 import { emptyField, restoreField, type FieldConfig } from "./config";
 import { addSource } from "./sources";

@@ -1,9 +1,10 @@
 /** From the numbers of one pose, as they were fetched, to its place on the field. */
 
-import { mixAngle, yawOf } from "../../angles";
-import type { Pose } from "../../poses";
-import { toField, type Origin, type Size, type Spot } from "./geometry";
-import type { Single } from "./sources";
+import type { Origin, Size } from "../../field/kinds";
+import type { Single } from "../../field/places";
+import { mixAngle, yawOf } from "../../poses/angles";
+import type { Pose } from "../../poses/poses";
+import { toField, type Spot } from "./geometry";
 
 /** Nothing drives so far between two samples: it was put there, in metres. */
 const JUMP = 3;

@@ -1,17 +1,19 @@
 /** What a field shows at the cursor: where its sources are, where time was spent, and the picture of it all. */
 
-import { Backdrop, color, faded, seriesColor, type Context } from "../../canvas";
-import { decodePoses, poseText } from "../../poses";
+import { ROLES } from "../../field/kinds";
+import { placeOf } from "../../field/places";
+import { Backdrop, color, faded, seriesColor, type Context } from "../../draw/canvas";
+import { decodePoses, poseText } from "../../poses/poses";
 import { clock } from "../../store/clock.svelte";
 import { heldAt } from "../../store/held.svelte";
 import { motionOf } from "../../store/motion.svelte";
 import { rowsOf } from "../../store/rows.svelte";
-import { ROLES, type FieldConfig } from "./config";
+import { type FieldConfig } from "./config";
 import { drawArrow, drawField, drawPoint, drawRobot, drawTrajectory } from "./draw";
 import { Camera, fromField, type Look, type Spot } from "./geometry";
 import { heatOf, heatPixels, ramp } from "./heat";
 import { spotOf, spotsOf } from "./poser";
-import { allianceOf, allianceRef, placeOf } from "./sources";
+import { allianceOf, allianceRef } from "./sources";
 
 export interface Point {
   x: number;

@@ -1,7 +1,7 @@
 /** Which series share an axis, in which unit it is drawn and over which range. */
 
-import { conversion, measureOf, rateOf, SAME, sumOf } from "../../units";
-import type { Conversion } from "../../units";
+import { conversion, measureOf, rateOf, SAME, sumOf } from "../../values/units";
+import type { Conversion } from "../../values/units";
 import type { AxisConfig, Filter, Side } from "./config";
 
 /** What an axis needs to know of a series. */

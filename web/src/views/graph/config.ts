@@ -1,8 +1,8 @@
 /** What a graph shows, as layouts and addresses keep it. */
 
 import type { Field, Sort } from "../../api";
-import { sameSeries, seriesRef } from "../../model";
-import type { SeriesRef } from "../../model";
+import { sameSeries, seriesRef } from "../../model/series";
+import type { SeriesRef } from "../../model/series";
 import type { Found } from "../../store/session.svelte";
 
 export const STYLES = ["stepped", "smooth", "points"] as const;

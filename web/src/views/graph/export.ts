@@ -2,12 +2,12 @@
 
 import { postExport } from "../../api";
 import type { ExportFormat, Reference } from "../../api";
-import { catCommands, convertCommands, plotCommands, seriesSql, sqlCommands } from "../../commands";
-import { fileName } from "../../download";
-import type { SeriesRef } from "../../model";
+import { catCommands, convertCommands, plotCommands, seriesSql, sqlCommands } from "../../output/commands";
+import { fileName } from "../../output/download";
+import type { SeriesRef } from "../../model/series";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
-import type { CommandLine, Export } from "../view";
+import type { CommandLine, Export } from "../../model/view";
 import type { GraphConfig } from "./config";
 import type { GraphModel } from "./model.svelte";
 import type { Plot } from "./plot";

@@ -1,7 +1,7 @@
 /** Lines over time. */
 
 import { logs } from "../../store/session.svelte";
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { addSeries, emptyGraph, restoreGraph } from "./config";
 import type { GraphConfig } from "./config";
 import Graph from "./Graph.svelte";

@@ -1,7 +1,7 @@
 /** What the legend says of a series. */
 
 import type { Held, Stats } from "../../api";
-import { formatNumber } from "../../format";
+import { formatNumber } from "../../values/format";
 import type { Item } from "./model.svelte";
 
 export interface Reading {

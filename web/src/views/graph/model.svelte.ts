@@ -2,15 +2,15 @@
 
 import { untrack } from "svelte";
 import type { LogEvent, States, Trace } from "../../api";
-import { color, seriesColor } from "../../canvas";
-import { formatNumber } from "../../format";
-import { keyOf } from "../../model";
+import { color, seriesColor } from "../../draw/canvas";
+import { formatNumber } from "../../values/format";
+import { keyOf } from "../../model/series";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
 import type { Found } from "../../store/session.svelte";
 import { traces } from "../../store/traces.svelte";
 import type { Piece, Watch } from "../../store/traces.svelte";
-import { unitOf } from "../../units";
+import { unitOf } from "../../values/units";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "./axes";
 import type { Axis } from "./axes";
 import { isDiscrete } from "./config";

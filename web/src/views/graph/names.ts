@@ -1,6 +1,6 @@
 /** Names as short as they can be told apart by. */
 
-import type { SeriesRef } from "../../model";
+import type { SeriesRef } from "../../model/series";
 
 /** The ends of names: the last part, and as many before it as it takes to tell the series apart. */
 export function shortNames(refs: readonly SeriesRef[]): string[] {

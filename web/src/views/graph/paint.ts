@@ -1,6 +1,6 @@
 /** What is painted around the lines: modes behind them, states below, alerts and units above. */
 
-import { faded } from "../../canvas";
+import { faded } from "../../draw/canvas";
 import { HEAD, rowPlace } from "./scene";
 import type { Frame, Palette, Row, Scene } from "./scene";
 import { colorOf } from "./states";

@@ -2,7 +2,7 @@
 
 import type { Trace } from "../../api";
 import type { Piece } from "../../store/tiles";
-import { short } from "../../svg";
+import { short } from "../../draw/svg";
 import type { Style } from "./config";
 
 /** Where a path goes: a `Path2D`, or the text of an SVG. */

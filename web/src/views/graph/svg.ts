@@ -1,6 +1,6 @@
 /** The picture as an SVG: the same scene, the same paths. */
 
-import { escaped, inked, short } from "../../svg";
+import { escaped, inked, short } from "../../draw/svg";
 import { runLook, runText, shortened, unitText } from "./paint";
 import { sampleDots, SvgPen, tracePath } from "./path";
 import { placeOf } from "./plot";

@@ -1,6 +1,6 @@
 /** Where axes have their marks. */
 
-import { formatStep, formatTime, TIME_STEPS } from "../../format";
+import { formatStep, formatTime, TIME_STEPS } from "../../values/format";
 
 export interface Ticks {
   at: number[];

@@ -1,8 +1,8 @@
 /** What a view of joysticks keeps. */
 
-import type { SeriesRef } from "../../model";
+import type { SeriesRef } from "../../model/series";
 import { logs } from "../../store/session.svelte";
-import { flag, items, oneOf, record, within } from "../restore";
+import { flag, items, oneOf, record, within } from "../../model/config";
 import { findSticks, partOf, PADS, type Pad } from "./sticks";
 
 export interface JoysticksConfig {

@@ -1,6 +1,6 @@
 /** Joysticks drawn by us: gamepads, flight sticks, and plain axes and buttons for all others. */
 
-import { color, faded, font, label, type Context } from "../../canvas";
+import { color, faded, font, label, type Context } from "../../draw/canvas";
 import { pulled, WIRINGS, type Pad, type State, type Wiring } from "./sticks";
 
 export function drawStick(context: Context, width: number, height: number, pad: Pad, state: State): void {

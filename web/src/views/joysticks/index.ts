@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import Joysticks from "./Joysticks.svelte";
 import { addJoystick, emptyJoysticks, restoreJoysticks, type JoysticksConfig } from "./config";
 

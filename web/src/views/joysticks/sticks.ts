@@ -1,7 +1,7 @@
 /** Joysticks in the channels of logs: WPILib's, AdvantageKit's and our own of the Driver Station's link. */
 
 import type { Channel, Json } from "../../api";
-import { number } from "../../poses";
+import { number } from "../../poses/poses";
 
 export type Part = "axes" | "buttons" | "povs" | "name" | "count" | "xbox" | "descriptor";
 

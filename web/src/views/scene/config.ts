@@ -1,7 +1,7 @@
 /** What a 3D view keeps. */
 
-import { flag, items, oneOf, record, within } from "../restore";
-import { poseSource, type PoseSource } from "../source";
+import { flag, items, oneOf, record, within } from "../../model/config";
+import { poseSource, type PoseSource } from "../../poses/source";
 
 export type Shape = "robot" | "ghost" | "axes" | "points" | "path";
 export const SHAPES: Record<Shape, string> = {

@@ -1,9 +1,9 @@
 /** Actors of CARLA in 3D: a few meshes, drawn many times each. */
 
 import * as three from "three";
-import type { Cast, Kind } from "../carla/cast";
-import * as lamps from "../carla/lights";
-import type { Snapshot } from "../carla/tracks";
+import type { Cast, Kind } from "../../carla/cast";
+import * as lamps from "../../carla/lights";
+import type { Snapshot } from "../../carla/tracks";
 import { free, type Colors } from "./models";
 import { boxOf } from "./world";
 

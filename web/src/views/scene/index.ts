@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { icon } from "./about";
 import { emptyScene, restoreScene, type SceneConfig } from "./config";
 import Scene from "./Scene.svelte";

@@ -1,7 +1,9 @@
 /** Which series are what in 3D: found, guessed, bound to their parts. */
 
-import { quaternion, slerp, unit, yawOf } from "../../angles";
-import { sameSeries, type SeriesRef } from "../../model";
+import { actorOf } from "../../carla/cast";
+import { guessRole, placeOf, poseAround, robotSeries } from "../../field/places";
+import { quaternion, slerp, unit, yawOf } from "../../poses/angles";
+import { sameSeries, type SeriesRef } from "../../model/series";
 import {
   elements,
   findPoses,
@@ -11,10 +13,8 @@ import {
   shapeOf,
   type Pose,
   type Reading,
-} from "../../poses";
+} from "../../poses/poses";
 import { logs } from "../../store/session.svelte";
-import { actorOf } from "../carla/config";
-import { autoField, guessRole, placeOf, poseAround } from "../field/sources";
 import { emptyScene, type SceneConfig, type SceneSource, type Shape } from "./config";
 
 /** One pose whose parts are series: x and y, z where there is one, and what turns it. */
@@ -141,12 +141,13 @@ export function autoScene(log: number): SceneConfig | null {
   const channels = logs.channels[log] ?? [];
   const config = emptyScene();
   if (channels.some(({ name }) => name === "/carla/frame")) return { ...config, log };
-  const field = autoField(log);
-  const refs = field
-    ? field.sources.map(({ ref }) => ref)
-    : findPoses(channels)
-        .slice(0, 1)
-        .map(({ channel, path }) => logs.refOf(log, channel, path));
+  const robot = robotSeries(log);
+  const refs =
+    robot.length > 0
+      ? robot
+      : findPoses(channels)
+          .slice(0, 1)
+          .map(({ channel, path }) => logs.refOf(log, channel, path));
   refs.forEach((ref) => addSource(config, ref));
   return config.sources.length > 0 ? config : null;
 }

@@ -2,7 +2,7 @@
 
 import * as three from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import type { Pose } from "../../poses";
+import type { Pose } from "../../poses/poses";
 import type { Shape } from "./config";
 import { Crowd } from "./crowd";
 import { axes, ball, field, Floor, free, robot, type Colors } from "./models";

@@ -1,8 +1,8 @@
 /** Ribbons in 3D: where things came from, and the paths that they are to take. */
 
-import type { Pose } from "../../poses";
-import type { Cast, Kind } from "../carla/cast";
-import type { Snapshot, Tile } from "../carla/tracks";
+import type { Pose } from "../../poses/poses";
+import type { Cast, Kind } from "../../carla/cast";
+import type { Snapshot, Tile } from "../../carla/tracks";
 import type { Ribbons } from "./stage";
 import type { Point } from "./world";
 

@@ -3,9 +3,9 @@
  * y right: a place is mirrored, and so are the angles about x and z seen from there.
  */
 
-import type { Quaternion } from "../../angles";
-import { fromCarla } from "../../poses";
-import type { Size } from "../carla/cast";
+import type { Quaternion } from "../../poses/angles";
+import { fromCarla } from "../../poses/poses";
+import type { Size } from "../../carla/cast";
 
 export type Point = [number, number, number];
 

@@ -1,8 +1,8 @@
 /** An answer drawn over its first column. */
 
-import { color, seriesColor, type Context } from "../../canvas";
-import { formatTime } from "../../format";
-import { drawAxes, frameOf, roomy, Scale, spanOf } from "../parts/axes";
+import { color, seriesColor, type Context } from "../../draw/canvas";
+import { formatTime } from "../../values/format";
+import { drawAxes, frameOf, roomy, Scale, spanOf } from "../../draw/axes";
 
 export interface Chart {
   name: string;

@@ -1,5 +1,5 @@
-import type { SeriesRef } from "../../model";
-import { identifier } from "../../commands";
+import type { SeriesRef } from "../../model/series";
+import { identifier } from "../../output/commands";
 
 /** How many questions are remembered. */
 export const REMEMBERED = 30;

@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { add, empty, restore, type SqlConfig } from "./config";
 import Sql from "./Sql.svelte";
 

@@ -1,7 +1,7 @@
 /** Answers in Arrow as text and as numbers. */
 
 import { DataType, Null, type Field, type Table, type Vector } from "apache-arrow";
-import { formatNumber } from "../../format";
+import { formatNumber } from "../../values/format";
 
 export interface Column {
   name: string;

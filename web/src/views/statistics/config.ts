@@ -1,7 +1,5 @@
-import { sameSeries, seriesRefs, type SeriesRef } from "../../model";
-
-export const RANGES = ["selection", "visible", "whole"] as const;
-export type Range = (typeof RANGES)[number];
+import { RANGES, type Range } from "../../model/range";
+import { sameSeries, seriesRefs, type SeriesRef } from "../../model/series";
 
 export const BINS = [10, 20, 40, 80, 160] as const;
 

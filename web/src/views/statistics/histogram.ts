@@ -1,9 +1,9 @@
 /** Histograms of several series over each other. */
 
-import { color, faded, font, seriesColor, type Context } from "../../canvas";
-import { formatCount, formatNumber, formatStep } from "../../format";
+import { color, faded, font, seriesColor, type Context } from "../../draw/canvas";
+import { formatCount, formatNumber, formatStep } from "../../values/format";
 import type { Stats } from "../../api";
-import { drawAxes, frameOf, Scale, type Span } from "../parts/axes";
+import { drawAxes, frameOf, Scale, type Span } from "../../draw/axes";
 
 export interface Shape {
   /** Its place among the series: it decides the colour. */

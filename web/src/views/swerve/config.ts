@@ -1,10 +1,10 @@
 /** What a swerve view keeps, and what of a log it shows by itself. */
 
 import type { Channel } from "../../api";
-import { sameSeries, seriesRef, type SeriesRef } from "../../model";
-import { elements, findPoses } from "../../poses";
+import { sameSeries, seriesRef, type SeriesRef } from "../../model/series";
+import { elements, findPoses } from "../../poses/poses";
 import { logs } from "../../store/session.svelte";
-import { flag, items, oneOf, record, within } from "../restore";
+import { flag, items, oneOf, record, within } from "../../model/config";
 import { ORDERS, type Pairs } from "./modules";
 
 export type SwerveRole = "measured" | "setpoint" | "speeds" | "rotation";

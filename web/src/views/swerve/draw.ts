@@ -1,6 +1,6 @@
 /** The picture of a swerve drive: a frame, four wheels, their speeds, and where the robot goes. */
 
-import { arrow, color, faded, font, label, type Context } from "../../canvas";
+import { arrow, color, faded, font, label, type Context } from "../../draw/canvas";
 import type { Module, Speeds } from "./modules";
 
 export interface Swerve {

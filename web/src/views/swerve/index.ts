@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import Swerve from "./Swerve.svelte";
 import { addSwerve, emptySwerve, restoreSwerve, type SwerveConfig } from "./config";
 

@@ -1,8 +1,8 @@
 /** Swerve modules, speeds of a chassis and rotations in the values of channels. */
 
 import type { Json } from "../../api";
-import { radians, yawOf } from "../../angles";
-import { decodePose, number } from "../../poses";
+import { radians, yawOf } from "../../poses/angles";
+import { decodePose, number } from "../../poses/poses";
 
 /** Metres a second and radians, as seen by the robot. */
 export interface Module {

@@ -1,4 +1,4 @@
-import { sameSeries, seriesRef, type SeriesRef } from "../../model";
+import { sameSeries, seriesRef, type SeriesRef } from "../../model/series";
 
 export interface Column {
   ref: SeriesRef;

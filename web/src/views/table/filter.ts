@@ -1,6 +1,6 @@
 import type { TableRow } from "../../api";
-import type { Page } from "../parts/paging";
-import { TICK } from "../parts/paging";
+import type { Page } from "../../lists/paging";
+import { TICK } from "../../lists/paging";
 
 /** How many pages are looked through before what was found is shown. */
 const PAGES = 8;

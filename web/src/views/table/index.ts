@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { add, empty, restore, type TableConfig } from "./config";
 import Table from "./Table.svelte";
 

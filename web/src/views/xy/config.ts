@@ -1,6 +1,6 @@
-import { sameSeries, seriesRef, seriesRefs, type SeriesRef } from "../../model";
-import type { Span } from "../parts/axes";
-import { RANGES, type Range } from "../statistics/config";
+import { sameSeries, seriesRef, seriesRefs, type SeriesRef } from "../../model/series";
+import type { Span } from "../../draw/axes";
+import { RANGES, type Range } from "../../model/range";
 
 export const TRAILS = [0, 1, 2, 5, 10, 30, 60] as const;
 

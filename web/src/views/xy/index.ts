@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../view";
+import type { ViewDefinition } from "../../model/view";
 import { add, empty, restore, type XyConfig } from "./config";
 import Xy from "./Xy.svelte";
 

@@ -1,8 +1,8 @@
 /** One series against another. */
 
 import type { Rows } from "../../api";
-import { color, faded, seriesColor, type Context } from "../../canvas";
-import { drawAxes, frameOf, roomy, Scale, spanOf, type AxisLabels, type Frame, type Span } from "../parts/axes";
+import { color, faded, seriesColor, type Context } from "../../draw/canvas";
+import { drawAxes, frameOf, roomy, Scale, spanOf, type AxisLabels, type Frame, type Span } from "../../draw/axes";
 
 export interface Sight {
   x: Span;

@@ -1,6 +1,6 @@
 /** Poses in the values of channels: WPILib's structs, lists of numbers, CARLA's transforms, one or many. */
 
-import type { Channel, Field, Json, Sort } from "./api";
+import type { Channel, Field, Json, Sort } from "../api";
 import { degrees, quaternion, radians, unit, yawOf, type Quaternion } from "./angles";
 
 /** A place and a direction: metres, x forward, y left, z up. */

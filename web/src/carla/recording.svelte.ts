@@ -2,11 +2,11 @@
 
 import { getActors, getMotion } from "../api";
 import type { CarlaActors, LogInfo } from "../api";
-import { Cast } from "../views/carla/cast";
-import { motionOf, Snapshot, Tile } from "../views/carla/tracks";
-import { budget, lengthOf, stepOf, wanted } from "../views/carla/windows";
-import { clock } from "./clock.svelte";
-import { logs } from "./session.svelte";
+import { Cast } from "./cast";
+import { motionOf, Snapshot, Tile } from "./tracks";
+import { budget, lengthOf, stepOf, wanted } from "./windows";
+import { clock } from "../store/clock.svelte";
+import { logs } from "../store/session.svelte";
 
 /** How many requests are under way at a time: the next stretch must not wait for one that nobody needs any more. */
 const BUSY = 2;

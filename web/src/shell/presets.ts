@@ -1,9 +1,9 @@
 /** Layouts to begin with, chosen by what is in the logs. */
 
-import type { Channel, Field, LogInfo, Preset } from "./api";
-import type { SeriesRef } from "./model";
-import { isSplit, panesOf, type Direction, type Node, type Tab } from "./shell/panes";
-import type { Registry } from "./shell/restore";
+import type { Channel, Field, LogInfo, Preset } from "../api";
+import type { SeriesRef } from "../model/series";
+import { isSplit, panesOf, type Direction, type Node, type Tab } from "../model/panes";
+import type { Registry } from "../model/layout";
 
 /** One view, or several beside each other with their parts of the space. */
 type Recipe = View | Beside;

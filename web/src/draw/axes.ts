@@ -1,7 +1,7 @@
 /** Axes of plots that are not over the shared time: marks at round numbers, and how they are drawn. */
 
-import { color, font, type Context } from "../../canvas";
-import { formatStep } from "../../format";
+import { color, font, type Context } from "./canvas";
+import { formatStep } from "../values/format";
 
 export interface Span {
   low: number;

@@ -1,7 +1,7 @@
 /** The lines that say in the terminal what a top view shows. */
 
-import { quote } from "../../commands";
-import type { CommandLine } from "../view";
+import { quote } from "../output/commands";
+import type { CommandLine } from "../model/view";
 
 /** Where everybody is at a moment of the log's own clock, and who hit whom. */
 export function stateCommands(path: string, at: string, actor: number | null): CommandLine[] {

@@ -1,9 +1,9 @@
 /** Painted pictures as files. */
 
-import { color, type Context, type Paint } from "../../canvas";
-import { fileName } from "../../download";
-import { SvgContext } from "../../svg";
-import type { Export } from "../view";
+import { color, type Context, type Paint } from "../draw/canvas";
+import { fileName } from "./download";
+import { SvgContext } from "../draw/svg";
+import type { Export } from "../model/view";
 
 /** The picture as a PNG, twice as fine as on a plain screen, on the colour of panels. */
 async function pngOf(paint: Paint, width: number, height: number): Promise<Blob> {

@@ -1,6 +1,6 @@
 /** Names of series, short enough for heads of columns and legends. */
 
-import type { SeriesRef } from "../../model";
+import type { SeriesRef } from "./series";
 
 export interface Label {
   /** The last part of the name. */

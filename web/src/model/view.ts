@@ -1,7 +1,7 @@
 /** What a view is: the one seam between the window and what is in its panes. */
 
 import type { Component } from "svelte";
-import type { SeriesRef } from "../model";
+import type { SeriesRef } from "./series";
 
 /** A line that reproduces what is shown, for the terminal or for SQL. */
 export interface CommandLine {

@@ -3,9 +3,9 @@
  * the same stretch of time.
  */
 
-import type { LogInfo, Session, Window } from "./api";
-import type { SeriesRef } from "./model";
-import type { CommandLine } from "./views/view";
+import type { LogInfo, Session, Window } from "../api";
+import type { SeriesRef } from "../model/series";
+import type { CommandLine } from "../model/view";
 
 /** A word of a POSIX shell. */
 export function quote(word: string): string {

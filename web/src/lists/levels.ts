@@ -1,6 +1,6 @@
 /** How levels look: an icon besides the colour, for people who see colours differently. */
 
-import type { Level } from "../../api";
+import type { Level } from "../api";
 
 export const LEVELS: readonly Level[] = ["info", "warning", "error"];
 

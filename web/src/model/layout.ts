@@ -1,6 +1,6 @@
 /** Layouts that somebody wrote: an address, a file. Whatever it is, a layout comes out, and what was lost is told. */
 
-import type { ViewDefinition } from "../views/view";
+import type { ViewDefinition } from "./view";
 import { isSplit, panesOf, type Node, type Pane, type Split, type Tab } from "./panes";
 
 export type Registry = (kind: string) => ViewDefinition | undefined;

@@ -1,8 +1,8 @@
 /** A series of poses, as views of space keep it. */
 
-import { seriesRef, type SeriesRef } from "../model";
-import { LAYOUTS, PLAIN, type Layout, type Reading } from "../poses";
-import { flag, oneOf, record, within } from "./restore";
+import { seriesRef, type SeriesRef } from "../model/series";
+import { LAYOUTS, PLAIN, type Layout, type Reading } from "./poses";
+import { flag, oneOf, record, within } from "../model/config";
 
 export interface PoseSource {
   ref: SeriesRef;

@@ -1,6 +1,6 @@
 /** A stretch of many rows, as long as one can scroll through: it grows where one looks and is cut at the other end. */
 
-import { ApiError } from "../../api";
+import { ApiError } from "../api";
 import { joinAfter, joinBefore, TICK, type Page, type Timed } from "./paging";
 
 /** Asks for rows at or behind `from`, or with `back` before it, nearest last. */

@@ -1,7 +1,7 @@
 /** Channels as a tree: names split where people split them. */
 
 import type { Channel, Field, Sort } from "../api";
-import type { SeriesRef } from "../model";
+import type { SeriesRef } from "./series";
 import { candidate, search, type Candidate, type Ranked } from "./fuzzy";
 
 export interface TreeNode {

@@ -1,6 +1,7 @@
 /** Who is in a recording: each life of each actor, found by id and time. */
 
-import type { CarlaActor, CarlaActors } from "../../api";
+import type { CarlaActor, CarlaActors } from "../api";
+import type { SeriesRef } from "../model/series";
 
 export type Kind = CarlaActor["kind"];
 
@@ -123,3 +124,9 @@ export function nameOf(life: Pick<Life, "type" | "kind" | "id">): string {
   if (words[0] === "traffic") return words.slice(1).join(" ").replaceAll("_", " ");
   return words.slice(words.length > 2 ? -2 : 0).join(" ");
 }
+
+/** The actor that a channel belongs to. */
+export const actorOf = (ref: SeriesRef): number | null => {
+  const id = /^\/carla\/actors\/(\d+)\//.exec(ref.name)?.[1];
+  return id === undefined ? null : Number(id);
+};
