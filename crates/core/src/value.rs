@@ -125,6 +125,45 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value as a number: integers, `float` and `double`. A large integer is rounded to the nearest double.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Self::Double(x) => Some(x),
+            Self::Float(x) => Some(x.into()),
+            #[expect(clippy::cast_precision_loss, reason = "documented: the nearest double")]
+            Self::Int64(x) => Some(x as f64),
+            _ => None,
+        }
+    }
+
+    /// The value as an integer, exact; `None` for anything that is not an integer.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<i64> {
+        if let Self::Int64(x) = *self { Some(x) } else { None }
+    }
+
+    /// The value as a boolean.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Boolean(b) = *self { Some(b) } else { None }
+    }
+
+    /// The value as text, if it is a string in UTF-8.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&'a str> {
+        if let Self::String(bytes) = *self { std::str::from_utf8(bytes).ok() } else { None }
+    }
+
+    /// The bytes of a string, or of a value that only the channel's type string explains.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        match *self {
+            Self::String(bytes) | Self::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// Whether both are the same to the bit: NaN equals the same NaN, and 0 is not -0.
     #[must_use]
     pub fn same(&self, other: &Value<'_>) -> bool {
@@ -389,6 +428,15 @@ mod tests {
         assert!(Value::parse(Type::Boolean, &[], Layout::Little).is_err());
         assert!(Value::parse(Type::FloatArray, &[0; 6], Layout::Little).is_err());
         assert!(Value::parse(Type::Int64, &[0, 0, 0, 5], Layout::BigShort).is_ok());
+    }
+
+    #[test]
+    fn values_convert_only_where_nothing_is_guessed() {
+        assert_eq!(Value::Float(1.5).as_f64(), Some(1.5));
+        assert_eq!((Value::Int64(7).as_f64(), Value::Int64(7).as_i64()), (Some(7.0), Some(7)));
+        assert_eq!((Value::Double(7.0).as_i64(), Value::Boolean(true).as_f64()), (None, None));
+        assert_eq!((Value::String(b"a").as_str(), Value::String(b"\xff").as_str()), (Some("a"), None));
+        assert_eq!((Value::String(b"\xff").as_bytes(), Value::Bytes(b"a").as_str()), (Some(&b"\xff"[..]), None));
     }
 
     #[test]

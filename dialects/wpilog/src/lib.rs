@@ -6,6 +6,7 @@ mod encode;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod log;
 mod parts;
 mod reader;
 mod recover;
@@ -17,6 +18,7 @@ mod writer;
 
 pub use dialect::Wpilog;
 pub use error::{Error, ErrorKind};
+pub use log::{Log, LookupError};
 pub use parts::{Collect, Collected, collect};
 pub use reader::{Decoder, Reader};
 pub use walk::{Stop, Visit, Walk};

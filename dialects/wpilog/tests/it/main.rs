@@ -9,6 +9,8 @@ mod fixtures;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod log;
+#[cfg(test)]
 mod parallel;
 #[cfg(test)]
 mod quirks;
