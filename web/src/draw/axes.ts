@@ -1,7 +1,7 @@
-/** Axes of plots that are not over the shared time: marks at round numbers, and how they are drawn. */
+/** The axes of all plots: scales, grids, ticks and numbers. */
 
 import { color, font, type Context } from "./canvas";
-import { formatStep } from "../values/format";
+import { valueTicks, type Ticks } from "./ticks";
 
 export interface Span {
   low: number;
@@ -14,23 +14,6 @@ export interface Frame {
   top: number;
   right: number;
   bottom: number;
-}
-
-/** Round numbers in a span, about so many; and how far they are apart. */
-export function ticks({ low, high }: Span, about: number): { values: number[]; step: number } {
-  const span = high - low;
-  if (!(span > 0) || !Number.isFinite(span)) return { values: [], step: 1 };
-  const rough = span / Math.max(about, 1);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.7) ?? 10);
-  const values: number[] = [];
-  const first = Math.ceil(low / step - 1e-9);
-  for (let place = 0; place < 100; place++) {
-    const value = (first + place) * step;
-    if (value > high + step * 1e-9) break;
-    values.push(Math.abs(value) < step * 1e-9 ? 0 : value);
-  }
-  return { values, step };
 }
 
 /** A span that has a width, with some room at both ends. */
@@ -64,15 +47,78 @@ export class Scale {
     readonly span: Span,
     readonly from: number,
     readonly to: number,
+    readonly log = false,
   ) {}
 
   at(value: number): number {
-    return this.from + ((value - this.span.low) / (this.span.high - this.span.low)) * (this.to - this.from);
+    const { low, high } = this.span;
+    const part = this.log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    return this.from + part * (this.to - this.from);
   }
 
   value(pixel: number): number {
-    return this.span.low + ((pixel - this.from) / (this.to - this.from)) * (this.span.high - this.span.low);
+    const { low, high } = this.span;
+    const part = (pixel - this.from) / (this.to - this.from);
+    return this.log ? low * (high / low) ** part : low + part * (high - low);
   }
+}
+
+/** One axis of a plot: its grid, its ticks and their numbers. */
+export interface Axis {
+  side: "bottom" | "left" | "right";
+  scale: Scale;
+  ticks: Ticks;
+  /** The y of an axis at the bottom, the x of one at a side. */
+  edge: number;
+  /** Where lines of the grid end on the other side of the plot; `edge` for an axis without a grid. */
+  grid: number;
+  /** How far ticks reach out of the plot, and how far from them the numbers are. */
+  tick: number;
+  gap: number;
+  /** The colour of the numbers. */
+  color: string;
+  /** The colour of the line along the axis; `null` for no line. */
+  border: string | null;
+}
+
+export function drawAxis(context: Context, axis: Axis): void {
+  const { side, scale, ticks, edge, grid, tick, color: ink, border } = axis;
+  const out = side === "left" ? -1 : 1;
+  /** Between two points whose first coordinate is along the axis. */
+  const line = (along: number, across: number, alongEnd: number, acrossEnd: number): void => {
+    if (side === "bottom") {
+      context.moveTo(along, across);
+      context.lineTo(alongEnd, acrossEnd);
+    } else {
+      context.moveTo(across, along);
+      context.lineTo(acrossEnd, alongEnd);
+    }
+  };
+  context.lineWidth = 1;
+  context.strokeStyle = color("--line");
+  context.beginPath();
+  for (const value of ticks.at) {
+    // On the middle of a pixel, so that the line is sharp.
+    const at = Math.round(scale.at(value)) + 0.5;
+    line(at, grid, at, edge + out * tick);
+  }
+  context.stroke();
+  if (border !== null) {
+    context.strokeStyle = border;
+    context.beginPath();
+    line(scale.from, Math.round(edge) + 0.5, scale.to, Math.round(edge) + 0.5);
+    context.stroke();
+  }
+  context.font = font(11);
+  context.fillStyle = ink;
+  context.textAlign = side === "bottom" ? "center" : side === "left" ? "right" : "left";
+  context.textBaseline = side === "bottom" ? "top" : "middle";
+  const text = edge + out * (tick + axis.gap);
+  ticks.at.forEach((value, place) => {
+    const [at, words] = [scale.at(value), ticks.text[place] ?? ""];
+    if (side === "bottom") context.fillText(words, at, text);
+    else context.fillText(words, text, at);
+  });
 }
 
 export interface AxisLabels {
@@ -83,40 +129,15 @@ export interface AxisLabels {
   formatY?: (value: number, step: number) => string;
 }
 
-/** Draws a grid, its numbers and the names of the axes. */
+/** Draws a plot of two axes: the grid, its numbers and the names of the axes. */
 export function drawAxes(context: Context, frame: Frame, x: Scale, y: Scale, labels: AxisLabels): void {
-  const across = ticks(x.span, (frame.right - frame.left) / 90);
-  const down = ticks(y.span, (frame.bottom - frame.top) / 44);
-  const textX = labels.formatX ?? formatStep;
-  const textY = labels.formatY ?? formatStep;
-  context.lineWidth = 1;
-  context.strokeStyle = color("--line");
-  context.beginPath();
-  for (const value of across.values) {
-    const at = Math.round(x.at(value)) + 0.5;
-    context.moveTo(at, frame.top);
-    context.lineTo(at, frame.bottom);
-  }
-  for (const value of down.values) {
-    const at = Math.round(y.at(value)) + 0.5;
-    context.moveTo(frame.left, at);
-    context.lineTo(frame.right, at);
-  }
-  context.stroke();
-  context.strokeStyle = color("--line-strong");
-  context.beginPath();
-  context.moveTo(frame.left + 0.5, frame.top);
-  context.lineTo(frame.left + 0.5, frame.bottom + 0.5);
-  context.lineTo(frame.right, frame.bottom + 0.5);
-  context.stroke();
-  context.font = font(11);
-  context.fillStyle = color("--dim");
-  context.textAlign = "center";
-  context.textBaseline = "top";
-  for (const value of across.values) context.fillText(textX(value, across.step), x.at(value), frame.bottom + 5);
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (const value of down.values) context.fillText(textY(value, down.step), frame.left - 6, y.at(value));
+  const plain = { tick: 0, color: color("--dim"), border: color("--line-strong") };
+  const written = (ticks: Ticks, format: AxisLabels["formatX"]): Ticks =>
+    format ? { ...ticks, text: ticks.at.map((value) => format(value, ticks.step)) } : ticks;
+  const across = written(valueTicks(x.span.low, x.span.high, frame.right - frame.left, 63), labels.formatX);
+  const up = written(valueTicks(y.span.low, y.span.high, frame.bottom - frame.top, 31), labels.formatY);
+  drawAxis(context, { ...plain, side: "bottom", scale: x, ticks: across, edge: frame.bottom, grid: frame.top, gap: 5 });
+  drawAxis(context, { ...plain, side: "left", scale: y, ticks: up, edge: frame.left, grid: frame.right, gap: 6 });
   context.textBaseline = "top";
   context.textAlign = "right";
   if (labels.x) context.fillText(labels.x, frame.right, frame.bottom + 19);
@@ -133,6 +154,28 @@ export function drawAxes(context: Context, frame: Frame, x: Scale, y: Scale, lab
   context.textBaseline = "middle";
   context.fillText(labels.y, 0, 0);
   context.restore();
+}
+
+/** Adds a line through points to the path, with gaps where a coordinate is not a number. */
+export function polyline(
+  context: Context,
+  xs: ArrayLike<number>,
+  ys: ArrayLike<number>,
+  x: Scale,
+  y: Scale,
+  from = 0,
+  to = xs.length,
+): void {
+  let down = false;
+  for (let place = from; place < to; place++) {
+    const [px, py] = [x.at(xs[place] ?? NaN), y.at(ys[place] ?? NaN)];
+    if (!Number.isFinite(px) || !Number.isFinite(py)) down = false;
+    else if (down) context.lineTo(px, py);
+    else {
+      context.moveTo(px, py);
+      down = true;
+    }
+  }
 }
 
 /** The frame of a plot with room for numbers and names at its left and below. */

@@ -44,6 +44,9 @@ export type Context = Pick<
   fill(): void;
   stroke(): void;
   clip(): void;
+  /** What is drawn until `endTitle` has this title, where the picture has titles. */
+  beginTitle?(text: string): void;
+  endTitle?(): void;
 };
 
 /** Draws a picture of that size, in CSS pixels, on a clear canvas. What state it reads, it depends on. */

@@ -106,6 +106,8 @@ export class SvgContext implements Context {
   #cuts = 0;
   readonly #saved: { look: Look; matrix: Matrix; dashes: number[]; cuts: number }[] = [];
   readonly #parts: string[] = [];
+  /** Opaque rectangles of one look, drawn in a row: one element for the thousands of bars that make a line. */
+  #bars: { look: string; boxes: string[] } | null = null;
   readonly #gradients: Gradient[] = [];
   readonly #clips: string[] = [];
 
@@ -118,6 +120,7 @@ export class SvgContext implements Context {
 
   /** The picture, as the text of a file. */
   text(title: string): string {
+    this.#endBars();
     const [width, height] = [short(this.width), short(this.height)];
     const defs = [...this.#gradients.map((gradient) => gradient.text), ...this.#clips].join("\n");
     return (
@@ -140,7 +143,7 @@ export class SvgContext implements Context {
   restore(): void {
     const before = this.#saved.pop();
     if (!before) return;
-    for (; this.#cuts > before.cuts; this.#cuts--) this.#parts.push("</g>");
+    for (; this.#cuts > before.cuts; this.#cuts--) this.#add("</g>");
     Object.assign(this, before.look);
     this.#matrix = before.matrix;
     this.#dashes = before.dashes;
@@ -249,14 +252,39 @@ export class SvgContext implements Context {
   }
 
   fillRect(x: number, y: number, width: number, height: number): void {
-    this.#shape(this.#box(x, y, width, height), this.#fills());
+    const [box, look] = [this.#box(x, y, width, height), this.#fills()];
+    // Where the background shines through, two that overlap are not the same as one.
+    if (this.globalAlpha !== 1 || look.includes("opacity")) return this.#shape(box, look);
+    if (this.#bars?.look !== look) {
+      this.#endBars();
+      this.#bars = { look, boxes: [] };
+    }
+    this.#bars.boxes.push(box);
+  }
+
+  #endBars(): void {
+    if (this.#bars) this.#parts.push(`<path d="${this.#bars.boxes.join("")}" ${this.#bars.look}/>`);
+    this.#bars = null;
+  }
+
+  #add(element: string): void {
+    this.#endBars();
+    this.#parts.push(element);
+  }
+
+  beginTitle(text: string): void {
+    this.#add(`<g><title>${escaped(text)}</title>`);
+  }
+
+  endTitle(): void {
+    this.#add("</g>");
   }
 
   /** What is drawn from here to the matching `restore` is seen only within the path. */
   clip(): void {
     const id = `clip${this.#clips.length}`;
     this.#clips.push(`<clipPath id="${id}"><path d="${this.#path.join("")}"/></clipPath>`);
-    this.#parts.push(`<g clip-path="url(#${id})">`);
+    this.#add(`<g clip-path="url(#${id})">`);
     this.#cuts++;
   }
 
@@ -283,7 +311,7 @@ export class SvgContext implements Context {
   /** Pictures within the picture are kept as PNG. */
   drawImage(image: CanvasImageSource, x: number, y: number, width?: number, height?: number): void {
     if (!(image instanceof HTMLCanvasElement)) return;
-    this.#parts.push(
+    this.#add(
       `<image href="${image.toDataURL()}" x="${short(x)}" y="${short(y)}" width="${short(width ?? image.width)}" ` +
         `height="${short(height ?? image.height)}" preserveAspectRatio="none"${this.#placed()}${this.#opacity()}/>`,
     );
@@ -310,7 +338,7 @@ export class SvgContext implements Context {
   }
 
   #shape(path: string, look: string): void {
-    if (path) this.#parts.push(`<path d="${path}" ${look}${this.#opacity()}/>`);
+    if (path) this.#add(`<path d="${path}" ${look}${this.#opacity()}/>`);
   }
 
   #ink(attribute: "fill" | "stroke", style: string | CanvasGradient | CanvasPattern): string {
@@ -354,7 +382,7 @@ export class SvgContext implements Context {
     const above = this.measureText(text).fontBoundingBoxAscent;
     this.ruler.textBaseline = "alphabetic";
     const at = y + this.ruler.measureText(text).fontBoundingBoxAscent - above;
-    this.#parts.push(
+    this.#add(
       `<text x="${short(x)}" y="${short(at)}" ${look} text-anchor="${anchor}" font-size="${short(size)}" ` +
         `font-weight="${weight}" font-family="${escaped(family)}"${this.#placed()}${this.#opacity()}>${escaped(text)}</text>`,
     );

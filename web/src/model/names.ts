@@ -17,19 +17,30 @@ export function labelOf(ref: SeriesRef): Label {
   return { leaf: name.slice(cut + 1) + ref.path, parent: name.slice(0, Math.max(cut, 0)) };
 }
 
-/** The shortest ends of names that tell series apart. */
+/** The ends of names: the last part, and as many before it as it takes to tell the series apart. */
 export function shortNames(refs: readonly SeriesRef[]): string[] {
-  const pieces = refs.map((ref) => {
-    const parts = ref.name.split("/").filter((part) => part !== "");
-    const last = parts.pop() ?? ref.name;
-    return [...parts, last + ref.path];
+  const parts = refs.map((ref) => {
+    const words = ref.name.split("/").filter((word) => word !== "");
+    const tail = words.pop() ?? ref.name;
+    return [...words, tail + ref.path];
   });
-  return pieces.map((mine, place) => {
-    for (let count = 1; count < mine.length; count++) {
-      const end = mine.slice(-count).join("/");
-      const alone = pieces.every((other, at) => at === place || other.slice(-count).join("/") !== end);
-      if (alone) return end;
+  const lengths = parts.map(() => 1);
+  const text = (place: number) => (parts[place] ?? []).slice(-(lengths[place] ?? 1)).join("/");
+  for (let turn = 0; turn < 32; turn++) {
+    const groups = new Map<string, number[]>();
+    parts.forEach((_, place) => groups.set(text(place), [...(groups.get(text(place)) ?? []), place]));
+    let longer = false;
+    for (const places of groups.values()) {
+      // The same name in two logs stays short: the log tells them apart.
+      const names = new Set(places.map((place) => `${refs[place]?.name ?? ""}${refs[place]?.path ?? ""}`));
+      if (names.size < 2) continue;
+      for (const place of places) {
+        if ((lengths[place] ?? 1) >= (parts[place]?.length ?? 1)) continue;
+        lengths[place] = (lengths[place] ?? 1) + 1;
+        longer = true;
+      }
     }
-    return mine.join("/");
-  });
+    if (!longer) break;
+  }
+  return parts.map((_, place) => text(place));
 }

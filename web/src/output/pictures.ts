@@ -5,14 +5,16 @@ import { fileName } from "./download";
 import { SvgContext } from "../draw/svg";
 import type { Export } from "../model/view";
 
-/** The picture as a PNG, twice as fine as on a plain screen, on the colour of panels. */
+/** Pixels of a saved picture in a CSS pixel: twice as fine as on a plain screen. */
+export const PICTURE_RATIO = 2;
+
+/** The picture as a PNG, on the colour of panels. */
 async function pngOf(paint: Paint, width: number, height: number): Promise<Blob> {
-  const ratio = 2;
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
+  canvas.width = Math.round(width * PICTURE_RATIO);
+  canvas.height = Math.round(height * PICTURE_RATIO);
   const context = canvasOf(canvas);
-  context.scale(ratio, ratio);
+  context.scale(PICTURE_RATIO, PICTURE_RATIO);
   onPanel(context, paint, width, height);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large"))), "image/png"),

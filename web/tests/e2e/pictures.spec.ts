@@ -43,6 +43,14 @@ const CASES: Case[] = [
   { kind: "joysticks", log: "frc", config: null, cursor: 28, shown: "canvas", says: />Y</ },
   { kind: "board", log: "refloat", config: null, cursor: 597.4, shown: "canvas", says: /duty/ },
   {
+    kind: "graph",
+    log: "frc",
+    config: { series: [{ ref: at("/Power/BatteryVoltage") }, { ref: at("/Shooter/State") }] },
+    cursor: 30,
+    shown: "[data-testid=legend-row]",
+    says: /SHOOTING/,
+  },
+  {
     kind: "xy",
     log: "frc",
     config: { x: at(POSE, ".translation.x"), y: [at(POSE, ".translation.y")], range: "whole" },

@@ -1,39 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { newSeries } from "../../src/views/graph/config";
-import { inkTrace } from "../../src/views/graph/ink";
-import type { Sheet } from "../../src/views/graph/ink";
+import { drawTrace } from "../../src/views/graph/trace";
 import { readingOf } from "../../src/views/graph/legend";
 import { runsOf } from "../../src/views/graph/states";
-import { logTicks, timeTicks, valueTicks } from "../../src/views/graph/ticks";
-import { PLAIN, trace, whole } from "./traces";
+import { logTicks, timeTicks, valueTicks } from "../../src/draw/ticks";
+import { Paper, PLAIN, trace, whole } from "./traces";
 
 describe("ink on a canvas", () => {
-  class Paper implements Sheet {
-    bars: number[][] = [];
-    lines: number[][] = [];
-    #at: number[] = [];
-    fillRect(x: number, y: number, width: number, height: number) {
-      this.bars.push([x, y, width, height]);
-    }
-    beginPath() {}
-    moveTo(x: number, y: number) {
-      this.#at = [x, y];
-    }
-    lineTo(x: number, y: number) {
-      this.lines.push([...this.#at, x, y]);
-      this.#at = [x, y];
-    }
-    stroke() {}
-    /** Whether there is ink on a pixel. */
-    has = (x: number, y: number) =>
-      this.bars.some(
-        ([bx = 0, by = 0, width = 0, height = 0]) =>
-          x >= bx && x < bx + width && y >= by - 0.5 && y <= by + height + 0.5,
-      );
-  }
   const ink = (rows: number[][], style: "stepped" | "smooth", at = PLAIN, until = 0, width = 1) => {
     const paper = new Paper();
-    inkTrace(paper, whole(trace(rows)), -Infinity, Infinity, at, style, until, width);
+    drawTrace(paper, whole(trace(rows)), -Infinity, Infinity, at, style, until, width);
     return paper;
   };
 
@@ -220,5 +196,8 @@ describe("marks of axes", () => {
     expect(logTicks(0.5, 2000, 400, 40).text).toEqual(["1", "10", "100", "1000"]);
     expect(timeTicks(0, 120, 800, 92).text.slice(0, 3)).toEqual(["0:00", "0:15", "0:30"]);
     expect(valueTicks(1, 1, 100, 10).at).toEqual([]);
+    expect(valueTicks(0, Infinity, 100, 10).at).toEqual([]);
+    expect(valueTicks(0, 10, 350, 70)).toMatchObject({ at: [0, 2, 4, 6, 8, 10], step: 2 });
+    expect(valueTicks(-0.12, 0.31, 400, 70).text).toEqual(["-0.1", "0.0", "0.1", "0.2", "0.3"]);
   });
 });

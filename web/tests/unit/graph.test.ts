@@ -1,102 +1,86 @@
 import { describe, expect, it } from "vitest";
-import type { Channel, Field, Trace } from "../../src/api";
+import type { Channel, Field } from "../../src/api";
 import type { SeriesRef } from "../../src/model/series";
-import type { Piece } from "../../src/store/tiles";
 import type { Found } from "../../src/store/session.svelte";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "../../src/views/graph/axes";
 import { addSeries, emptyGraph, freeColor, newSeries, restoreGraph, styleFor } from "../../src/views/graph/config";
 import { filtered, heldIn, joined, sumBefore } from "../../src/views/graph/filters";
-import { shortNames } from "../../src/views/graph/names";
-import { extent, SvgPen, tracePath } from "../../src/views/graph/path";
-import type { Pen } from "../../src/views/graph/path";
-import { PLAIN, trace, whole } from "./traces";
+import { shortNames } from "../../src/model/names";
+import { SvgContext } from "../../src/draw/svg";
+import { extent } from "../../src/views/graph/buckets";
+import { drawDots, drawTrace } from "../../src/views/graph/trace";
+import { Paper, PLAIN, trace, whole } from "./traces";
 
-class Recorder implements Pen {
-  points: number[][] = [];
-  strokes: number[][][] = [];
-  moveTo(x: number, y: number) {
-    this.points.push([x, y]);
-    this.strokes.push([[x, y]]);
-  }
-  lineTo(x: number, y: number) {
-    this.points.push([x, y]);
-    this.strokes.at(-1)?.push([x, y]);
-  }
-  rect(x: number, y: number, width: number, height: number) {
-    this.points.push([x + width / 2, y + height / 2]);
-  }
-}
-
-const path = (pieces: Piece<Trace>[], style: "stepped" | "smooth" | "points", at = PLAIN, until = 0) => {
-  const pen = new Recorder();
-  tracePath(pen, pieces, -Infinity, Infinity, at, style, until);
-  return pen;
+/** The middles of the dots that samples get. */
+const dotsOf = (rows: number[][], all: boolean, at = PLAIN): number[][] => {
+  const paper = new Paper();
+  drawDots(paper, whole(trace(rows)), -Infinity, Infinity, at, all, 2);
+  return paper.bars.map(([x = 0, y = 0, width = 0, height = 0]) => [x + width / 2, y + height / 2]);
 };
 
-describe("the path of a line", () => {
-  it("is the plain line where each sample has its own pixel", () => {
-    const samples = trace([
+const drawn = (rows: number[][], style: "stepped" | "smooth", at = PLAIN): Paper => {
+  const paper = new Paper();
+  drawTrace(paper, whole(trace(rows)), -Infinity, Infinity, at, style, 0, 1);
+  return paper;
+};
+
+describe("the picture of a line", () => {
+  it("has a dot for each sample that has its own pixel", () => {
+    const samples = [
       [0, 1],
       [10, 3],
       [20, 2],
-    ]);
-    expect(path(whole(samples), "smooth").points.filter((_, place) => place !== 1)).toEqual([
-      [0, 1],
-      [10, 3],
-      [20, 2],
-    ]);
-    expect(path(whole(samples), "stepped", PLAIN, 25).points.filter((_, place) => place !== 1)).toEqual([
-      [0, 1],
-      [10, 1],
-      [10, 3],
-      [20, 3],
-      [20, 2],
-      [25, 2],
-    ]);
-    expect(path(whole(samples), "points").points).toEqual([
-      [0, 1],
-      [10, 3],
-      [20, 2],
-    ]);
+    ];
+    for (const all of [true, false]) expect(dotsOf(samples, all)).toEqual(samples);
   });
 
   it("keeps every peak of what shares a pixel", () => {
-    // A million samples on a thousand pixels, one of them a spike.
+    // Twenty thousand samples on a thousand pixels, one of them a spike.
     const rows: number[][] = [];
     for (let place = 0; place < 20000; place++) rows.push([place / 20, place === 7777 ? 1e6 : Math.sin(place)]);
     rows.push([1000, -1e6]);
-    for (const style of ["stepped", "smooth", "points"] as const) {
-      const { points } = path(whole(trace(rows)), style);
-      expect(points.length).toBeLessThan(1001 * 5);
-      expect(Math.max(...points.map(([, y]) => y ?? 0))).toBe(1e6);
-      expect(Math.min(...points.map(([, y]) => y ?? 0))).toBe(-1e6);
+    const points = dotsOf(rows, true);
+    expect(points.length).toBeLessThan(1001 * 5);
+    expect(Math.max(...points.map(([, y]) => y ?? 0))).toBe(1e6);
+    expect(Math.min(...points.map(([, y]) => y ?? 0))).toBe(-1e6);
+    for (const style of ["stepped", "smooth"] as const) {
+      const paper = drawn(rows, style);
+      expect([paper.has(388, 1e6), paper.has(1000, -1e6)]).toEqual([true, true]);
     }
   });
 
-  it("reaches the least and the greatest value of every bucket", () => {
-    const buckets = trace([
+  it("reaches the min and the max of every bucket", () => {
+    const buckets = [
       [0, 4, 1, -5, 9, 2],
       [5, 9, 2, 1, 3, 3],
       [9.1, 9.2, 3, -8, 3, 3],
-    ]);
-    for (const style of ["stepped", "smooth", "points"] as const) {
-      const ys = path(whole(buckets), style).points.map(([, y]) => y);
-      for (const peak of [-5, 9, 1, 3, -8]) expect(ys).toContain(peak);
+    ];
+    const ys = dotsOf(buckets, true).map(([, y]) => y);
+    for (const peak of [-5, 9, 1, 3, -8]) expect(ys).toContain(peak);
+    for (const style of ["stepped", "smooth"] as const) {
+      const paper = drawn(buckets, style);
+      for (const [x = 0, y = 0] of [
+        [2, -5],
+        [2, 9],
+        [7, 1],
+        [7, 3],
+        [9, -8],
+      ])
+        expect(paper.has(x, y)).toBe(true);
     }
   });
 
   it("has gaps where there is no number", () => {
-    const samples = trace([
+    const rows = [
       [0, 1],
       [10, NaN],
       [20, 2],
       [30, 3],
-    ]);
-    expect(path(whole(samples), "smooth").strokes.length).toBe(2);
-    const stepped = path(whole(samples), "stepped").strokes;
-    expect(stepped.length).toBe(2);
-    // What held before the gap held until it.
-    expect(stepped[0]?.at(-1)).toEqual([10, 1]);
+    ];
+    expect(dotsOf(rows, true).length).toBe(3);
+    const stepped = drawn(rows, "stepped");
+    // The value before the gap is held until it.
+    expect([stepped.has(9, 1), stepped.has(15, 1)]).toEqual([true, false]);
   });
 
   it("has no seam between tiles and nothing twice", () => {
@@ -121,40 +105,38 @@ describe("the path of a line", () => {
   });
 
   it("on a logarithmic axis leaves out what has no logarithm", () => {
-    const samples = trace([
+    const samples = [
       [0, 1],
       [10, -1],
       [20, 100],
-    ]);
-    const pen = path(whole(samples), "smooth", { ...PLAIN, log: true });
-    expect(pen.strokes.map((stroke) => stroke[0])).toEqual([
-      [0, 0],
-      [20, 2],
-    ]);
+    ];
+    const at = { ...PLAIN, log: true };
+    const paper = drawn(samples, "smooth", at);
+    expect(paper.lines).toEqual([]);
+    expect([paper.has(0, 0), paper.has(20, 2)]).toEqual([true, true]);
+    for (const all of [true, false])
+      expect(dotsOf(samples, all, at)).toEqual([
+        [0, 0],
+        [20, 2],
+      ]);
   });
 
   it("is converted on the way", () => {
     const at = { ...PLAIN, ay: -2, by: 100, factor: 3, offset: 1 };
-    expect(path(whole(trace([[0, 5]])), "points", at).points).toEqual([[0, 68]]);
+    expect(dotsOf([[0, 5]], true, at)).toEqual([[0, 68]]);
   });
 
   it("is the same in an SVG", () => {
-    const pen = new SvgPen();
-    tracePath(
-      pen,
-      whole(
-        trace([
-          [0, 1],
-          [10, 3.14159],
-        ]),
-      ),
-      0,
-      10,
-      PLAIN,
-      "smooth",
-      0,
-    );
-    expect(pen.text).toBe("M0 1L0.01 1L10 3.14");
+    const ruler = { font: "", textBaseline: "top" as const, measureText: () => ({ width: 0 }) as TextMetrics };
+    const svg = new SvgContext(20, 10, ruler);
+    const samples = trace([
+      [0, 1],
+      [10, 3.14159],
+    ]);
+    drawTrace(svg, whole(samples), 0, 10, PLAIN, "smooth", 0, 1);
+    drawDots(svg, whole(samples), 0, 10, PLAIN, false, 2);
+    expect(svg.text("t")).toContain('<path d="M0 1L10 3.14" fill="none"');
+    expect(svg.text("t")).toContain('<path d="M-1 0L1 0L1 2L-1 2zM9 2.14L11 2.14L11 4.14L9 4.14z" fill="#000000"/>');
   });
 });
 

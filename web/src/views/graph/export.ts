@@ -3,18 +3,17 @@
 import { postExport } from "../../api";
 import type { ExportFormat, Reference } from "../../api";
 import { catCommands, convertCommands, plotCommands, seriesSql, sqlCommands } from "../../output/commands";
+import type { Context } from "../../draw/canvas";
 import { fileName } from "../../output/download";
+import { PICTURE_RATIO, pictures } from "../../output/pictures";
 import type { SeriesRef } from "../../model/series";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
 import type { CommandLine, Export } from "../../model/view";
 import type { GraphConfig } from "./config";
 import type { GraphModel } from "./model.svelte";
-import type { Plot } from "./plot";
-import { picturePng } from "./png";
+import { drawGraph, drawLegend, legendHeight } from "./picture";
 import type { Frame, Scene } from "./scene";
-import { svgOf } from "./svg";
-import type { LegendLine } from "./svg";
 
 /** The stretch that leaves: what is selected, or what is visible. */
 const stretch = () => clock.selection ?? { start: clock.start, end: clock.end };
@@ -36,23 +35,8 @@ export function commandsOf(config: GraphConfig): CommandLine[] {
   ];
 }
 
-export function exportsOf(
-  config: GraphConfig,
-  model: GraphModel,
-  scene: () => Scene | null,
-  plot: () => Plot | null,
-  frame: () => Frame | null,
-): Export[] {
+export function exportsOf(config: GraphConfig, model: GraphModel, scene: Scene | null, frame: Frame | null): Export[] {
   const name = logs.logs.length === 1 ? (logs.logs[0]?.name.replace(/\.\w+$/, "") ?? "graph") : "graph";
-  const legend = (): LegendLine[] =>
-    model.items
-      .filter((item) => item.series.shown && item.found)
-      .map((item) => ({ name: item.name, color: item.color, text: item.row ? "" : (item.axis?.unit ?? "") }));
-  const drawn = () => {
-    const [now, where] = [scene(), frame()];
-    if (!now || !where) throw new Error("there is no picture yet");
-    return { scene: now, frame: where };
-  };
   const series = (): Reference[] =>
     chosen(config).flatMap((ref) => {
       const found = logs.find(ref);
@@ -63,22 +47,22 @@ export function exportsOf(
     () =>
       postExport({ ...stretch(), format, series: series(), wide });
   return [
-    {
-      label: "Picture (PNG)",
-      file: fileName(name, "png"),
-      run: () => picturePng(drawn().scene, drawn().frame, plot()?.canvas ?? null, legend(), clock.cursor),
-    },
-    {
-      label: "Picture (SVG)",
-      file: fileName(name, "svg"),
-      run: () => {
-        const { scene, frame } = drawn();
-        const text = svgOf(scene, frame, legend(), clock.cursor, logs.session.title);
-        return Promise.resolve(new Blob([text], { type: "image/svg+xml" }));
-      },
-    },
+    ...(scene && frame ? picturesOf(name, model, scene, frame) : []),
     { label: "Samples (CSV)", file: fileName(name, "csv"), run: data("csv") },
     { label: "Table, a column each (CSV)", file: fileName(`${name}-wide`, "csv"), run: data("csv", true) },
     { label: "Channels (MCAP)", file: fileName(name, "mcap"), run: data("mcap") },
   ];
+}
+
+/** The picture that is shown now, with the cursor and a legend. */
+function picturesOf(name: string, model: GraphModel, scene: Scene, frame: Frame): Export[] {
+  const legend = model.items
+    .filter((item) => item.series.shown && item.found)
+    .map((item) => ({ name: item.name, color: item.color, text: item.row ? "" : (item.axis?.unit ?? "") }));
+  const cursor = clock.cursor;
+  const paint = (context: Context): void => {
+    drawGraph(context, scene, frame, PICTURE_RATIO);
+    drawLegend(context, scene, frame, legend, cursor);
+  };
+  return pictures(name, paint, scene.width, scene.height + legendHeight(legend, scene.width));
 }

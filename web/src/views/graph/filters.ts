@@ -3,7 +3,7 @@
 import type { Trace } from "../../api";
 import type { Piece } from "../../store/tiles";
 import type { Filter } from "./config";
-import { eachBucket } from "./path";
+import { eachBucket } from "./buckets";
 
 /** The pieces of a window as one trace. */
 export function joined(pieces: readonly Piece<Trace>[], start: number, end: number): Trace {

@@ -16,8 +16,8 @@ import type { Axis } from "./axes";
 import { isDiscrete } from "./config";
 import type { GraphConfig, SeriesConfig } from "./config";
 import { filtered, heldIn, integralBetween, joined, sumBefore } from "./filters";
-import { shortNames } from "./names";
-import { countBuckets, extent } from "./path";
+import { shortNames } from "../../model/names";
+import { countBuckets, extent } from "./buckets";
 import type { BandShade, Line, Palette, Row, Scene } from "./scene";
 import { runsOf } from "./states";
 

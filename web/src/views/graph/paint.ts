@@ -1,12 +1,10 @@
 /** What is painted around the lines: modes behind them, states below, alerts and units above. */
 
-import { faded } from "../../draw/canvas";
+import { faded, type Context } from "../../draw/canvas";
 import { HEAD, rowPlace } from "./scene";
 import type { Frame, Palette, Row, Scene } from "./scene";
 import { colorOf } from "./states";
 import type { Run } from "./states";
-
-type Context = CanvasRenderingContext2D;
 
 const pixelOf = (scene: Scene, frame: Frame) => {
   const scale = frame.width / (scene.end - scene.start);
@@ -72,7 +70,7 @@ export function drawRows(context: Context, scene: Scene, frame: Frame): void {
 }
 
 /** The colours of a run: states by their text, truth by the colour of its series. */
-export function runLook(row: Row, run: Run, palette: Palette): { fill: string; edge: string; text: string } {
+function runLook(row: Row, run: Run, palette: Palette): { fill: string; edge: string; text: string } {
   if (run.label === null) return { fill: faded(palette.dim, 0.35), edge: faded(palette.dim, 0.5), text: palette.text };
   if (row.boolean) {
     const on = run.label === "true" || run.label === "1";
@@ -85,7 +83,7 @@ export function runLook(row: Row, run: Run, palette: Palette): { fill: string; e
 }
 
 /** What stands in a run: the name of the row before the state where there is room for both. */
-export function runText(row: Row, run: Run, width: number, measure: (text: string) => number): string {
+function runText(row: Row, run: Run, width: number, measure: (text: string) => number): string {
   const room = width - 12;
   if (room < 14) return "";
   const state = run.label ?? "…";
@@ -95,7 +93,7 @@ export function runText(row: Row, run: Run, width: number, measure: (text: strin
 }
 
 /** Cut to fit, but only where enough is left to be read. */
-export function shortened(whole: string, room: number, measure: (text: string) => number): string {
+function shortened(whole: string, room: number, measure: (text: string) => number): string {
   if (measure(whole) <= room) return whole;
   let text = whole;
   while (text.length > 2 && measure(`${text}…`) > room) text = text.slice(0, -1);
@@ -123,11 +121,13 @@ export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
     context.fillStyle = faded(color, 0.55);
     context.fillRect(Math.round(at), frame.top, 1, frame.height + frame.rows);
     context.fillStyle = color;
+    context.beginTitle?.(alert.text);
     context.beginPath();
     context.moveTo(at - 4, frame.top - 1);
     context.lineTo(at + 5, frame.top - 1);
     context.lineTo(at + 0.5, frame.top + 6);
     context.fill();
+    context.endTitle?.();
   }
 }
 
@@ -157,5 +157,5 @@ export function drawUnits(context: Context, scene: Scene, frame: Frame): void {
   }
 }
 
-export const unitText = (axis: { unit: string; log: boolean }): string =>
+const unitText = (axis: { unit: string; log: boolean }): string =>
   [axis.unit, axis.log ? "log" : ""].filter((part) => part !== "").join(" ");

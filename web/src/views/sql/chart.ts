@@ -2,7 +2,7 @@
 
 import { color, seriesColor, type Context } from "../../draw/canvas";
 import { formatTime } from "../../values/format";
-import { drawAxes, frameOf, roomy, Scale, spanOf } from "../../draw/axes";
+import { drawAxes, frameOf, polyline, roomy, Scale, spanOf } from "../../draw/axes";
 
 export interface Chart {
   name: string;
@@ -39,16 +39,7 @@ export function drawChart(context: Context, width: number, height: number, chart
   chart.lines.forEach((line, place) => {
     context.strokeStyle = context.fillStyle = seriesColor(place);
     context.beginPath();
-    let pen = false;
-    line.values.forEach((value, at) => {
-      const [px, py] = [x.at(chart.xs[at] ?? NaN), y.at(value)];
-      if (!Number.isFinite(px) || !Number.isFinite(py)) pen = false;
-      else if (pen) context.lineTo(px, py);
-      else {
-        context.moveTo(px, py);
-        pen = true;
-      }
-    });
+    polyline(context, chart.xs, line.values, x, y);
     context.stroke();
     if (!dots) return;
     line.values.forEach((value, at) => {

@@ -2,7 +2,17 @@
 
 import type { Rows } from "../../api";
 import { color, faded, seriesColor, type Context } from "../../draw/canvas";
-import { drawAxes, frameOf, roomy, Scale, spanOf, type AxisLabels, type Frame, type Span } from "../../draw/axes";
+import {
+  drawAxes,
+  frameOf,
+  polyline,
+  roomy,
+  Scale,
+  spanOf,
+  type AxisLabels,
+  type Frame,
+  type Span,
+} from "../../draw/axes";
 
 export interface Sight {
   x: Span;
@@ -111,17 +121,8 @@ export function drawXy(
       context.strokeStyle = ink;
       context.lineWidth = size;
       context.beginPath();
-      let pen = false;
       // From the point before on, so that pieces of different colours join.
-      for (let place = Math.max(from - 1, 0); place < to; place++) {
-        const [px, py] = [x.at(xs[place] ?? NaN), y.at(ys[place] ?? NaN)];
-        if (!Number.isFinite(px) || !Number.isFinite(py)) pen = false;
-        else if (pen) context.lineTo(px, py);
-        else {
-          context.moveTo(px, py);
-          pen = true;
-        }
-      }
+      polyline(context, xs, ys, x, y, Math.max(from - 1, 0), to);
       context.stroke();
     };
     const thin = style.points ? 1.3 : 1.2;

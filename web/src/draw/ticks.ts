@@ -1,20 +1,22 @@
-/** Where axes have their marks. */
+/** Where axes have their ticks. */
 
-import { formatStep, formatTime, TIME_STEPS } from "../../values/format";
+import { formatStep, formatTime, TIME_STEPS } from "../values/format";
 
 export interface Ticks {
   at: number[];
   text: string[];
+  /** How far they are apart; on a logarithmic axis 0. */
+  step: number;
 }
 
-/** Marks of a round step, not nearer to each other than `space` pixels. */
+/** Ticks at multiples of a round step, not closer to each other than `space` pixels. */
 export function valueTicks(low: number, high: number, pixels: number, space: number): Ticks {
   const most = Math.max(pixels / space, 1);
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 2.5, 5].find((part) => part * power >= rough * 0.999) ?? 10);
   const at = multiples(low, high, step);
-  return { at, text: at.map((value) => formatStep(value, step)) };
+  return { at, text: at.map((value) => formatStep(value, step)), step };
 }
 
 /** Powers of ten, and steps between them where there is room. */
@@ -34,10 +36,11 @@ export function logTicks(low: number, high: number, pixels: number, space: numbe
   return {
     at,
     text: at.map((value) => (value >= 1e-3 && value < 1e6 ? String(value) : value.toExponential().replace("+", ""))),
+    step: 0,
   };
 }
 
-export function timeTicks(start: number, end: number, pixels: number, space: number): Ticks & { step: number } {
+export function timeTicks(start: number, end: number, pixels: number, space: number): Ticks {
   const rough = ((end - start) * space) / Math.max(pixels, 1);
   const step = TIME_STEPS.find((step) => step >= rough) ?? rough;
   const at = multiples(start, end, step);
@@ -49,7 +52,7 @@ function multiples(low: number, high: number, step: number): number[] {
   const at: number[] = [];
   const [from, to] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
   if (!(to - from < 1000)) return at;
-  // By multiplication: adding up would drift. The 0 makes -0 one.
+  // By multiplication: adding up would drift. The 0 turns -0 into 0.
   for (let count = from; count <= to; count++) at.push(count * step + 0);
   return at;
 }

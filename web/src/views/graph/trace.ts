@@ -6,43 +6,43 @@
 
 import type { Trace } from "../../api";
 import type { Piece } from "../../store/tiles";
+import type { Context } from "../../draw/canvas";
 import type { Style } from "./config";
-import { eachBucket, sampleDots, tracePath } from "./path";
-import type { Place } from "./path";
+import { eachBucket } from "./buckets";
 
-/** What is drawn on: a context, and in tests what keeps the bars. */
-export interface Sheet {
-  fillRect(x: number, y: number, width: number, height: number): void;
-  beginPath(): void;
-  moveTo(x: number, y: number): void;
-  lineTo(x: number, y: number): void;
-  stroke(): void;
+/** What traces need of a context. */
+export type Sheet = Pick<Context, "fillRect" | "beginPath" | "moveTo" | "lineTo" | "stroke">;
+
+/** From time and value to pixels: `x = t × ax + bx`, `y = v × ay + by`, for a logarithmic axis of `log₁₀(v × factor + offset)`. */
+export interface Projection {
+  ax: number;
+  bx: number;
+  ay: number;
+  by: number;
+  factor: number;
+  offset: number;
+  log: boolean;
 }
 
 /** Columns over which a line between two samples still is made of bars. */
 const NEAR = 2;
 
 /** Draws in pixels of the canvas, in the colour and line width that the sheet has; `width` is that width. */
-export function inkTrace(
+export function drawTrace(
   sheet: Sheet,
   pieces: readonly Piece<Trace>[],
   start: number,
   end: number,
-  at: Place,
+  at: Projection,
   style: Exclude<Style, "points">,
   until: number,
   width: number,
 ): void {
-  const { ax, bx, ay, by, factor, offset, log } = at;
+  const { ax, bx } = at;
+  const y = heightOf(at);
   const half = width / 2;
   const stepped = style === "stepped";
   const bar = Math.max(1, stepped ? Math.round(width) : 1);
-  const y = log
-    ? (value: number) => {
-        const scaled = value * factor + offset;
-        return scaled > 0 ? Math.log10(scaled) * ay + by : NaN;
-      }
-    : (value: number) => (value * factor + offset) * ay + by;
 
   // The column that is being gathered, and the end of the line in it.
   let column = NaN;
@@ -172,21 +172,62 @@ export function inkTrace(
   endStroke();
 }
 
-/** Points: of the style that has only those, or on the samples of a line that has few. */
-export function inkDots(
-  sheet: Sheet,
+/** From values to pixels; what has no logarithm is not on a logarithmic axis. */
+function heightOf({ ay, by, factor, offset, log }: Projection): (value: number) => number {
+  if (!log) return (value) => (value * factor + offset) * ay + by;
+  return (value) => {
+    const scaled = value * factor + offset;
+    return scaled > 0 ? Math.log10(scaled) * ay + by : NaN;
+  };
+}
+
+/**
+ * Draws dots: on the samples of a line that has few, or with `all` for the style that has nothing else, where each column
+ * of pixels has dots for its first, min, max and last value.
+ */
+export function drawDots(
+  sheet: Pick<Sheet, "fillRect">,
   pieces: readonly Piece<Trace>[],
   start: number,
   end: number,
-  at: Place,
+  at: Projection,
   all: boolean,
   dot: number,
 ): void {
-  const pen = {
-    moveTo: () => undefined,
-    lineTo: () => undefined,
-    rect: (x: number, y: number, width: number, height: number) => sheet.fillRect(x, y, width, height),
+  const { ax, bx } = at;
+  const y = heightOf(at);
+  const draw = (x: number, height: number) => {
+    if (Number.isFinite(height)) sheet.fillRect(x - dot / 2, height - dot / 2, dot, dot);
   };
-  if (all) tracePath(pen, pieces, start, end, at, "points", end, dot);
-  else sampleDots(pen, pieces, start, end, at, dot);
+  // The column of pixels that is being gathered.
+  let column = NaN;
+  let [x0, x1, first, low, high, last] = [0, 0, 0, 0, 0, 0];
+  const finish = () => {
+    if (Number.isNaN(column)) return;
+    draw(x0, first);
+    if (x0 === x1 && low === high) return;
+    draw((x0 + x1) / 2, low);
+    if (high !== low) draw((x0 + x1) / 2, high);
+    draw(x1, last);
+  };
+  eachBucket(pieces, start, end, (trace, place) => {
+    const [from, to] = [(trace.t[place] as number) * ax + bx, (trace.u[place] as number) * ax + bx];
+    const [opening, closing] = [y(trace.first[place] as number), y(trace.last[place] as number)];
+    if (!all) return draw(from, opening);
+    const [min, max] = [y(trace.min[place] as number), y(trace.max[place] as number)];
+    if (Number.isNaN(min) && Number.isNaN(max)) return;
+    const [lower, upper] =
+      min > max || Number.isNaN(min) ? [max, Number.isNaN(min) ? max : min] : [min, Number.isNaN(max) ? min : max];
+    if (Math.floor(from) === column && Math.floor(to) === column) {
+      x1 = to;
+      if (lower < low) low = lower;
+      if (upper > high) high = upper;
+      last = closing;
+      return;
+    }
+    finish();
+    column = Math.floor(from);
+    [x0, x1, first, low, high, last] = [from, to, opening, lower, upper, closing];
+  });
+  finish();
 }
