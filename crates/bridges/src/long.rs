@@ -52,7 +52,7 @@ impl Sink for Rows {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         if id as usize >= self.known {
             let message = "is not in the header of the file".to_owned();
-            return Err(EncodeError { dialect: self.dialect, channel: channel.name.clone(), message }.into());
+            return Err(EncodeError::new(self.dialect, &channel.name, message).into());
         }
         self.event(id, What::Start(channel.metadata.clone()))
     }

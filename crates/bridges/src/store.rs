@@ -123,7 +123,7 @@ impl<W: Write> Pack<W> {
     fn refuse(&self, channel: ChannelId, message: impl Into<String>) -> SinkError {
         let name = self.channels.get(channel as usize).and_then(|c| Some(c.as_ref()?.name.clone()));
         let channel = name.unwrap_or_else(|| format!("number {channel}"));
-        EncodeError { dialect: "store", channel, message: message.into() }.into()
+        EncodeError::new("store", channel, message).into()
     }
 }
 

@@ -49,7 +49,7 @@ pub enum SinkError {
     Stopped,
 }
 
-/// A format cannot say what it was given. Nothing of it was written.
+/// A format cannot represent what it was given. Nothing of that was written.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{dialect}: channel {channel:?}: {message}")]
 pub struct EncodeError {
@@ -59,6 +59,21 @@ pub struct EncodeError {
     pub channel: String,
     /// Why it cannot be said, and what would help.
     pub message: String,
+    /// The sample at fault, by its place in the batch. [`Encode::samples`] always names it.
+    pub sample: Option<usize>,
+}
+
+impl EncodeError {
+    /// An error that names no sample.
+    pub fn new(dialect: &'static str, channel: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { dialect, channel: channel.into(), message: message.into(), sample: None }
+    }
+
+    /// The same error about one sample of a batch.
+    #[must_use]
+    pub fn of_sample(self, place: usize) -> Self {
+        Self { sample: Some(place), ..self }
+    }
 }
 
 /// Bytes in pieces, turned into samples: for streams and for files that still grow.
@@ -92,6 +107,11 @@ pub trait Encode: Send {
     /// See [`Sink::channel`].
     fn channel(&mut self, id: ChannelId, channel: &Channel, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     /// See [`Sink::samples`].
+    ///
+    /// An error names the first sample that the format cannot represent ([`EncodeError::sample`]). The samples before
+    /// it are encoded as if there were no error, the encoder kept nothing of the sample itself, and it has not looked
+    /// at those behind it. So a caller that can do without the sample goes on with the ones behind it, and gets the same
+    /// bytes as if the sample had never been there.
     fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError>;
     /// See [`Sink::metadata`].
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str, out: &mut Vec<u8>) -> Result<(), EncodeError>;

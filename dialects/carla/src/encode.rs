@@ -55,6 +55,40 @@ struct Bucket {
 }
 
 impl Bucket {
+    /// Adds something, and forgets what was added of it if that fails.
+    fn or_undo<T>(&mut self, add: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        let (bytes, ends, walker) = (self.bytes.len(), self.ends.len(), self.walker);
+        let added = add(self);
+        if added.is_err() {
+            self.bytes.truncate(bytes);
+            self.ends.truncate(ends);
+            self.walker = walker;
+        }
+        added
+    }
+
+    /// The bones of one walker are one record; its count stands behind the walker.
+    fn bone(&mut self, key: &Key, payload: &[u8], form: Form) -> Result<(), String> {
+        if self.walker != Some(key.id) {
+            self.walker = Some(key.id);
+            self.bytes.extend_from_slice(&key.id.to_le_bytes());
+            self.bytes.extend_from_slice(&[0, 0]);
+            self.ends.push_back(self.bytes.len());
+        }
+        let mut ends = self.ends.iter().rev();
+        let (last, before) = (ends.next().copied().unwrap_or(0), ends.next().copied().unwrap_or(self.written));
+        debug_assert_eq!(last, self.bytes.len());
+        record(key, payload, form, &mut self.bytes)?;
+        if let Some(count) = self.bytes.get_mut(before + 4..).and_then(|rest| rest.first_chunk_mut()) {
+            let more = u16::from_le_bytes(*count).checked_add(1).ok_or("a walker has more than 65535 bones")?;
+            *count = more.to_le_bytes();
+        }
+        if let Some(end) = self.ends.back_mut() {
+            *end = self.bytes.len();
+        }
+        Ok(())
+    }
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -104,8 +138,11 @@ impl Encoder {
             }
             Lane::Add => {
                 let bucket = self.kinds.entry(Kind::EventAdd).or_default();
-                let actor = get_add(payload, self.form, &mut bucket.bytes)?;
-                bucket.ends.push_back(bucket.bytes.len());
+                let actor = bucket.or_undo(|bucket| {
+                    let actor = get_add(payload, self.form, &mut bucket.bytes)?;
+                    bucket.ends.push_back(bucket.bytes.len());
+                    Ok(actor)
+                })?;
                 self.added.insert(actor);
                 return Ok(());
             }
@@ -122,31 +159,15 @@ impl Encoder {
             self.check_actor(place, key.id)?;
         }
         let Some(kind) = key.lane.kind() else { return Ok(()) };
-        let bucket = self.kinds.entry(kind).or_default();
-        if key.lane != Lane::Bone {
-            record(key, payload, self.form, &mut bucket.bytes)?;
+        let form = self.form;
+        self.kinds.entry(kind).or_default().or_undo(|bucket| {
+            if key.lane == Lane::Bone {
+                return bucket.bone(key, payload, form);
+            }
+            record(key, payload, form, &mut bucket.bytes)?;
             bucket.ends.push_back(bucket.bytes.len());
-            return Ok(());
-        }
-        // The bones of one walker are one record; its count stands behind the walker.
-        if bucket.walker != Some(key.id) {
-            bucket.walker = Some(key.id);
-            bucket.bytes.extend_from_slice(&key.id.to_le_bytes());
-            bucket.bytes.extend_from_slice(&[0, 0]);
-            bucket.ends.push_back(bucket.bytes.len());
-        }
-        let mut ends = bucket.ends.iter().rev();
-        let (last, before) = (ends.next().copied().unwrap_or(0), ends.next().copied().unwrap_or(bucket.written));
-        debug_assert_eq!(last, bucket.bytes.len());
-        record(key, payload, self.form, &mut bucket.bytes)?;
-        if let Some(count) = bucket.bytes.get_mut(before + 4..).and_then(|rest| rest.first_chunk_mut()) {
-            let more = u16::from_le_bytes(*count).checked_add(1).ok_or("a walker has more than 65535 bones")?;
-            *count = more.to_le_bytes();
-        }
-        if let Some(end) = bucket.ends.back_mut() {
-            *end = bucket.bytes.len();
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Refuses values of actors that were never added: the recording was cropped, and CARLA would not know them.
@@ -213,8 +234,12 @@ impl Encoder {
                 return Err("values come before the first frame; keep /carla/frame".to_owned());
             }
         }
-        self.begin_file(out);
         let tokens = layout.as_deref().map_or_else(|| self.usual(), <[Token]>::to_vec);
+        if let Err(message) = self.check_sizes(&tokens) {
+            self.layout = layout;
+            return Err(message);
+        }
+        self.begin_file(out);
         if let Some(body) = self.frame.take() {
             let mut start = FrameStart { frame: 0, duration: 0.0, elapsed: 0.0 };
             if let Ok(told) = FrameStart::parse(&mut logpose_core::Cursor::new(&body, 0)) {
@@ -245,6 +270,27 @@ impl Encoder {
         self.kinds.values_mut().chain(self.packets.values_mut()).for_each(Bucket::clear);
         // A preamble has a layout of its own.
         self.layout = layout.filter(|tokens| tokens.iter().any(|token| token.id == 0));
+        Ok(())
+    }
+
+    /// Refuses what [`put`] would refuse in the middle of a frame, before anything of the frame is written.
+    fn check_sizes(&self, tokens: &[Token]) -> Result<(), String> {
+        for (kind, bucket) in self.kinds.iter().filter(|(kind, _)| kind.fixed_size().is_none()) {
+            let id = kind.id(self.form.ids);
+            let packets = tokens.iter().filter(|token| token.id == id && !token.raw);
+            let last = packets.clone().count().saturating_sub(1);
+            let mut rest = bucket.ends.len();
+            for (place, token) in packets.enumerate() {
+                let count = token.records.filter(|_| place < last).map_or(rest, |count| rest.min(count.into()));
+                few_enough(count, *kind)?;
+                rest -= count;
+            }
+            few_enough(rest, *kind)?;
+        }
+        let too_long = |bucket: &Bucket| u32::try_from(bucket.bytes.len() + 2).is_err();
+        if self.kinds.values().chain(self.packets.values()).any(too_long) {
+            return Err("a frame has more than 4 GiB".to_owned());
+        }
         Ok(())
     }
 
@@ -299,12 +345,16 @@ impl Encoder {
                     _ => bucket.ends.len(),
                 };
                 let (count, bytes) = bucket.take(count);
-                let total = u16::try_from(count)
-                    .map_err(|_| format!("a frame has {count} {} records; {MAX_RECORDS} is the most", kind.name()))?;
-                put(token.id, Some(total), bytes, out)
+                put(token.id, Some(few_enough(count, kind)?), bytes, out)
             }
         }
     }
+}
+
+/// The number of records of a packet, as it stands in front of them.
+fn few_enough(count: usize, kind: Kind) -> Result<u16, String> {
+    let message = |_| format!("a frame has {count} {} records; {MAX_RECORDS} is the most", kind.name());
+    u16::try_from(count).map_err(message)
 }
 
 fn put(id: u8, total: Option<u16>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
@@ -319,7 +369,7 @@ fn put(id: u8, total: Option<u16>, bytes: &[u8], out: &mut Vec<u8>) -> Result<()
 }
 
 fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
-    EncodeError { dialect: "carla", channel: channel.to_owned(), message: message.into() }
+    EncodeError::new("carla", channel, message)
 }
 
 impl Encode for Encoder {
@@ -365,7 +415,7 @@ impl Encode for Encoder {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        for sample in samples {
+        for (nth, sample) in samples.iter().enumerate() {
             let place = sample.channel as usize;
             let key = self.channels.get_mut(place).and_then(Option::as_mut).and_then(|target| target.key.take());
             let Some(key) = key else { continue };
@@ -380,7 +430,8 @@ impl Encode for Encoder {
             self.payload = payload;
             let Some(target) = self.channels.get_mut(place).and_then(Option::as_mut) else { continue };
             target.key = Some(key);
-            taken.map_err(|message| refused(&target.name, format!("at {} s: {message}", sample.time)))?;
+            taken
+                .map_err(|message| refused(&target.name, format!("at {} s: {message}", sample.time)).of_sample(nth))?;
         }
         Ok(())
     }

@@ -307,12 +307,12 @@ impl RlogServer {
     pub fn publish(&mut self, time: Time, samples: &[Sample<'_>]) -> Result<(), EncodeError> {
         self.begin(time);
         let mut refused = Ok(());
-        for sample in samples {
+        for (place, sample) in samples.iter().enumerate() {
             let entry = self.by_channel.get(sample.channel as usize).copied().flatten().unwrap_or(usize::MAX);
             if let Err(error) = self.change(entry, sample)
                 && refused.is_ok()
             {
-                refused = Err(error);
+                refused = Err(error.of_sample(place));
             }
         }
         self.send();

@@ -328,7 +328,7 @@ pub(crate) fn timestamp(time: Time, out: &mut Vec<u8>) {
 }
 
 fn refusal(channel: &str, message: String) -> EncodeError {
-    EncodeError { dialect: "rlog", channel: channel.into(), message }
+    EncodeError::new("rlog", channel, message)
 }
 
 /// Whether a channel that is held as `ty` takes a value that is held as `value`. Texts and bytes stand for each
@@ -481,12 +481,19 @@ impl Encode for Encoder {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        for sample in samples {
+        for (place, sample) in samples.iter().enumerate() {
+            let before = (out.len(), self.time, self.negative, self.refused_times);
             if self.time != Some(sample.time) {
                 self.cycle(sample.time, out);
             }
             let entry = self.by_channel.get(sample.channel as usize).copied().flatten().unwrap_or(usize::MAX);
-            self.emitter.field(entry, &sample.value, out)?;
+            if let Err(error) = self.emitter.field(entry, &sample.value, out) {
+                // No cycle is left behind that has nothing in it.
+                let length;
+                (length, self.time, self.negative, self.refused_times) = before;
+                out.truncate(length);
+                return Err(error.of_sample(place));
+            }
         }
         Ok(())
     }

@@ -8,7 +8,11 @@ pub(crate) struct Encoder {
     extra: String,
     entries: Vec<Option<Entry>>,
     next_id: u32,
+    /// What a control record says.
     payload: Vec<u8>,
+    value: Vec<u8>,
+    /// The longest value in bytes.
+    longest: usize,
     finer: u64,
     last: i64,
 }
@@ -25,7 +29,9 @@ struct Entry {
 
 impl Encoder {
     pub(crate) fn new(extra: &str) -> Self {
-        Self { extra: extra.into(), entries: Vec::new(), next_id: 1, payload: Vec::new(), finer: 0, last: 0 }
+        let longest = u32::MAX as usize;
+        let (entries, payload, value) = (Vec::new(), Vec::new(), Vec::new());
+        Self { extra: extra.into(), entries, next_id: 1, payload, value, longest, finer: 0, last: 0 }
     }
 
     /// The entry, started if it is not live.
@@ -56,11 +62,13 @@ impl Encoder {
 }
 
 fn fits(channel: &str, what: &str, len: usize) -> Result<(), EncodeError> {
-    if u32::try_from(len).is_ok() {
-        return Ok(());
-    }
+    if u32::try_from(len).is_ok() { Ok(()) } else { Err(too_long(channel, what, len)) }
+}
+
+#[cold]
+fn too_long(channel: &str, what: &str, len: usize) -> EncodeError {
     let message = format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX);
-    Err(EncodeError { dialect: "wpilog", channel: channel.into(), message })
+    EncodeError::new("wpilog", channel, message)
 }
 
 impl Encode for Encoder {
@@ -86,20 +94,20 @@ impl Encode for Encoder {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>], out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        for sample in samples {
+        for (place, sample) in samples.iter().enumerate() {
+            self.value.clear();
+            sample.value.emit(Layout::Little, &mut self.value);
+            if self.value.len() > self.longest {
+                let entry = self.entries.get(sample.channel as usize).and_then(Option::as_ref);
+                let name = entry.map_or("", |entry| &entry.name);
+                return Err(too_long(name, "value", self.value.len()).of_sample(place));
+            }
             let timestamp = sample.time.micros();
             self.finer +=
                 u64::from(sample.time.nanos() % 1000 != 0 && sample.time != Time::MAX && sample.time != Time::MIN);
             self.last = timestamp;
             let Some(entry) = self.live(sample.channel, timestamp, out) else { continue };
-            self.payload.clear();
-            sample.value.emit(Layout::Little, &mut self.payload);
-            if u32::try_from(self.payload.len()).is_err() {
-                let name =
-                    self.entries.get(sample.channel as usize).and_then(Option::as_ref).map_or("", |entry| &entry.name);
-                return fits(name, "value", self.payload.len());
-            }
-            Record { entry, timestamp, payload: &self.payload }.emit(out);
+            Record { entry, timestamp, payload: &self.value }.emit(out);
         }
         Ok(())
     }
@@ -147,5 +155,36 @@ impl Encode for Encoder {
             problems.push(Problem::general(Severity::Warning, "times-rounded", message));
         }
         problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use logpose_core::{Channel, Encode, Sample, Time, Value};
+
+    use super::Encoder;
+
+    fn encoder() -> Encoder {
+        let mut encoder = Encoder { longest: 8, ..Encoder::new("") };
+        for id in 0..2 {
+            encoder.channel(id, &Channel::new(format!("/{id}"), "string"), &mut Vec::new()).unwrap();
+        }
+        encoder
+    }
+
+    #[test]
+    fn a_refused_sample_is_named_and_leaves_no_trace() {
+        let text = |channel, text| Sample { channel, time: Time::from_nanos(1), value: Value::String(text) };
+        let (good, more, bad) = (text(0, &b"short"[..]), text(1, &b"brief"[..]), text(1, &b"far too long"[..]));
+        for (place, batch) in [[bad, good, more], [good, bad, more], [good, more, bad]].iter().enumerate() {
+            let (mut left, mut right) = (encoder(), encoder());
+            let (mut one, mut many) = (Vec::new(), Vec::new());
+            [good, more].iter().for_each(|sample| left.samples(&[*sample], &mut one).unwrap());
+            let error = right.samples(batch, &mut many).unwrap_err();
+            assert_eq!((error.sample, &*error.channel), (Some(place), "/1"));
+            right.samples(&batch[place + 1..], &mut many).unwrap();
+            assert_eq!((left.finish(&mut one), left.finer), (right.finish(&mut many), right.finer));
+            assert_eq!(one, many);
+        }
     }
 }

@@ -260,7 +260,7 @@ impl Sink for Messages {
         {
             if (&known.name, &known.type_name) != (&channel.name, &channel.type_name) {
                 let message = format!("it is declared again, as {:?} of the type {}", channel.name, channel.type_name);
-                return Err(EncodeError { dialect: "mcap", channel: known.name.clone(), message }.into());
+                return Err(EncodeError::new("mcap", &known.name, message).into());
             }
             // Nothing but its metadata can be new, and they are so from here on.
             if self.metadata.get(&id).unwrap_or(&known.metadata) != &channel.metadata {

@@ -335,7 +335,7 @@ impl Buffer {
 
 fn refuse(plan: &Plan, id: ChannelId, message: String) -> SinkError {
     let channel = plan.channels.get(id as usize).map_or(String::new(), |channel| channel.name.clone());
-    EncodeError { dialect: "mcap", channel, message }.into()
+    EncodeError::new("mcap", channel, message).into()
 }
 
 const ANOTHER_TYPE: &str = "a value of another type came than was declared";

@@ -517,9 +517,5 @@ pub(crate) fn offset(earliest: Time) -> u64 {
 }
 
 fn too_many(channel: &Channel) -> EncodeError {
-    EncodeError {
-        dialect: "mcap",
-        channel: channel.name.clone(),
-        message: format!("MCAP has room for {} channels; choose fewer", u16::MAX),
-    }
+    EncodeError::new("mcap", &channel.name, format!("MCAP has room for {} channels; choose fewer", u16::MAX))
 }

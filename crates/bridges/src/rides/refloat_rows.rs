@@ -233,7 +233,7 @@ impl Cell {
 }
 
 fn refused(channel: &str, message: &str) -> SinkError {
-    EncodeError { dialect: DIALECT, channel: channel.to_owned(), message: message.to_owned() }.into()
+    EncodeError::new(DIALECT, channel, message).into()
 }
 
 /// Bytes that are held back before they are written.

@@ -279,7 +279,7 @@ fn seconds(time: Time, out: &mut Vec<u8>) {
 }
 
 fn refused(channel: &str, message: &str) -> SinkError {
-    EncodeError { dialect: "vesc-csv", channel: channel.to_owned(), message: message.to_owned() }.into()
+    EncodeError::new("vesc-csv", channel, message).into()
 }
 
 /// Bytes that are held back before they are written.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use logpose::bridges::mcap::{McapOptions, McapStream};
 use logpose::{Format, RowEncoder};
-use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, Problem, Sample, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Encode, EncodeError, EncodeOptions, Problem, Sample, Sink, SinkError, Time};
 
 use super::RecordError;
 
@@ -60,13 +60,33 @@ impl Form {
         }
     }
 
-    /// One at a time: an encoder does not say which of many it refused.
-    #[inline]
-    pub(super) fn sample(&mut self, sample: Sample<'_>, out: &mut Vec<u8>) -> Result<(), SinkError> {
+    /// Takes samples. Those that the format cannot represent are left out and given to `refused`.
+    pub(super) fn samples(
+        &mut self,
+        samples: &[Sample<'_>],
+        out: &mut Vec<u8>,
+        refused: &mut dyn FnMut(EncodeError),
+    ) -> Result<(), SinkError> {
         match self {
-            Self::Encoder(encoder) => Ok(encoder.samples(&[sample], out)?),
-            Self::Mcap(stream, _) => stream.samples(&[sample]),
+            Self::Encoder(encoder) => {
+                let mut rest = samples;
+                while let Err(error) = encoder.samples(rest, out) {
+                    let Some(place) = error.sample else { return Err(error.into()) };
+                    refused(error);
+                    rest = rest.get(place + 1..).unwrap_or_default();
+                }
+            }
+            // One at a time: samples may wait here for their schema, so an error does not tell which one it is about.
+            Self::Mcap(stream, _) => {
+                for sample in samples {
+                    match stream.samples(&[*sample]) {
+                        Err(SinkError::Refused(error)) => refused(error),
+                        done => done?,
+                    }
+                }
+            }
         }
+        Ok(())
     }
 
     pub(super) fn metadata(

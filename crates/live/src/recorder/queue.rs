@@ -22,11 +22,11 @@ enum Kind {
     End,
 }
 
-/// One thing that happened.
+/// What happened: samples that follow each other, or one other thing.
 pub(super) enum What<'a> {
-    Sample(Value<'a>),
-    Metadata(&'a str),
-    End,
+    Samples(&'a [Sample<'a>]),
+    Metadata(ChannelId, Time, &'a str),
+    End(ChannelId, Time),
 }
 
 impl Queue {
@@ -50,34 +50,50 @@ impl Queue {
         self.bytes.len() + self.events.len() * HEADER
     }
 
-    /// Gives everything away in the order of time; what has the same time in the order of arrival.
+    /// Gives everything away in the order of time; what has the same time in the order of arrival. What is earlier than
+    /// `last` cannot be put in order any more and comes at that time. Returns how many samples that were.
     pub(super) fn drain<E>(
         &mut self,
-        mut each: impl FnMut(ChannelId, Time, What<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        last: &mut Option<Time>,
+        mut each: impl FnMut(What<'_>) -> Result<(), E>,
+    ) -> Result<u64, E> {
         if !self.events.is_sorted_by_key(|event| event.time) {
             self.events.sort_by_key(|event| event.time);
         }
-        let mut result = Ok(());
-        for Event { time, channel, kind } in &self.events {
-            let what = match kind {
-                Kind::Sample { ty, start, end } => {
-                    let payload = self.bytes.get(*start..*end).unwrap_or_default();
-                    // It was emitted by a value of this type.
-                    let Ok(value) = Value::parse(*ty, payload, Layout::Little) else { continue };
-                    What::Sample(value)
-                }
-                Kind::Metadata(text) => What::Metadata(text),
-                Kind::End => What::End,
-            };
-            result = each(*channel, *time, what);
-            if result.is_err() {
-                break;
-            }
-        }
+        let late = self.give(last, &mut each);
         self.events.clear();
         self.bytes.clear();
-        result
+        late
+    }
+
+    fn give<E>(&self, last: &mut Option<Time>, each: &mut impl FnMut(What<'_>) -> Result<(), E>) -> Result<u64, E> {
+        let (mut samples, mut late) = (Vec::new(), 0);
+        for &Event { time, channel, ref kind } in &self.events {
+            let at = last.map_or(time, |last| time.max(last));
+            *last = Some(at);
+            if let Kind::Sample { ty, start, end } = kind {
+                late += u64::from(at != time);
+                let payload = self.bytes.get(*start..*end).unwrap_or_default();
+                // It was emitted by a value of this type.
+                if let Ok(value) = Value::parse(*ty, payload, Layout::Little) {
+                    samples.push(Sample { channel, time: at, value });
+                }
+                continue;
+            }
+            if !samples.is_empty() {
+                each(What::Samples(&samples))?;
+                samples.clear();
+            }
+            match kind {
+                Kind::Metadata(text) => each(What::Metadata(channel, at, text))?,
+                Kind::End => each(What::End(channel, at))?,
+                Kind::Sample { .. } => {}
+            }
+        }
+        if !samples.is_empty() {
+            each(What::Samples(&samples))?;
+        }
+        Ok(late)
     }
 }
 

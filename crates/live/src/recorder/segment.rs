@@ -285,37 +285,30 @@ impl Writing {
     /// Puts in order what has to be, and makes bytes of everything.
     fn seal(&mut self, form: &mut Form) -> Result<(), SinkError> {
         if let Some(mut queue) = self.queue.take() {
-            let done = queue.drain(|channel, time, what| {
-                // What is even earlier than the last flush cannot be put in order any more.
-                let at = self.last.map_or(time, |last| time.max(last));
-                self.last = Some(at);
-                match what {
-                    What::Sample(value) => {
-                        self.new_late += u64::from(at != time);
-                        let done = form.sample(Sample { channel, time: at, value }, &mut self.pending);
-                        self.outcome(done)
-                    }
-                    What::Metadata(text) => form.metadata(channel, at, text, &mut self.pending),
-                    What::End => form.end(channel, at, &mut self.pending),
-                }
+            let mut last = self.last;
+            let done = queue.drain(&mut last, |what| match what {
+                What::Samples(samples) => self.encode(form, samples),
+                What::Metadata(channel, time, text) => form.metadata(channel, time, text, &mut self.pending),
+                What::End(channel, time) => form.end(channel, time, &mut self.pending),
             });
-            self.late += self.new_late;
+            self.last = last;
             self.queue = Some(queue);
-            done?;
+            self.new_late = done?;
+            self.late += self.new_late;
         }
         form.seal(&mut self.pending)
     }
 
-    /// What a format cannot say is left out and told; only what makes it impossible to go on is an error.
-    fn outcome(&mut self, done: Result<(), SinkError>) -> Result<(), SinkError> {
-        match done {
-            Err(SinkError::Refused(error)) => {
-                self.samples = self.samples.saturating_sub(1);
-                self.refused(&error);
-                Ok(())
-            }
-            other => other,
-        }
+    /// Makes bytes of samples. What the format cannot represent is left out and reported; only what makes it impossible
+    /// to go on is an error.
+    fn encode(&mut self, form: &mut Form, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let done = form.samples(samples, &mut pending, &mut |error| {
+            self.samples = self.samples.saturating_sub(1);
+            self.refused(&error);
+        });
+        self.pending = pending;
+        done
     }
 
     fn refused(&mut self, error: &EncodeError) {
@@ -342,7 +335,8 @@ impl Into<'_> {
         }
         self.writing.told = Some(time);
         let value = Value::Int64(time.plus(epoch_ns).micros());
-        self.form.sample(Sample { channel: OWN, time, value }, &mut self.writing.pending)
+        // A number is never refused.
+        self.form.samples(&[Sample { channel: OWN, time, value }], &mut self.writing.pending, &mut |_| {})
     }
 
     fn cede(&mut self) -> Result<(), SinkError> {
@@ -391,21 +385,21 @@ impl Sink for Into<'_> {
                 _ => {}
             }
         }
+        let mut taken = Vec::with_capacity(samples.len());
         for sample in samples {
             if !self.writing.declared.get(sample.channel as usize).is_some_and(|known| *known) {
                 let message = "a sample of a channel that was not declared, or refused; it is left out";
                 self.writing.problems.push(Problem::general(Severity::Damage, "undeclared", message));
                 continue;
             }
-            self.writing.samples += 1;
-            let sample = Sample { channel: self.writing.id(sample.channel), ..*sample };
-            match &mut self.writing.queue {
-                Some(queue) => queue.sample(&sample),
-                None => {
-                    self.writing.last = self.writing.last.max(Some(sample.time));
-                    let done = self.form.sample(sample, &mut self.writing.pending);
-                    self.writing.outcome(done)?;
-                }
+            taken.push(Sample { channel: self.writing.id(sample.channel), ..*sample });
+        }
+        self.writing.samples += taken.len() as u64;
+        match &mut self.writing.queue {
+            Some(queue) => taken.iter().for_each(|sample| queue.sample(sample)),
+            None => {
+                self.writing.last = self.writing.last.max(taken.iter().map(|sample| sample.time).max());
+                self.writing.encode(self.form, &taken)?;
             }
         }
         Ok(())

@@ -232,6 +232,39 @@ fn what_a_format_cannot_say_is_left_out_and_told() {
 }
 
 #[test]
+fn a_batch_is_written_without_the_samples_that_its_format_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    for place in 0..=3 {
+        let mut files = Vec::new();
+        for (name, with_bad, one_by_one) in [("one", false, true), ("good", false, false), ("bad", true, false)] {
+            let path = folder.path().join(format!("{name}-{place}.rlog"));
+            let mut said = batch(0);
+            said.channel(0, &Channel::new("/Image", "raw")).unwrap();
+            said.channel(1, &Channel::new("/Count", "int64")).unwrap();
+            let mut batches = vec![said];
+            for nth in 0..=3 {
+                if one_by_one {
+                    batches.push(batch(nth));
+                }
+                let last = batches.last_mut().unwrap();
+                if with_bad && nth == place {
+                    put(last, 0, 10 + nth, Value::Bytes(&[1; 40_000]));
+                }
+                if nth < 3 {
+                    put(last, 1, 10 + nth, Value::Int64(nth));
+                }
+            }
+            let stats = record(&path, no_limit(), &batches);
+            assert_eq!(stats.samples, 3);
+            let refused = stats.problems.kinds().iter().find(|(code, ..)| *code == "refused").map(|(.., count)| *count);
+            assert_eq!(refused, with_bad.then_some(1));
+            files.push(std::fs::read(&path).unwrap());
+        }
+        assert!(files.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+#[test]
 fn files_split_by_size_stand_alone() {
     let folder = tempfile::tempdir().unwrap();
     for name in LOGS {

@@ -66,7 +66,7 @@ impl Rows {
     fn refusal(&self, id: ChannelId, message: String) -> SinkError {
         let name = usize::try_from(id).ok().and_then(|id| self.names.get(id));
         let channel = name.cloned().unwrap_or_else(|| format!("#{id}"));
-        EncodeError { dialect: "columns", channel, message }.into()
+        EncodeError::new("columns", channel, message).into()
     }
 }
 
@@ -78,7 +78,7 @@ impl Sink for Rows {
         }
         if id > self.names.len() {
             let message = format!("is number {id}, expected {}: channels are declared in order", self.names.len());
-            return Err(EncodeError { dialect: "columns", channel: channel.name.clone(), message }.into());
+            return Err(EncodeError::new("columns", &channel.name, message).into());
         }
         let name = if self.taken.insert(channel.name.clone()) {
             channel.name.clone()

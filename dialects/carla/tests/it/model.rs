@@ -1,7 +1,10 @@
 //! What a recording is in the model: channels, values, places, and the way back.
 
 use logpose_carla::{Carla, EventAdd, FrameStart, Position, Rotation, Vector, fuzzing};
-use logpose_core::{Confidence, Dialect, Lookup, Problems, ReadOptions, Row, Severity};
+use logpose_core::{
+    Channel, ChannelId, Confidence, Dialect, EncodeOptions, Encoding, Lookup, Problem, Problems, ReadOptions, Row,
+    Sample, Severity, Sink, SinkError, Value,
+};
 use serde_json::Value as Json;
 
 use crate::model_kit::{
@@ -431,4 +434,59 @@ fn salvage_finds_the_frames_behind_damage() {
         Carla.index(&log[20..], &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut problems).unwrap();
     assert_eq!(headless.marks.len(), 30);
     assert_eq!(headless.range(), whole.range());
+}
+
+/// Encodes every batch with samples in it that cannot be encoded: in front, in the middle, behind, and several in a row.
+struct Spoiling<'a> {
+    encoding: Encoding<'a>,
+    spoilt: Vec<ChannelId>,
+    refused: usize,
+}
+
+impl Sink for Spoiling<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        // Packets that nobody understands may hold anything.
+        if channel.type_name != "structschema" && !channel.name.contains("/packets/") {
+            self.spoilt.push(id);
+        }
+        self.encoding.channel(id, channel)
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let (front, back) = samples.split_at(samples.len() / 2);
+        let bad =
+            || self.spoilt.iter().map(|id| Sample { channel: *id, time: samples[0].time, value: Value::Bytes(b"?") });
+        let all: Vec<Sample<'_>> =
+            bad().chain(front.iter().copied()).chain(bad()).chain(back.iter().copied()).chain(bad()).collect();
+        let mut rest = &all[..];
+        while let Err(error) = self.encoding.samples(rest) {
+            let SinkError::Refused(error) = error else { panic!("{error}") };
+            let place = error.sample.expect("a place");
+            assert!(matches!(rest[place].value, Value::Bytes(b"?")), "{error}");
+            rest = &rest[place + 1..];
+            self.refused += 1;
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("{problem:?}");
+    }
+}
+
+#[test]
+fn a_refused_sample_is_named_and_leaves_no_trace() {
+    for form in [f32_form(), f64_form()] {
+        let log = drive(20, 4, form, 2);
+        let (found, _) = index(&log);
+        let mut encoder = Carla.encoder(&EncodeOptions::default()).unwrap();
+        let mut out = Vec::new();
+        encoder.begin(&mut out);
+        let encoding = Encoding { encoder: &mut *encoder, out: &mut out };
+        let mut spoiling = Spoiling { encoding, spoilt: Vec::new(), refused: 0 };
+        Carla.replay(&log, &found, &Lookup::default(), &mut spoiling).unwrap();
+        assert!(spoiling.refused > 0);
+        assert!(encoder.finish(&mut out).is_empty());
+        assert!(out == log);
+    }
 }

@@ -243,7 +243,7 @@ impl Nt4Server {
 
     fn refused(&self, id: ChannelId, message: String) -> EncodeError {
         let own = self.own.get(id as usize).and_then(Option::as_ref);
-        EncodeError { dialect: "nt4", channel: own.map(|own| own.name.clone()).unwrap_or_default(), message }
+        EncodeError::new("nt4", own.map(|own| own.name.clone()).unwrap_or_default(), message)
     }
 
     /// NetworkTables has one type for each name. A channel of the server's own that has another one changes it, for

@@ -50,7 +50,7 @@ type Items<'a> = Vec<(&'a str, &'a [u16])>;
 const DIALECT: &str = "refloat";
 
 fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
-    EncodeError { dialect: DIALECT, channel: channel.to_owned(), message: message.into() }
+    EncodeError::new(DIALECT, channel, message)
 }
 
 /// The refusal of a channel that boards tell live, and do not record.
@@ -70,6 +70,14 @@ impl Encoder {
             self.parts.push((kind, part(kind, &sample.value).map_err(at)?));
             return Ok(());
         }
+        // What may be refused comes first, so that nothing is kept of a sample that is.
+        let mut bits = 0;
+        let mut item = None;
+        match target.what {
+            What::Item(_) => item = Some(code(&sample.value).map_err(at)?),
+            What::State(state) => bits = flags(state, &sample.value).map_err(at)?.0,
+            What::Part(_) => {}
+        }
         let place = target.count;
         match self.times.get(place) {
             Some(time) if *time != sample.time => {
@@ -86,14 +94,10 @@ impl Encoder {
                 self.flags.push(0);
             }
         }
-        match &mut target.what {
-            What::Item(codes) => codes.push(code(&sample.value).map_err(at)?),
-            What::State(state) => {
-                let bits = flags(*state, &sample.value).map_err(at)?;
-                self.flags.get_mut(place).into_iter().for_each(|flags| *flags |= bits.0);
-            }
-            What::Part(_) => {}
+        if let What::Item(codes) = &mut target.what {
+            codes.extend(item);
         }
+        self.flags.get_mut(place).into_iter().for_each(|flags| *flags |= bits);
         target.count += 1;
         Ok(())
     }
@@ -343,7 +347,8 @@ impl Encode for Encoder {
     }
 
     fn samples(&mut self, samples: &[Sample<'_>], _: &mut Vec<u8>) -> Result<(), EncodeError> {
-        samples.iter().try_for_each(|sample| self.sample(sample))
+        let mut samples = samples.iter().enumerate();
+        samples.try_for_each(|(place, sample)| self.sample(sample).map_err(|error| error.of_sample(place)))
     }
 
     fn metadata(&mut self, _: ChannelId, _: Time, _: &str, _: &mut Vec<u8>) -> Result<(), EncodeError> {

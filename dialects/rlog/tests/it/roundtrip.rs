@@ -1,9 +1,10 @@
 //! Written then read is the same, for one of each and for generated ones.
 
 use logpose_core::{
-    Cursor, Dialect, EncodeError, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type, Value,
+    Channel, Cursor, Dialect, Encode, EncodeError, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type,
+    Value,
 };
-use logpose_rlog::{Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
+use logpose_rlog::{Encoder, Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
 use proptest::prelude::*;
 
 use crate::kit::{Lines, column_lines, decoded, drive, every_type, index, replayed, show};
@@ -271,6 +272,38 @@ proptest! {
     fn times_come_back(us in -1_000_000_000_000_i64..1_000_000_000_000_000, ns in 0_i64..1_000_000_000_000) {
         for time in [Time::from_micros(us), Time::from_nanos(ns)] {
             prop_assert_eq!(time_of(seconds_of(time)), Some(time));
+        }
+    }
+}
+
+#[test]
+fn a_refused_sample_is_named_and_leaves_no_trace() {
+    let long = vec![7; 40_000];
+    let at = |channel, ms, value| Sample { channel, time: Time::from_millis(ms), value };
+    let good = [at(0, 20, Value::Int64(1)), at(1, 20, Value::Bytes(b"7")), at(0, 40, Value::Int64(2))];
+    // Of another type, too long, of a channel that nobody declared, and at times that no good sample has.
+    let bad = [at(0, 10, Value::Boolean(true)), at(1, 30, Value::Bytes(&long)), at(9, 50, Value::Int64(3))];
+    for revision in [Revision::R1, Revision::R2] {
+        let encoder = || {
+            let mut encoder = Encoder::new(Options { revision, long_values: false });
+            let mut out = Vec::new();
+            encoder.begin(&mut out);
+            encoder.channel(0, &Channel::new("/Count", "int64"), &mut out).unwrap();
+            encoder.channel(1, &Channel::new("/Bytes", "raw"), &mut out).unwrap();
+            (encoder, out)
+        };
+        let (mut one, mut expected) = encoder();
+        good.iter().for_each(|sample| one.samples(&[*sample], &mut expected).unwrap());
+        let problems = one.finish(&mut expected);
+        for place in 0..=good.len() {
+            for bad in bad {
+                let mut batch = good.to_vec();
+                batch.insert(place, bad);
+                let (mut encoder, mut out) = encoder();
+                assert_eq!(encoder.samples(&batch, &mut out).unwrap_err().sample, Some(place));
+                encoder.samples(&batch[place + 1..], &mut out).unwrap();
+                assert_eq!((encoder.finish(&mut out), &out), (problems.clone(), &expected));
+            }
         }
     }
 }

@@ -195,3 +195,33 @@ fn a_time_reference_is_read_whatever_the_order_of_its_keys() {
         assert_eq!(TimeRef::from_json(bad), None);
     }
 }
+
+#[test]
+fn a_refused_sample_is_named_and_leaves_no_trace() {
+    let row = |(channel, tick, value): Row<'static>| Sample { channel, time: Time::from_nanos(tick * 100_000), value };
+    let good: Vec<Sample<'_>> = [
+        (0, 1, Value::Float(1.0)),
+        (1, 1, Value::Boolean(true)),
+        (2, 1, Value::Boolean(false)),
+        (3, 1, Value::String(b"both")),
+        (4, 1, Value::String(b"none")),
+    ]
+    .map(row)
+    .to_vec();
+    let bad = [(0, 1, Value::Float(1e9)), (0, 1, Value::String(b"fast")), (3, 1, Value::String(b"hands"))].map(row);
+    for place in 0..=good.len() {
+        for bad in bad {
+            let mut batch = good.clone();
+            batch.insert(place, bad);
+            let mut encoder = Refloat.encoder(&EncodeOptions::default()).unwrap();
+            let mut out = Vec::new();
+            for (id, (name, type_name)) in (0..).zip(ALL) {
+                encoder.channel(id, &channel(name, type_name), &mut out).unwrap();
+            }
+            assert_eq!(encoder.samples(&batch, &mut out).unwrap_err().sample, Some(place), "{bad:?}");
+            encoder.samples(&batch[place + 1..], &mut out).unwrap();
+            assert!(encoder.finish(&mut out).is_empty());
+            assert_eq!(out, super::kit::hex(super::kit::EXAMPLE));
+        }
+    }
+}
