@@ -1,5 +1,6 @@
 /** Recordings of CARLA: who is in them, and their motion around the cursor. All views of a log share one. */
 
+import { messageOf } from "../api/later";
 import { getActors, getMotion } from "../api";
 import type { CarlaActors, LogInfo } from "../api";
 import { Cast } from "./cast";
@@ -63,7 +64,7 @@ export class Recording {
       this.#rows = crowd * rate * this.#length;
       this.about = about;
     } catch (reason) {
-      this.error = reason instanceof Error ? reason.message : String(reason);
+      this.error = messageOf(reason);
     }
   }
 
@@ -98,7 +99,7 @@ export class Recording {
       this.#forget();
       this.error = null;
     } catch (reason) {
-      this.error = reason instanceof Error ? reason.message : String(reason);
+      this.error = messageOf(reason);
       this.#failed = performance.now();
       setTimeout(() => this.version++, PAUSE);
     }

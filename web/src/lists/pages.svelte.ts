@@ -1,5 +1,6 @@
 /** A stretch of many rows, as long as one can scroll through: it grows where one looks and is cut at the other end. */
 
+import { messageOf } from "../api/later";
 import { ApiError } from "../api";
 import { joinAfter, joinBefore, TICK, type Page, type Timed } from "./paging";
 
@@ -122,7 +123,7 @@ export class Pages<R extends Timed> {
     } catch (reason) {
       if (signal.aborted) return;
       this.error = {
-        message: reason instanceof Error ? reason.message : String(reason),
+        message: messageOf(reason),
         help: reason instanceof ApiError ? reason.help : null,
       };
       // Nobody wants the same error again and again.

@@ -49,7 +49,7 @@ export class Layout {
   }
 
   data(): LayoutData {
-    return { version: VERSION, tabs: $state.snapshot(this.tabs) as Tab[], current: this.current };
+    return { version: VERSION, tabs: $state.snapshot(this.tabs), current: this.current };
   }
 
   /** Reads a layout that somebody wrote. False, and nothing changes, if it is none. */

@@ -2,6 +2,7 @@
 
 import { untrack } from "svelte";
 import { postRows } from "../api";
+import { askLater, messageOf } from "../api/later";
 import type { Reference, Rows, Window } from "../api";
 import type { SeriesRef } from "../model/series";
 import { clock } from "./clock.svelte";
@@ -79,24 +80,19 @@ export function rowsOf(refs: () => SeriesRef[], window: () => Window | null, poi
       loading = false;
       return;
     }
-    const control = new AbortController();
     loading = true;
-    const timer = setTimeout(async () => {
+    return askLater(PAUSE, async (signal) => {
       try {
-        const answer = await postRows(JSON.parse(body) as Parameters<typeof postRows>[0], control.signal);
+        const answer = await postRows(JSON.parse(body) as Parameters<typeof postRows>[0], signal);
         if (key !== null) remember(key, answer);
         rows = answer;
         loading = false;
       } catch (reason) {
-        if (control.signal.aborted) return;
-        error = reason instanceof Error ? reason.message : String(reason);
+        if (signal.aborted) return;
+        error = messageOf(reason);
         loading = false;
       }
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      control.abort();
-    };
+    });
   });
 
   return {

@@ -4,6 +4,7 @@
  * draw in one request, and they hear of it when it has come.
  */
 
+import { messageOf } from "../api/later";
 import type { Reference } from "../api";
 
 /** Pixels of a tile. */
@@ -273,7 +274,7 @@ export class Tiles<T> {
         this.#evict();
       }
     } catch (error) {
-      this.trouble = error instanceof Error ? error.message : String(error);
+      this.trouble = messageOf(error);
       for (const id of ids) this.#failed.set(id, this.source.now());
       setTimeout(() => this.#schedule(), RETRY_MS + 50);
     } finally {
@@ -295,7 +296,7 @@ export class Tiles<T> {
 
   #put(key: string, id: string, tile: Tile<T>): void {
     let tiles = this.#series.get(key);
-    if (!tiles) this.#series.set(key, (tiles = new Map()));
+    if (!tiles) this.#series.set(key, (tiles = new Map<string, Tile<T>>()));
     this.#size += tile.size - (tiles.get(id)?.size ?? 0);
     tiles.set(id, tile);
   }

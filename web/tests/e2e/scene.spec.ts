@@ -78,9 +78,9 @@ test("the camera is in the address", async ({ page, open }) => {
 loud("a browser without WebGL is told so, and everything else works", async ({ page, open }) => {
   await page.addInitScript(() => {
     const { prototype } = HTMLCanvasElement;
-    const getContext = prototype.getContext as (this: HTMLCanvasElement, kind: string, more?: unknown) => unknown;
+    const getContext = Object.getOwnPropertyDescriptor(prototype, "getContext")?.value as typeof prototype.getContext;
     prototype.getContext = function (this: HTMLCanvasElement, kind: string, more?: unknown) {
-      return kind.startsWith("webgl") ? null : getContext.call(this, kind, more);
+      return kind.startsWith("webgl") ? null : getContext.call(this, kind as "2d", more);
     } as typeof prototype.getContext;
   });
   await open(["carla"], hash({}, 5));

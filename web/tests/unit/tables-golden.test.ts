@@ -25,8 +25,8 @@ interface Golden<Q, A> {
 /** The next request is answered with these bytes; what was asked is kept. */
 function answers(bytes: Uint8Array | string, status = 200): { path: string; body: unknown }[] {
   const asked: { path: string; body: unknown }[] = [];
-  vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
-    asked.push({ path, body: JSON.parse(String(init.body)) });
+  vi.stubGlobal("fetch", (path: string, init: { body: string }) => {
+    asked.push({ path, body: JSON.parse(init.body) });
     return Promise.resolve(new Response(bytes as BodyInit, { status }));
   });
   return asked;

@@ -1,5 +1,4 @@
 import type { Level } from "../../api";
-import type { SeriesRef } from "../../model/series";
 import { LEVELS, levelsOf } from "../../lists/levels";
 
 export interface EventsConfig {
@@ -24,4 +23,4 @@ export function restore(data: unknown): EventsConfig {
 }
 
 /** Events are not made of series. */
-export const add = (_config: EventsConfig, _refs: SeriesRef[]): boolean => false;
+export const add = (): boolean => false;

@@ -13,7 +13,7 @@ export interface Placed {
 }
 
 export interface Axis {
-  /** `left:voltage`: in the configuration, and the name of uPlot's scale. */
+  /** `left:voltage`, its key in the configuration. */
   key: string;
   side: "left" | "right";
   /** What it is drawn in. */

@@ -1,6 +1,7 @@
 /** Numbers beside the names: at the mark, and of a stretch of time. */
 
 import { postStats, postValues } from "../../api";
+import { askLater } from "../../api/later";
 import type { Held, Reference, Stats } from "../../api";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
@@ -54,23 +55,18 @@ export function statsOf(
       loading = false;
       return;
     }
-    const control = new AbortController();
     loading = true;
-    const timer = setTimeout(async () => {
+    return askLater(PAUSE, async (signal) => {
       try {
         const series = present.slice(0, logs.session.limits.series);
-        const answers = await postStats({ ...range, bins: 1, series }, control.signal);
+        const answers = await postStats({ ...range, bins: 1, series }, signal);
         let next = 0;
         stats = wanted.map((reference) => (reference ? (answers[next++] ?? null) : null));
         loading = false;
       } catch {
-        if (!control.signal.aborted) loading = false;
+        if (!signal.aborted) loading = false;
       }
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      control.abort();
-    };
+    });
   });
   return {
     get stats() {

@@ -181,7 +181,7 @@ export class Stage {
   /** Keeps a place in sight: the camera goes with it. The first time it looks there. */
   follow(at: Point | null): void {
     if (at) {
-      const from = this.#followed ?? (this.#controls.target.toArray() as Point);
+      const from = this.#followed ?? this.#controls.target.toArray();
       const shift = new three.Vector3(at[0] - from[0], at[1] - from[1], at[2] - from[2]);
       this.#camera.position.add(shift);
       this.#controls.target.add(shift);
@@ -191,7 +191,7 @@ export class Stage {
   }
 
   get look(): { from: Point; to: Point } {
-    return { from: this.#camera.position.toArray() as Point, to: this.#controls.target.toArray() as Point };
+    return { from: this.#camera.position.toArray(), to: this.#controls.target.toArray() };
   }
 
   set look({ from, to }: { from: Point; to: Point }) {

@@ -18,7 +18,9 @@ export const empty = (): SqlConfig => ({ sql: "", history: [], tables: true, plo
 
 export function restore(data: unknown): SqlConfig {
   const { sql, history, tables, plot } = (data ?? {}) as Record<string, unknown>;
-  const asked = Array.isArray(history) ? history.filter((one) => typeof one === "string" && one.trim() !== "") : [];
+  const asked = Array.isArray(history)
+    ? history.filter((one): one is string => typeof one === "string" && one.trim() !== "")
+    : [];
   return {
     sql: typeof sql === "string" ? sql : "",
     history: asked.slice(0, REMEMBERED),

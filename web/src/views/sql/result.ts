@@ -16,7 +16,7 @@ export function columnsOf(table: Table): Column[] {
   return table.schema.fields.flatMap((field, place) => {
     const vector = table.getChildAt(place);
     return vector
-      ? [{ name: field.name, type: typeName(field.type), numeric: isNumber(field.type), vector, field }]
+      ? [{ name: field.name, type: typeName(typeOf(field)), numeric: isNumber(typeOf(field)), vector, field }]
       : [];
   });
 }
@@ -34,10 +34,13 @@ function typeName(type: DataType): string {
   if (DataType.isList(type) || DataType.isFixedSizeList(type)) return `list of ${typeName(listed(type))}`;
   if (DataType.isStruct(type)) return "struct";
   if (DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isBinaryView(type)) return "bytes";
-  return String(type).toLowerCase();
+  return (type as { toString(): string }).toString().toLowerCase();
 }
 
-const listed = (type: { children: Field[] }): DataType => type.children[0]?.type ?? new Null();
+const listed = (type: { children: Field[] }): DataType => (type.children[0] ? typeOf(type.children[0]) : new Null());
+
+/** Arrow types the type of a field as `any`. */
+const typeOf = (field: Field): DataType => field.type as DataType;
 
 /** A value as text, exactly; nothing for null. */
 export function exact(value: unknown, type: DataType): string | null {
@@ -58,7 +61,7 @@ function textOf(value: unknown, type: DataType, number: (value: number) => strin
   if (DataType.isList(type) || DataType.isFixedSizeList(type)) return elements(value, listed(type), number);
   if (typeof value === "number") return number(value);
   if (value instanceof Uint8Array) return [...value].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  return String(value);
+  return typeof value === "string" || typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
 function moment(value: unknown): string {
@@ -68,7 +71,9 @@ function moment(value: unknown): string {
 
 function fields(value: unknown, children: Field[], number: (value: number) => string): string {
   const record = value as Record<string, unknown>;
-  const texts = children.map((child) => `${child.name}: ${textOf(record[child.name], child.type, number) ?? "null"}`);
+  const texts = children.map(
+    (child) => `${child.name}: ${textOf(record[child.name], typeOf(child), number) ?? "null"}`,
+  );
   return `{${texts.join(", ")}}`;
 }
 
@@ -89,7 +94,7 @@ function decimal(value: unknown, scale: number): string {
 
 /** A column as numbers; NaN where there is none. */
 export function numbersOf({ vector, field }: Column): Float64Array {
-  const { type } = field;
+  const type = typeOf(field);
   return Float64Array.from({ length: vector.length }, (_, place) => {
     const value: unknown = vector.get(place);
     if (value === null || value === undefined) return NaN;
@@ -118,7 +123,7 @@ export function drawable(columns: Column[]): Drawable | null {
 }
 
 function isTime({ name, numeric, field }: Column): boolean {
-  if (DataType.isTimestamp(field.type)) return true;
+  if (DataType.isTimestamp(typeOf(field))) return true;
   return numeric && /^(time|t|start|bucket|seconds)$/i.test(name);
 }
 
@@ -135,20 +140,22 @@ export function placeOf(message: string, sql: string): { start: number; end: num
   return { start, end: start + word.length };
 }
 
+type Sortable = number | bigint | string | null;
+
 /** The order of rows by a column. */
 export function ordered({ vector, field }: Column, down: boolean): number[] {
-  const values = Array.from({ length: vector.length }, (_, place) => {
+  const values = Array.from({ length: vector.length }, (_, place): Sortable => {
     const value: unknown = vector.get(place);
-    return typeof value === "number" || typeof value === "bigint" ? value : exact(value, field.type);
+    return typeof value === "number" || typeof value === "bigint" ? value : exact(value, typeOf(field));
   });
-  const compare = (a: unknown, b: unknown): number => {
+  const compare = (a: Sortable, b: Sortable): number => {
     // Nothing comes last, whichever way it goes.
     if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
     const sign = down ? -1 : 1;
     if (typeof a === "string" || typeof b === "string") {
       return sign * String(a).localeCompare(String(b), undefined, { numeric: true });
     }
-    return (a as number) < (b as number) ? -sign : (a as number) > (b as number) ? sign : 0;
+    return a < b ? -sign : a > b ? sign : 0;
   };
-  return values.map((_, place) => place).sort((a, b) => compare(values[a], values[b]) || a - b);
+  return values.map((_, place) => place).sort((a, b) => compare(values[a] ?? null, values[b] ?? null) || a - b);
 }
