@@ -10,7 +10,12 @@ DEV := $(shell clippy-driver --version >/dev/null 2>&1 && echo RUSTC_WORKSPACE_W
 	CLIPPY_ARGS=$(if $(CI),-Dwarnings) $(CARGO)
 LOGPOSE := $(CURDIR)/target/debug/logpose
 # nextest runs the tests of all crates side by side; plain `cargo test` does the same more slowly.
-RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run --no-fail-fast" || echo "test --no-fail-fast")
+NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
+RUN_TESTS := $(if $(NEXTEST),nextest run,test --tests) --no-fail-fast
+# Tests that need the corpus of real logs are marked as ignored; where there is a corpus they run too. CORPUS=none leaves
+# them out.
+CORPUS := $(wildcard $(or $(LOGPOSE_CORPUS),../shared/corpus)/wpilog)
+RUN_IGNORED := $(if $(filter-out none,$(CORPUS)),$(if $(NEXTEST),--run-ignored all,-- --include-ignored))
 VENV := .venv/bin
 WEB := crates/server/dist/index.html
 # What is built here carries the viewer, or is not built.
@@ -18,7 +23,7 @@ export LOGPOSE_WEB := require
 export CARGO PYTHON NPM
 
 .NOTPARALLEL:
-.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package windows macos fuzz fuzz-all bench bench-live bench-view bench-web ci clean
+.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package windows macos fuzz fuzz-all bench bench-live bench-view bench-web ci no-corpus clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -52,7 +57,7 @@ layers: ## checks who depends on whom
 	@sh scripts/layers.sh $(DIALECTS)
 
 rust-tests: $(WEB)
-	$(DEV) $(RUN_TESTS) --workspace --locked
+	$(DEV) $(RUN_TESTS) --workspace --locked $(RUN_IGNORED)
 
 doc-tests: $(WEB)
 	$(DEV) test --workspace --locked --doc --quiet
@@ -128,8 +133,14 @@ bench-web: $(WEB) ## frames a second of graphs with 10 channels of 100,000 and o
 ci: export CI := 1
 ci: export CARGO_INCREMENTAL := 0
 ci: export FUZZ_SEED := 1
+# Green means that the real logs were read too, so without them nothing begins.
+ci: $(if $(CORPUS),,no-corpus)
 ci: ## what .ci/run calls: the demo, all tests with warnings as errors, ten seconds of each fuzz target; then where the time went
 	@bash scripts/steps.sh tools format-check layers web demo web-tests rust-tests doc-tests peers viewer package fuzz-all
+
+no-corpus:
+	@echo "make ci: there is no corpus of real logs at $(or $(LOGPOSE_CORPUS),../shared/corpus): LOGPOSE_CORPUS names its folder, CORPUS=none tests on fixtures/ alone" >&2
+	@exit 1
 
 clean:
 	$(CARGO) clean

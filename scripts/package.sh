@@ -17,7 +17,7 @@ fail() { echo "package: $*" >&2; exit 1; }
 [ -f crates/server/dist/index.html ] || fail "the viewer's page is missing: run 'make web'"
 rm -rf "$scratch"
 mkdir -p "$scratch"
-pack() { cargo package --workspace --exclude logpose-bench --no-verify --allow-dirty --quiet --target-dir "$scratch/target" "$@"; }
+pack() { cargo package --workspace --exclude logpose-bench --exclude logpose-testkit --no-verify --allow-dirty --quiet --target-dir "$scratch/target" "$@"; }
 # With the network cargo asks for news of the registry once a package, which takes most of a minute.
 pack --offline 2>/dev/null || pack
 

@@ -1,7 +1,6 @@
 //! Captures of real peers from the shared corpus, which is not part of this repository.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 
 use logpose_core::Time;
 use logpose_driverstation::fuzzing;
@@ -9,6 +8,7 @@ use logpose_driverstation::wire::{
     CONTROL_PORT, Control, ControlTag, Messages, STATUS_PORT, Status, StatusTag, TCP_PORT, Tags, ToRobot, ToStation,
     plausible,
 };
+use logpose_testkit::corpus_file;
 
 use crate::kit::Play;
 
@@ -19,16 +19,6 @@ struct Piece {
     from: u16,
     to: u16,
     bytes: Vec<u8>,
-}
-
-fn capture(name: &str) -> Option<Vec<u8>> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or_else(beside, PathBuf::from).join("ds");
-    let found = std::fs::read(folder.join(name));
-    if found.is_err() {
-        println!("skipped: no corpus at {}", folder.display());
-    }
-    found.ok()
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -179,8 +169,9 @@ fn counts(play: &Play) -> BTreeMap<&str, usize> {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn a_roborio_2_and_its_station_connect() {
-    let Some(file) = capture("rio2_2024_connect_ds_only.pcapng") else { return };
+    let file = corpus_file("ds/rio2_2024_connect_ds_only.pcapng");
     let (frames, count, play) = walk(&file);
     assert_eq!(frames, 855);
     assert_eq!(count, Count { control: 255, status: 251, to_robot: 4, to_station: 1672, other: 0 });
@@ -200,8 +191,9 @@ fn a_roborio_2_and_its_station_connect() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_simulator_of_wpilib_and_a_station() {
-    let Some(file) = capture("wpilib_sim_2026_station.pcap") else { return };
+    let file = corpus_file("ds/wpilib_sim_2026_station.pcap");
     let (frames, count, play) = walk(&file);
     assert_eq!(frames, 734);
     assert_eq!(count, Count { control: 318, status: 318, to_robot: 11, to_station: 0, other: 87 });
@@ -224,8 +216,9 @@ fn the_simulator_of_wpilib_and_a_station() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn messages_are_found_in_the_middle_of_a_stream() {
-    let Some(file) = capture("rio2_2024_connect_ds_only.pcapng") else { return };
+    let file = corpus_file("ds/rio2_2024_connect_ds_only.pcapng");
     let (_, pieces) = pieces(&file);
     let segments = pieces.iter().filter(|piece| !piece.udp && piece.from == TCP_PORT && !piece.bytes.is_empty());
     // Where messages begin, and where segments do.

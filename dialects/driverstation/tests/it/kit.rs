@@ -1,22 +1,9 @@
 //! What the tests share.
 
-use std::fmt::Write;
-
-use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Time, Value};
 use logpose_driverstation::Mapper;
-
-/// Bytes as the specification writes them: hex in pairs, text in quotes.
-pub(crate) fn bytes(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (i, part) in text.split('"').enumerate() {
-        if i % 2 == 1 {
-            out.extend_from_slice(part.as_bytes());
-        } else {
-            out.extend(part.split_whitespace().map(|pair| u8::from_str_radix(pair, 16).unwrap()));
-        }
-    }
-    out
-}
+pub(crate) use logpose_testkit::hex as bytes;
+use logpose_testkit::{Literal, Show};
 
 /// Datagrams and messages of section 11: to the robot and to the station, by UDP and, without their sizes, by TCP.
 pub(crate) struct Samples {
@@ -71,74 +58,21 @@ pub(crate) fn samples() -> Samples {
     }
 }
 
-/// A sink that writes everything down: a line a sample, `12.345 name value`.
-#[derive(Default)]
-pub(crate) struct Lines {
-    pub(crate) channels: Vec<Channel>,
-    pub(crate) lines: Vec<String>,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) calls: usize,
-}
+/// What came, a line a sample: `12.345 name value`.
+pub(crate) type Lines = logpose_testkit::Lines<Shown>;
 
-impl Lines {
-    /// The samples of channels whose name begins so.
-    pub(crate) fn of(&self, name: &str) -> Vec<&str> {
-        let begins = |line: &&String| line.split(' ').nth(1).is_some_and(|found| found.starts_with(name));
-        self.lines.iter().filter(begins).map(String::as_str).collect()
-    }
+/// Numbers as literals, texts as they are, bytes without blanks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shown;
 
-    /// The values of one channel.
-    pub(crate) fn values(&self, name: &str) -> Vec<&str> {
-        let value = |line: &&str| line.split(' ').nth(1) == Some(name);
-        self.of(name).into_iter().filter(value).map(|line| line.splitn(3, ' ').nth(2).unwrap()).collect()
-    }
-
-    pub(crate) fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.lines)
-    }
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        assert_eq!(id as usize, self.channels.len());
-        self.channels.push(channel.clone());
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.calls += 1;
-        for sample in samples {
-            let channel = &self.channels[sample.channel as usize];
-            assert_eq!(channel.ty(), sample.value.ty(), "{}", channel.name);
-            self.lines.push(format!("{} {} {}", sample.time, channel.name, show(&sample.value)));
+impl Show for Shown {
+    fn show(value: &Value<'_>) -> String {
+        match value {
+            Value::String(text) => String::from_utf8_lossy(text).into_owned(),
+            Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            Value::BooleanArray(bytes) => format!("{bytes:?}"),
+            value => Literal::show(value),
         }
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-}
-
-fn show(value: &Value<'_>) -> String {
-    fn list<T: std::fmt::Debug>(items: impl Iterator<Item = T>) -> String {
-        format!("{:?}", items.collect::<Vec<_>>())
-    }
-    match value {
-        Value::Boolean(value) => value.to_string(),
-        Value::Int64(number) => number.to_string(),
-        Value::Float(number) => format!("{number:?}"),
-        Value::Double(number) => format!("{number:?}"),
-        Value::String(text) => String::from_utf8_lossy(text).into_owned(),
-        Value::Bytes(bytes) => bytes.iter().fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").unwrap();
-            text
-        }),
-        Value::BooleanArray(bytes) => list(bytes.iter()),
-        Value::Int64Array(numbers) => list(numbers.iter()),
-        Value::FloatArray(numbers) => list(numbers.iter()),
-        Value::DoubleArray(numbers) => list(numbers.iter()),
-        Value::StringArray(_) => unreachable!("no channel has them"),
     }
 }
 

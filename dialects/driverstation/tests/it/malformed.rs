@@ -49,7 +49,7 @@ fn a_packet_shorter_than_its_header_is_one_problem_and_no_record() {
         assert_eq!((play.sink.lines.len(), play.sink.problems.len()), (0, 1));
         // It was no packet that could be lost.
         play.reply(1, 0);
-        assert!(play.sink.of("/ds/trip_time").is_empty() && play.sink.of("/ds/lost").is_empty());
+        assert!(play.sink.below("/ds/trip_time").is_empty() && play.sink.below("/ds/lost").is_empty());
     }
 }
 

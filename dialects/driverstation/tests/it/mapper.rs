@@ -20,9 +20,9 @@ fn what_does_not_change_is_told_once() {
             "0.000 /ds/control/station blue 2",
         ]
     );
-    assert_eq!(play.sink.calls, 1, "the samples of one packet come in one call");
+    assert_eq!(play.sink.batches, 1, "the samples of one packet come in one call");
     play.mapper.control(ms(20), 0, &enabled, &mut play.sink).unwrap();
-    assert_eq!((play.sink.take(), play.sink.calls), (vec![], 1));
+    assert_eq!((play.sink.take(), play.sink.batches), (vec![], 1));
     play.mapper.control(ms(40), 0, &bytes("00 03 01 82 10 04"), &mut play.sink).unwrap();
     let changed = ["0.040 /ds/control/enabled false", "0.040 /ds/control/estop true", "0.040 /ds/control/bits 130"];
     assert_eq!(play.sink.take(), changed);
@@ -64,10 +64,10 @@ fn replies_give_trip_times_and_verdicts() {
         play.send(20 * i64::from(n), n);
         play.reply(20 * i64::from(n) + 2, n);
     }
-    assert_eq!(play.sink.of("/ds/trip_time")[0], "0.002 /ds/trip_time 0.002");
+    assert_eq!(play.sink.below("/ds/trip_time")[0], "0.002 /ds/trip_time 0.002");
     assert_eq!(play.sink.values("/ds/trip_time"), ["0.002"; 3]);
     let told = ["0.000 /ds/lost false", "0.020 /ds/lost false", "0.040 /ds/lost false"];
-    assert_eq!(play.sink.of("/ds/lost"), told);
+    assert_eq!(play.sink.below("/ds/lost"), told);
     assert_eq!(play.sink.values("/ds/packet_loss"), ["0.0"; 3]);
 }
 
@@ -80,10 +80,10 @@ fn a_packet_is_lost_after_a_quarter_of_a_second_and_later_ones_wait_for_its_verd
     play.send(40, 3);
     play.reply(42, 3);
     play.reach(269);
-    assert_eq!(play.sink.of("/ds/lost"), ["0.000 /ds/lost false"]);
+    assert_eq!(play.sink.below("/ds/lost"), ["0.000 /ds/lost false"]);
     play.reach(270);
     let told = ["0.000 /ds/lost false", "0.020 /ds/lost true", "0.040 /ds/lost false"];
-    assert_eq!(play.sink.of("/ds/lost"), told);
+    assert_eq!(play.sink.below("/ds/lost"), told);
     assert_eq!(play.sink.values("/ds/packet_loss"), ["0.0", "0.5", "0.3333333333333333"]);
 }
 
@@ -95,7 +95,7 @@ fn replies_out_of_order_are_judged_in_the_order_of_sending() {
     for n in [4, 2, 3, 1] {
         play.reply(85, n);
     }
-    let times: Vec<_> = play.sink.of("/ds/lost").iter().map(|line| line[..5].to_owned()).collect();
+    let times: Vec<_> = play.sink.below("/ds/lost").iter().map(|line| line[..5].to_owned()).collect();
     assert_eq!(times, ["0.000", "0.020", "0.040", "0.060", "0.080"]);
     assert_eq!(play.sink.values("/ds/lost"), ["false"; 5]);
     assert_eq!(play.sink.values("/ds/trip_time"), ["0.081", "0.005", "0.045", "0.025", "0.065"]);
@@ -109,8 +109,8 @@ fn a_late_reply_has_a_trip_time_and_changes_no_verdict() {
     play.send(20, 2);
     // Nobody asked in between: the verdict is the same as if somebody had.
     play.reply(520, 2);
-    assert_eq!(play.sink.of("/ds/lost"), ["0.000 /ds/lost false", "0.020 /ds/lost true"]);
-    assert_eq!(play.sink.of("/ds/trip_time"), ["0.001 /ds/trip_time 0.001", "0.520 /ds/trip_time 0.5"]);
+    assert_eq!(play.sink.below("/ds/lost"), ["0.000 /ds/lost false", "0.020 /ds/lost true"]);
+    assert_eq!(play.sink.below("/ds/trip_time"), ["0.001 /ds/trip_time 0.001", "0.520 /ds/trip_time 0.5"]);
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn a_packet_that_was_seen_twice_is_answered_twice() {
 fn packets_before_the_first_reply_are_not_lost() {
     let mut play = Play::default();
     (0..100).for_each(|n| play.send(20 * i64::from(n), n));
-    assert!(play.sink.of("/ds/lost").is_empty());
+    assert!(play.sink.below("/ds/lost").is_empty());
     play.reply(1981, 99);
-    assert_eq!(play.sink.of("/ds/lost"), ["1.980 /ds/lost false"]);
+    assert_eq!(play.sink.below("/ds/lost"), ["1.980 /ds/lost false"]);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn a_reply_to_a_packet_that_was_not_seen_begins_the_count_too() {
     play.reply(1, 10);
     play.send(20, 12);
     play.reach(1000);
-    assert_eq!(play.sink.of("/ds/lost"), ["0.020 /ds/lost true"]);
-    assert!(play.sink.of("/ds/trip_time").is_empty());
+    assert_eq!(play.sink.below("/ds/lost"), ["0.020 /ds/lost true"]);
+    assert!(play.sink.below("/ds/trip_time").is_empty());
 }
 
 #[test]
@@ -216,13 +216,13 @@ fn a_robot_that_is_silent_for_a_second_is_gone_since_then() {
     play.send(0, 1);
     play.reply(5, 1);
     play.reach(1005);
-    assert_eq!(play.sink.of("/ds/connected"), ["0.005 /ds/connected true"]);
+    assert_eq!(play.sink.below("/ds/connected"), ["0.005 /ds/connected true"]);
     play.send(1020, 2);
-    assert_eq!(play.sink.of("/ds/connected").last(), Some(&"1.005 /ds/connected false"));
+    assert_eq!(play.sink.below("/ds/connected").last(), Some(&"1.005 /ds/connected false"));
     play.reach(9000);
     play.reply(9001, 3);
     let told = ["0.005 /ds/connected true", "1.005 /ds/connected false", "9.001 /ds/connected true"];
-    assert_eq!(play.sink.of("/ds/connected"), told);
+    assert_eq!(play.sink.below("/ds/connected"), told);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_robot_that_never_answers_is_known_to_be_gone_after_a_second() {
     play.reach(0);
     assert!(play.sink.lines.is_empty());
     (0..100).for_each(|n| play.send(20 * i64::from(n), n));
-    assert_eq!(play.sink.of("/ds/connected"), ["1.000 /ds/connected false"]);
+    assert_eq!(play.sink.below("/ds/connected"), ["1.000 /ds/connected false"]);
 }
 
 #[test]
@@ -244,9 +244,9 @@ fn at_the_end_only_what_is_known_is_told() {
     play.reply(62, 2);
     play.mapper.finish(&mut play.sink).unwrap();
     // Packets 1 and 3 still had time.
-    assert_eq!(play.sink.of("/ds/lost"), ["0.000 /ds/lost false", "0.040 /ds/lost false"]);
+    assert_eq!(play.sink.below("/ds/lost"), ["0.000 /ds/lost false", "0.040 /ds/lost false"]);
     play.mapper.finish(&mut play.sink).unwrap();
-    assert_eq!(play.sink.of("/ds/lost").len(), 2);
+    assert_eq!(play.sink.below("/ds/lost").len(), 2);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn sticks_come_and_go() {
     send(80, "01 0c");
     send(100, "01 0c 04 0c 00 00 00");
     assert_eq!(
-        play.sink.of("/ds/joystick"),
+        play.sink.below("/ds/joystick"),
         [
             "0.020 /ds/joystick/1/axes [1.0]",
             "0.020 /ds/joystick/1/buttons [1, 1]",
@@ -312,7 +312,7 @@ fn outputs_of_sticks_end_when_they_are_left_out() {
     say(40, "01 01 09 01 80 00 00 05 00 00 ff ff");
     say(60, "");
     assert_eq!(
-        play.sink.of("/ds/joystick"),
+        play.sink.below("/ds/joystick"),
         [
             "0.020 /ds/joystick/1/outputs 2147483653",
             "0.020 /ds/joystick/1/rumble [0.0, 1.0]",
@@ -392,7 +392,7 @@ fn tags_of_both_directions_and_messages_have_their_channels() {
     assert_eq!(sink.values("/ds/pd/total_current"), ["960.0", "1209.4375"]);
     assert_eq!(sink.values("/ds/pd/current/1"), ["8.0", "6.25"]);
     assert_eq!(sink.values("/ds/pd/current/23"), ["15.9375"]);
-    let channel = |name: &str| sink.channels.iter().find(|channel| channel.name == name).unwrap();
+    let channel = |name: &str| sink.named(name);
     let current = channel("/ds/pd/current/23");
     assert_eq!(current.family, Some(("pd_current".to_owned(), "23".to_owned())));
     assert_eq!(current.unit.as_deref(), Some("A"));

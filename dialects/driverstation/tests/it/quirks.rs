@@ -76,7 +76,7 @@ fn a_slot_without_a_stick_has_two_forms_and_both_come_back() {
     assert!(matches!(tags[1], ControlTag::Joystick(Some(stick)) if stick.is_absent()));
     let mut play = Play::default();
     play.mapper.control(ms(0), 0, &datagram, &mut play.sink).unwrap();
-    assert!(play.sink.of("/ds/joystick").is_empty(), "where there never was a stick there is no channel");
+    assert!(play.sink.below("/ds/joystick").is_empty(), "where there never was a stick there is no channel");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn usage_reports_begin_where_their_mark_is() {
 fn the_battery_is_nonsense_while_the_date_is_wanted() {
     let mut play = Play::default();
     play.mapper.status(ms(0), 0, &bytes("00 01 01 00 11 25 60 01"), &mut play.sink).unwrap();
-    assert!(play.sink.of("/ds/battery").is_empty());
+    assert!(play.sink.below("/ds/battery").is_empty());
     play.mapper.status(ms(20), 0, &bytes("00 02 01 00 11 09 15 00"), &mut play.sink).unwrap();
-    assert_eq!(play.sink.of("/ds/battery"), ["0.020 /ds/battery 9.08203125"]);
+    assert_eq!(play.sink.below("/ds/battery"), ["0.020 /ds/battery 9.08203125"]);
 }

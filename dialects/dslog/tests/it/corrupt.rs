@@ -2,20 +2,17 @@
 
 use logpose_core::{Dialect, Problems, ReadOptions, Severity};
 use logpose_dslog::{Dslog, Version};
+use logpose_testkit::with;
 
-use crate::kit::{PDH, PDP, TEXTS, bless, events, fixtures, hex, log, record, run, workspace};
+use crate::golden::FIXTURES;
+use crate::kit::{PDH, PDP, TEXTS, events, hex, log, record, run};
 
 /// File, what it is made of, and what reading it finds: the problem's code, place and length and how many records there
 /// are, or an error's code and message.
-struct Case {
-    file: &'static str,
-    make: fn() -> Vec<u8>,
+pub(crate) struct Case {
+    pub(crate) file: &'static str,
+    pub(crate) make: fn() -> Vec<u8>,
     found: Result<(&'static str, u64, u64, u64), (&'static str, &'static str)>,
-}
-
-fn with(mut log: Vec<u8>, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    change(&mut log);
-    log
 }
 
 fn v3() -> Vec<u8> {
@@ -26,7 +23,7 @@ fn v4() -> Vec<u8> {
     log(Version::V4, &run(&hex(PDH), b""))
 }
 
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case {
         file: "short.dslog",
         make: || v4()[..19].to_vec(),
@@ -102,16 +99,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn every_corrupt_file_shows_its_problem() {
-    let folder = workspace().join("fixtures/dslog/corrupt");
-    if bless() {
-        CASES.iter().for_each(|case| std::fs::write(folder.join(case.file), (case.make)()).unwrap());
-    }
-    let files = fixtures("corrupt");
-    assert_eq!(files.len(), CASES.len());
     let mut wrong = Vec::new();
     for case in CASES {
-        let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
-        assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
+        let log = &FIXTURES.log("corrupt", case.file);
         let mut problems = Problems::default();
         match (Dslog.index(log, &ReadOptions::default(), &mut problems), &case.found) {
             (Err(error), Err((code, message))) if error.code == *code && error.message == *message => {}
@@ -134,7 +124,7 @@ fn every_corrupt_file_shows_its_problem() {
 
 #[test]
 fn padding_is_no_brownout() {
-    for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| name.contains("padding")) {
+    for (name, log) in FIXTURES.logs("corrupt").into_iter().filter(|(name, _)| name.contains("padding")) {
         let found = logpose_dslog::summary(Some(&log), None);
         assert_eq!((found.brownouts, found.records), (1, 15), "{name}");
     }
@@ -143,7 +133,7 @@ fn padding_is_no_brownout() {
 #[test]
 fn what_is_whole_can_be_saved() {
     // Zeros are at the end once what stands behind them is gone, and then they are no records.
-    for (name, log) in fixtures("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
+    for (name, log) in FIXTURES.logs("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
         let mut problems = Problems::default();
         let Ok(index) = Dslog.index(&log, &ReadOptions::default(), &mut problems) else {
             assert!(Dslog.mend(&log).is_none(), "{name}");

@@ -1,15 +1,20 @@
 //! Every file in `fixtures/dslog/valid` equals its dump.
 
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
-
-use logpose_core::{Confidence, Dialect, ReadOptions, Severity};
+use logpose_core::{Confidence, Dialect, Severity};
 use logpose_dslog::{Dslog, Version};
+use logpose_testkit::{Fixtures, check_dump_from_anywhere};
 
-use crate::kit::{PDH, PDP, TEXTS, bless, events, fixtures, header, hex, index, log, run, workspace};
+use crate::corrupt::CASES;
+use crate::kit::{PDH, PDP, TEXTS, events, header, hex, index, log, run};
 
-/// Our own files; `LOGPOSE_BLESS=1` writes them anew.
-fn ours() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "dslog", make: all };
+
+fn all() -> Vec<(String, Vec<u8>)> {
+    let valid = valid().into_iter().map(|(name, log)| (format!("valid/{name}"), log));
+    valid.chain(CASES.iter().map(|case| (format!("corrupt/{}", case.file), (case.make)()))).collect()
+}
+
+fn valid() -> Vec<(&'static str, Vec<u8>)> {
     let (pdp, pdh) = (hex(PDP), hex(PDH));
     let mut moved = pdh.clone();
     moved[0] = 10;
@@ -28,34 +33,16 @@ fn ours() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-pub(crate) fn dump(log: &[u8]) -> String {
-    let mut text = String::new();
-    let end = Dslog.records(log, &ReadOptions::default(), 0, &mut |line| {
-        writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
-        ControlFlow::Continue(())
-    });
-    if let Err(error) = end {
-        writeln!(text, "{error}").unwrap();
-    }
-    text
-}
-
-fn dump_name(name: &str) -> String {
-    format!("{name}.txt")
+#[test]
+fn every_fixture_is_what_this_code_makes() {
+    FIXTURES.check();
+    FIXTURES.check_readme();
 }
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    let folder = workspace().join("fixtures/dslog/valid");
-    if bless() {
-        for (name, log) in ours() {
-            std::fs::write(folder.join(name), &log).unwrap();
-            std::fs::write(folder.join(dump_name(name)), dump(&log)).unwrap();
-        }
-    }
-    for (name, log) in fixtures("valid") {
-        let expected = std::fs::read_to_string(folder.join(dump_name(&name))).unwrap();
-        assert_eq!(dump(&log), expected, "{name}");
+    FIXTURES.check_dumps(&Dslog);
+    for (name, log) in FIXTURES.logs("valid") {
         assert_eq!(Dslog.sniff(&log), Confidence::Yes, "{name}");
         let (_, problems) = index(&log);
         assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
@@ -63,26 +50,9 @@ fn every_valid_file_equals_its_dump() {
 }
 
 #[test]
-fn our_files_are_what_this_test_makes() {
-    let found = fixtures("valid");
-    for (name, log) in ours() {
-        let file = found.iter().find(|(file, _)| file == name);
-        assert!(file.is_some_and(|(_, bytes)| *bytes == log), "{name}: run with LOGPOSE_BLESS=1");
-    }
-}
-
-#[test]
 fn a_dump_can_begin_in_the_middle() {
-    let log = events(Version::V4, TEXTS);
-    let all = dump(&log);
-    let from = all.lines().nth(5).unwrap();
-    let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
-    let mut first = None;
-    Dslog
-        .records(&log, &ReadOptions::default(), at, &mut |line| {
-            first = Some(line.text.to_string());
-            ControlFlow::Break(())
-        })
-        .unwrap();
-    assert!(from.ends_with(&first.unwrap()), "{from}");
+    for (name, log) in FIXTURES.logs("valid") {
+        println!("{name}"); // shown if the next line panics
+        check_dump_from_anywhere(&Dslog, &log);
+    }
 }

@@ -1,51 +1,11 @@
-//! What several tests need: folders, sample logs, what a log holds as lines.
+//! What several tests need: sample logs, what a log holds as lines.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use logpose_core::{
-    Channel, ChannelId, Dialect, Index, Layout, Lookup, Problems, ReadOptions, Sample, Sink, SinkError, Value,
-};
+use logpose_core::{Index, Problems};
 use logpose_dslog::{Dslog, Event, Header, Record, Stamp, Status, Version};
-
-pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-pub(crate) fn bless() -> bool {
-    std::env::var_os("LOGPOSE_BLESS").is_some()
-}
-
-/// The files of a folder of fixtures.
-pub(crate) fn fixtures(kind: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = workspace().join("fixtures/dslog").join(kind);
-    let mut found: Vec<_> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_none_or(|extension| extension != "txt"))
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()))
-        .collect();
-    found.sort();
-    assert!(!found.is_empty(), "no files in {}", folder.display());
-    found
-}
-
-/// The real files of the shared corpus, which is not part of this repository.
-pub(crate) fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("LOGPOSE_CORPUS")
-        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from)
-        .join("ds");
-    if !folder.join("expected.json").is_file() {
-        println!("skipped: no corpus at {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-/// Bytes of a line of hexadecimal numbers.
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
+pub(crate) use logpose_testkit::hex;
+use logpose_testkit::{Lines, Plain, replayed};
 
 pub(crate) const PDP: &str = "00 03 01 00 44 11 05 81 40 07 01 40 50 12 05 01 30 05 01 60 44 10 ff a4 58";
 pub(crate) const PDH: &str =
@@ -129,50 +89,18 @@ pub(crate) const TEXTS: &[(i64, &[u8])] = &[
 ];
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
-    let mut problems = Problems::default();
-    let index = Dslog.index(log, &ReadOptions::default(), &mut problems).expect("an index");
-    (index, problems)
+    logpose_testkit::index(&Dslog, log)
 }
 
 /// The samples of a log by channel, as texts: time in seconds and value.
 pub(crate) fn lines(log: &[u8]) -> BTreeMap<String, Vec<String>> {
-    let mut lines = Lines::default();
-    Dslog.replay(log, &index(log).0, &Lookup::default(), &mut lines).unwrap();
-    lines.lines
-}
-
-#[derive(Default)]
-struct Lines {
-    names: BTreeMap<ChannelId, String>,
-    lines: BTreeMap<String, Vec<String>>,
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        assert!(self.names.insert(id, channel.name.clone()).is_none(), "{} is declared twice", channel.name);
-        Ok(())
+    let all: Lines<Plain> = replayed(&Dslog, log, &index(log).0);
+    let mut lines: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in all.lines {
+        let (time, rest) = line.split_once(' ').unwrap();
+        let channel = all.channels.values().find(|channel| rest.starts_with(&format!("{} ", channel.name))).unwrap();
+        let value = &rest[channel.name.len() + 1..];
+        lines.entry(channel.name.clone()).or_default().push(format!("{time} {value}"));
     }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        for sample in samples {
-            let name = self.names.get(&sample.channel).expect("a channel is declared before its samples");
-            let line = format!("{} {}", sample.time, show(&sample.value));
-            self.lines.entry(name.clone()).or_default().push(line);
-        }
-        Ok(())
-    }
-}
-
-fn show(value: &Value<'_>) -> String {
-    match value {
-        Value::Boolean(x) => x.to_string(),
-        Value::Int64(x) => x.to_string(),
-        Value::Double(x) => x.to_string(),
-        Value::String(text) => String::from_utf8_lossy(text).into_owned(),
-        value => {
-            let mut bytes = Vec::new();
-            value.emit(Layout::Little, &mut bytes);
-            format!("{bytes:02x?}")
-        }
-    }
+    lines
 }

@@ -3,8 +3,8 @@
 use logpose_core::{Confidence, Dialect, Problems, ReadOptions};
 use logpose_dslog::{Dslog, Envelope, Half, Version, fuzzing, summary};
 
-use crate::golden::dump;
 use crate::kit::{PDH, START, TEXTS, events, hex, index, lines, log, run};
+use logpose_testkit::dump;
 
 fn pair(named: Half, log: &[u8], events: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -34,8 +34,8 @@ fn a_pair_has_what_its_files_have() {
 #[test]
 fn the_file_that_was_named_is_dumped() {
     let (log, events) = halves();
-    assert_eq!(dump(&pair(Half::Log, &log, &events)), dump(&log));
-    assert_eq!(dump(&pair(Half::Events, &log, &events)), dump(&events));
+    assert_eq!(dump(&Dslog, &pair(Half::Log, &log, &events)), dump(&Dslog, &log));
+    assert_eq!(dump(&Dslog, &pair(Half::Events, &log, &events)), dump(&Dslog, &events));
 }
 
 #[test]

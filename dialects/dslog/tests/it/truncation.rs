@@ -2,12 +2,13 @@
 
 use logpose_dslog::{Envelope, Half, Version, fuzzing};
 
-use crate::kit::{PDH, PDP, TEXTS, events, fixtures, hex, index, log, run};
+use crate::golden::FIXTURES;
+use crate::kit::{PDH, PDP, TEXTS, events, hex, index, log, run};
 
 #[test]
 fn every_prefix_reads_without_panic() {
     for folder in ["valid", "corrupt"] {
-        for (name, log) in fixtures(folder) {
+        for (name, log) in FIXTURES.logs(folder) {
             assert!(log.len() < 4000, "{name} is no small fixture");
             // Every length while headers and first records are cut, then a few of each record.
             for cut in (0..=log.len()).filter(|cut| *cut < 120 || cut % 17 == 0 || *cut + 20 > log.len()) {

@@ -1,87 +1,17 @@
 //! What the tests share: a sink that writes down, and a world with one client and one server.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use logpose_core::{
-    Channel, ChannelId, Layout, Limits, Link, Problem, Sample, Serve, Session, Sink, SinkError, Time, To, Transmit,
-    Value,
-};
+use logpose_core::{Channel, ChannelId, Limits, Link, Sample, Serve, Session, Time, To, Transmit, Value};
 use logpose_nt4::{Nt4Client, Nt4Server, Options, ServerOptions, Updates};
+pub(crate) use logpose_testkit::doubles;
 
 pub(crate) fn ms(n: i64) -> Time {
     Time::from_millis(n)
 }
 
-/// Writes down what it is given, a line each.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    pub(crate) lines: Vec<String>,
-    pub(crate) channels: BTreeMap<ChannelId, Channel>,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) batches: usize,
-}
-
-impl Lines {
-    pub(crate) fn codes(&self) -> Vec<&'static str> {
-        self.problems.iter().map(|problem| problem.code).collect()
-    }
-
-    pub(crate) fn of(&self, name: &str) -> Vec<&str> {
-        self.lines.iter().map(String::as_str).filter(|line| line.split(' ').nth(1) == Some(name)).collect()
-    }
-
-    fn name(&self, id: ChannelId) -> String {
-        self.channels[&id].name.clone()
-    }
-}
-
-pub(crate) fn show(value: &Value<'_>) -> String {
-    match value {
-        Value::Boolean(value) => format!("{value}"),
-        Value::Int64(number) => format!("{number}"),
-        Value::Float(number) => format!("{number:?}"),
-        Value::Double(number) => format!("{number:?}"),
-        Value::String(text) => format!("{:?}", String::from_utf8_lossy(text)),
-        Value::Bytes(bytes) => format!("{bytes:02x?}"),
-        Value::BooleanArray(bytes) => format!("{:?}", bytes.iter().map(|byte| *byte != 0).collect::<Vec<_>>()),
-        Value::Int64Array(numbers) => format!("{:?}", numbers.iter().collect::<Vec<_>>()),
-        Value::FloatArray(numbers) => format!("{:?}", numbers.iter().collect::<Vec<_>>()),
-        Value::DoubleArray(numbers) => format!("{:?}", numbers.iter().collect::<Vec<_>>()),
-        Value::StringArray(texts) => {
-            format!("{:?}", texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect::<Vec<_>>())
-        }
-    }
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        assert!(self.channels.insert(id, channel.clone()).is_none(), "{channel:?} twice");
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        self.batches += 1;
-        for sample in samples {
-            assert_eq!(self.channels[&sample.channel].ty(), sample.value.ty());
-            self.lines.push(format!("{} {} {}", sample.time, self.name(sample.channel), show(&sample.value)));
-        }
-        Ok(())
-    }
-
-    fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str) -> Result<(), SinkError> {
-        self.lines.push(format!("{time} {} metadata {metadata}", self.name(id)));
-        Ok(())
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        self.lines.push(format!("{time} {} ends", self.name(id)));
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-}
+/// What came, a line each, with values as literals.
+pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Literal>;
 
 /// What a session wants to send, as lines: texts as they are, binary messages one by one.
 pub(crate) fn sent(session: &mut dyn Session) -> Vec<String> {
@@ -117,14 +47,6 @@ pub(crate) fn put(server: &mut Nt4Server, now: Time, channel: ChannelId, value: 
 
 pub(crate) fn tell(server: &mut Nt4Server, now: Time, link: Link, text: &str, sink: &mut Lines) {
     server.handle_input(now, link, text.as_bytes(), sink).unwrap();
-}
-
-pub(crate) fn doubles(numbers: &[f64]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for number in numbers {
-        Value::Double(*number).emit(Layout::Little, &mut out);
-    }
-    out
 }
 
 /// Which way a message goes.

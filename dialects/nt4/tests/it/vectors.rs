@@ -3,7 +3,9 @@
 use logpose_core::{Channel, Cursor, Layout, Limits, Link, Numbers, Sample, Serve, Session, Strings, Value};
 use logpose_nt4::{Error, ErrorKind, Item, Kind, Nt4Client, Options, Update, Updates, is_text};
 
-use crate::kit::{Lines, doubles, ms, sent, server, show, tell};
+use logpose_testkit::{Literal, Show as _};
+
+use crate::kit::{Lines, doubles, ms, sent, server, tell};
 
 const LINK: Link = Link(1);
 
@@ -96,7 +98,7 @@ fn every_type_goes_out_and_comes_back() {
         }
         let declared = &sink.channels[&0];
         assert_eq!((declared.name.as_str(), declared.type_name.as_str()), ("NT:/x", channel_type));
-        assert_eq!(sink.lines, [format!("0.000001 NT:/x {}", show(&value))], "{channel_type}");
+        assert_eq!(sink.lines, [format!("0.000001 NT:/x {}", Literal::show(&value))], "{channel_type}");
         assert!(sink.problems.is_empty(), "{:?}", sink.problems);
     }
 }

@@ -1,6 +1,5 @@
 //! What the tests share.
 
-use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Value};
 use logpose_refloat::vesc;
 use logpose_refloat::wire::{ActiveAlerts, Charging};
 use logpose_refloat::wire::{
@@ -9,30 +8,10 @@ use logpose_refloat::wire::{
     capability,
 };
 use logpose_refloat::{float16, items};
+pub(crate) use logpose_testkit::{emitted, hex as bytes};
 
-/// Bytes as the specification writes them: hex in pairs, `00*13` for thirteen of them, text in quotes.
-pub(crate) fn bytes(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (i, part) in text.split('"').enumerate() {
-        if i % 2 == 1 {
-            out.extend_from_slice(part.as_bytes());
-            continue;
-        }
-        for word in part.split_whitespace().filter(|word| *word != "|") {
-            let (pair, times) = word.split_once('*').unwrap_or((word, "1"));
-            let byte = u8::from_str_radix(pair, 16).unwrap();
-            out.extend(std::iter::repeat_n(byte, times.parse().unwrap()));
-        }
-    }
-    out
-}
-
-/// The message that something emits.
-pub(crate) fn emitted(emit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut out = Vec::new();
-    emit(&mut out);
-    out
-}
+/// What came, a line a sample: `12.345 name value`.
+pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Plain>;
 
 /// The frame of a message of the package.
 pub(crate) fn app_frame(message: &[u8]) -> Vec<u8> {
@@ -186,54 +165,3 @@ pub(crate) const DATA_1_3: &str = "65 2B 00 00 00 00 | 00 01 E2 40 0D 3D 00 62 8
 
 /// The flags of the examples: engaged, with both feet on.
 pub(crate) const RIDING: Flags = Flags(0x0D);
-
-/// A sink that writes everything down: a line a sample, `12.345 name value`.
-#[derive(Default)]
-pub(crate) struct Lines {
-    pub(crate) channels: Vec<Channel>,
-    pub(crate) lines: Vec<String>,
-    pub(crate) problems: Vec<Problem>,
-}
-
-impl Lines {
-    /// The values of one channel.
-    pub(crate) fn values(&self, name: &str) -> Vec<&str> {
-        let own = self.lines.iter().filter(|line| line.split(' ').nth(1) == Some(name));
-        own.map(|line| line.splitn(3, ' ').nth(2).unwrap()).collect()
-    }
-
-    pub(crate) fn channel(&self, name: &str) -> &Channel {
-        self.channels.iter().find(|channel| channel.name == name).unwrap_or_else(|| panic!("no {name}"))
-    }
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        assert_eq!(id as usize, self.channels.len());
-        assert!(self.channels.iter().all(|known| known.name != channel.name), "{} twice", channel.name);
-        self.channels.push(channel.clone());
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        assert!(!samples.is_empty());
-        for sample in samples {
-            let channel = &self.channels[sample.channel as usize];
-            assert_eq!(channel.ty(), sample.value.ty(), "{}", channel.name);
-            let value = match sample.value {
-                Value::Boolean(on) => on.to_string(),
-                Value::Int64(n) => n.to_string(),
-                Value::Float(x) => x.to_string(),
-                Value::Double(x) => x.to_string(),
-                Value::String(text) => String::from_utf8_lossy(text).into_owned(),
-                other => panic!("{other:?}"),
-            };
-            self.lines.push(format!("{} {} {value}", sample.time, channel.name));
-        }
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-}

@@ -84,7 +84,7 @@ fn values_come_with_every_reply_and_states_when_they_change() {
         assert!(third.contains(&format!("12.545600 /refloat/{text}")), "{text}: {third:?}");
     }
     assert_eq!(third.len(), 4 + 16 + 2);
-    assert_eq!(play.sink.channel("/refloat/charging.voltage").unit.as_deref(), Some("V"));
+    assert_eq!(play.sink.named("/refloat/charging.voltage").unit.as_deref(), Some("V"));
     assert_eq!(play.mapper.clock_offset(), Some(-11_345_600_000));
     assert!(play.sink.problems.is_empty());
 }
@@ -137,8 +137,8 @@ fn a_reply_by_mask_has_every_field() {
     assert_eq!(values("/refloat/gnss.latitude"), "37");
     assert_eq!(values("/refloat/gnss.tick"), "42");
     assert_eq!(play.sink.lines.len(), 42 - 2 + 12);
-    assert_eq!(play.sink.channel("/refloat/odometer").unit.as_deref(), Some("m"));
-    assert_eq!(play.sink.channel("/refloat/gnss.latitude").type_name, "double");
+    assert_eq!(play.sink.named("/refloat/odometer").unit.as_deref(), Some("m"));
+    assert_eq!(play.sink.named("/refloat/gnss.latitude").type_name, "double");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn alerts_are_told_once_and_at_their_own_time() {
     assert_eq!(play.take(), [begin, end]);
     play.say(1_200, &alerts);
     assert_eq!(play.take(), Vec::<String>::new());
-    assert_eq!(play.sink.channel("/refloat/alerts").type_name, "json");
+    assert_eq!(play.sink.named("/refloat/alerts").type_name, "json");
 }
 
 #[test]

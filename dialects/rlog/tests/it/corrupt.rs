@@ -2,21 +2,18 @@
 
 use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog};
+use logpose_testkit::with;
 
-use crate::kit::{bless, drive, every_type, fixtures, small, workspace};
+use crate::golden::FIXTURES;
+use crate::kit::{drive, every_type, small};
 
 /// File, what it is made of, the plain reading's code and place, and how many samples it keeps; and how many recovery
 /// finds, with the code it reports.
-struct Case {
-    file: &'static str,
-    make: fn() -> Vec<u8>,
+pub(crate) struct Case {
+    pub(crate) file: &'static str,
+    pub(crate) make: fn() -> Vec<u8>,
     plain: Result<(&'static str, u64, u64), &'static str>,
     salvaged: Option<(&'static str, u64)>,
-}
-
-fn with(mut log: Vec<u8>, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    change(&mut log);
-    log
 }
 
 fn garbage(log: Vec<u8>, at: usize, len: usize) -> Vec<u8> {
@@ -29,7 +26,7 @@ fn garbage(log: Vec<u8>, at: usize, len: usize) -> Vec<u8> {
     })
 }
 
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case { file: "empty.rlog", make: Vec::new, plain: Err("empty"), salvaged: None },
     Case {
         file: "openpilot.rlog",
@@ -112,16 +109,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn every_corrupt_file_shows_its_problem() {
-    let folder = workspace().join("fixtures/rlog/corrupt");
-    if bless() {
-        CASES.iter().for_each(|case| std::fs::write(folder.join(case.file), (case.make)()).unwrap());
-    }
-    let files = fixtures("corrupt", "rlog");
-    assert_eq!(files.len(), CASES.len());
     let mut wrong = Vec::new();
     for case in CASES {
-        let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
-        assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
+        let log = &FIXTURES.log("corrupt", case.file);
         let mut problems = Problems::default();
         let found = match Rlog.index(log, &ReadOptions::default(), &mut problems) {
             Err(error) => Err(error.code),

@@ -1,15 +1,20 @@
 //! Every file in `fixtures/rlog/valid` equals its dump.
 
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
-
-use logpose_core::{Channel, Confidence, Dialect, EncodeOptions, ReadOptions, Sample, Time, Value};
+use logpose_core::{Channel, Confidence, Dialect, EncodeOptions, Sample, Severity, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
+use logpose_testkit::{Fixtures, check_dump_from_anywhere};
 
-use crate::kit::{bless, every_type, fixtures, index, small, workspace};
+use crate::corrupt::CASES;
+use crate::kit::{every_type, index, small};
 
-/// Our own files; `LOGPOSE_BLESS=1` writes them anew.
-fn ours() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "rlog", make: all };
+
+fn all() -> Vec<(String, Vec<u8>)> {
+    let valid = valid().into_iter().map(|(name, log)| (format!("valid/{name}"), log));
+    valid.chain(CASES.iter().map(|case| (format!("corrupt/{}", case.file), (case.make)()))).collect()
+}
+
+fn valid() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("r1-every-type.rlog", every_type(Revision::R1)),
         ("r2-every-type.rlog", every_type(Revision::R2)),
@@ -61,58 +66,28 @@ fn zero_timestamps() -> Vec<u8> {
     log.into_bytes()
 }
 
-pub(crate) fn dump(log: &[u8], read: &ReadOptions<'_>) -> String {
-    let mut text = String::new();
-    let end = Rlog.records(log, read, 0, &mut |line| {
-        writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
-        ControlFlow::Continue(())
-    });
-    if let Err(error) = end {
-        writeln!(text, "{error}").unwrap();
-    }
-    text
+#[test]
+fn every_fixture_is_what_this_code_makes() {
+    FIXTURES.check();
+    FIXTURES.check_readme();
 }
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    let folder = workspace().join("fixtures/rlog/valid");
-    if bless() {
-        for (name, log) in ours() {
-            std::fs::write(folder.join(name), &log).unwrap();
-            std::fs::write(folder.join(name).with_extension("txt"), dump(&log, &ReadOptions::default())).unwrap();
-        }
-    }
-    for (name, log) in fixtures("valid", "rlog") {
-        let expected = std::fs::read_to_string(folder.join(&name).with_extension("txt")).unwrap();
-        assert_eq!(dump(&log, &ReadOptions::default()), expected, "{name}");
+    FIXTURES.check_dumps(&Rlog);
+    for (name, log) in FIXTURES.logs("valid") {
         assert_eq!(Rlog.sniff(&log), Confidence::Yes, "{name}");
         let (_, problems) = index(&log);
-        assert_ne!(problems.worst(), Some(logpose_core::Severity::Damage), "{name}: {problems:?}");
-    }
-}
-
-#[test]
-fn our_files_are_what_this_test_makes() {
-    let found = fixtures("valid", "rlog");
-    for (name, log) in ours() {
-        let file = found.iter().find(|(file, _)| file == name);
-        assert!(file.is_some_and(|(_, bytes)| *bytes == log), "{name}: run with LOGPOSE_BLESS=1");
+        assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
     }
 }
 
 #[test]
 fn a_dump_can_begin_in_the_middle() {
-    let log = every_type(Revision::R2);
-    let all = dump(&log, &ReadOptions::default());
-    let from = all.lines().nth(30).unwrap();
-    let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
-    let mut first = None;
-    Rlog.records(&log, &ReadOptions::default(), at, &mut |line| {
-        first = Some(line.text.to_string());
-        ControlFlow::Break(())
-    })
-    .unwrap();
-    assert!(from.ends_with(&first.unwrap()), "{from}");
+    for (name, log) in FIXTURES.logs("valid") {
+        println!("{name}"); // shown if the next line panics
+        check_dump_from_anywhere(&Rlog, &log);
+    }
 }
 
 #[test]

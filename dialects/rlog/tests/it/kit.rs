@@ -1,147 +1,28 @@
-//! What several tests need: sinks, folders, sample logs.
+//! What several tests need: every way to read, sample logs.
 
-use std::path::{Path, PathBuf};
+use logpose_core::{Index, Problems, Time, Value};
+use logpose_rlog::{Options, Revision, Rlog, Writer};
+pub(crate) use logpose_testkit::{codes, column_lines, index_lines};
 
-use logpose_core::{
-    Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
-    SinkError, Time, Value,
-};
-use logpose_rlog::{Decoder, Options, Revision, Rlog, Writer};
-
-/// Writes down what it is given, one line each.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    pub(crate) channels: Vec<(ChannelId, String, String)>,
-    pub(crate) samples: u64,
-    pub(crate) lines: Vec<String>,
-    pub(crate) problems: Vec<Problem>,
-}
-
-impl Lines {
-    fn name(&self, id: ChannelId) -> String {
-        let channel = self.channels.iter().rev().find(|(known, ..)| *known == id);
-        channel.map(|(_, name, ty)| format!("{name} {ty}")).expect("a channel is declared before its samples")
-    }
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.channels.push((id, channel.name.clone(), channel.type_name.clone()));
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        assert!(!samples.is_empty(), "an empty batch");
-        self.samples += samples.len() as u64;
-        for sample in samples {
-            let line = format!("{} {} {}", sample.time, self.name(sample.channel), show(&sample.value));
-            self.lines.push(line);
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
-        let line = format!("{time} {} ends", self.name(id));
-        self.lines.push(line);
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-}
-
-/// A value, to the bit.
-pub(crate) fn show(value: &Value<'_>) -> String {
-    let mut bytes = Vec::new();
-    value.emit(logpose_core::Layout::Little, &mut bytes);
-    format!("{:?} {bytes:02x?}", value.ty())
-}
+/// What came, a line each: time, name, type, and the value to the bit.
+pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Typed>;
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
-    let mut problems = Problems::default();
-    let index = Rlog.index(log, &ReadOptions::default(), &mut problems).expect("an index");
-    (index, problems)
+    logpose_testkit::index(&Rlog, log)
 }
 
 pub(crate) fn salvaged(log: &[u8]) -> (Index, Problems) {
-    let mut problems = Problems::default();
-    let index =
-        Rlog.index(log, &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut problems).expect("an index");
-    (index, problems)
+    logpose_testkit::salvaged(&Rlog, log)
 }
 
 pub(crate) fn replayed(log: &[u8], index: &Index) -> Lines {
-    let mut lines = Lines::default();
-    Rlog.replay(log, index, &Lookup::default(), &mut lines).expect("a sink that takes everything");
-    lines
+    logpose_testkit::replayed(&Rlog, log, index)
 }
 
 pub(crate) fn decoded(log: &[u8], step: usize) -> Lines {
-    let mut decoder = Decoder::new(&ReadOptions::default());
-    let mut lines = Lines::default();
-    let (mut used, mut given) = (0, 0);
-    while given < log.len() {
-        given = (given + step).min(log.len());
-        used += decoder.decode(&log[used..given], &mut lines).expect("a whole log");
-    }
-    decoder.finish(&log[used..], &mut lines).expect("a whole log");
+    let (lines, end) = logpose_testkit::streamed(&Rlog, log, step);
+    end.expect("a whole log");
     lines
-}
-
-/// The columns as lines, channel by channel.
-pub(crate) fn column_lines(columns: &Columns) -> Vec<String> {
-    let mut lines = Vec::new();
-    for column in &columns.columns {
-        lines.push(format!("{} {} sorted {}", column.channel.name, column.channel.type_name, column.sorted));
-        lines.extend(columns.samples(column).map(|(time, value)| format!("{time} {}", show(&value))));
-    }
-    lines
-}
-
-/// The channels of an index as lines.
-pub(crate) fn index_lines(index: &Index) -> Vec<String> {
-    let channels = index.channels.iter().map(|c| {
-        let at: Vec<u64> = c.positions.iter().collect();
-        format!(
-            "{} {} {} {} {} {} {} {at:?}",
-            c.channel.name, c.channel.type_name, c.samples, c.bytes, c.first, c.last, c.sorted
-        )
-    });
-    let whole =
-        [format!("{:?} {:?} {} {} {:?}", index.spans, index.marks.len(), index.records, index.sorted, index.facts)];
-    channels.chain(whole).collect()
-}
-
-pub(crate) fn codes(problems: &Problems) -> Vec<&'static str> {
-    problems.kinds().iter().map(|(code, ..)| *code).collect()
-}
-
-pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("dialects/rlog lies two folders deep").into()
-}
-
-/// The files of one folder of fixtures with this extension, which must not be empty.
-pub(crate) fn fixtures(folder: &str, extension: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = workspace().join("fixtures/rlog").join(folder);
-    let mut files: Vec<_> = std::fs::read_dir(&folder)
-        .expect("the folder of fixtures")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .map(|path| {
-            (
-                path.file_name().expect("a name").to_string_lossy().into_owned(),
-                std::fs::read(&path).expect("a readable fixture"),
-            )
-        })
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no fixtures in {}", folder.display());
-    files
-}
-
-pub(crate) fn bless() -> bool {
-    std::env::var_os("LOGPOSE_BLESS").is_some()
 }
 
 /// A value of every type, twice, and what R1 and R2 have of their own.

@@ -7,7 +7,9 @@ use logpose_core::{
 use logpose_rlog::{Encoder, Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
 use proptest::prelude::*;
 
-use crate::kit::{Lines, column_lines, decoded, drive, every_type, index, replayed, show};
+use logpose_testkit::{Show as _, Typed};
+
+use crate::kit::{Lines, column_lines, decoded, drive, every_type, index, replayed};
 
 #[test]
 fn one_of_each_message_comes_back() {
@@ -248,7 +250,7 @@ proptest! {
             let key = log.key(&name, ty);
             log.put(key, &value).unwrap();
             live.insert((name.clone(), ty.to_owned()));
-            expected.push(format!("{time} {name} {ty} {}", show(&value)));
+            expected.push(format!("{time} {name} {ty} {}", Typed::show(&value)));
         }
         let log = log.into_bytes();
         let (found, _) = index(&log);

@@ -3,7 +3,8 @@
 use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog, fuzzing};
 
-use crate::kit::{every_type, fixtures, index};
+use crate::golden::FIXTURES;
+use crate::kit::{every_type, index};
 
 fn check(bytes: &[u8]) {
     fuzzing::decode(bytes);
@@ -14,7 +15,7 @@ fn check(bytes: &[u8]) {
 #[test]
 fn every_prefix_reads_without_panic() {
     for folder in ["valid", "corrupt"] {
-        for (name, log) in fixtures(folder, "rlog") {
+        for (name, log) in FIXTURES.logs(folder) {
             for cut in 0..=log.len() {
                 check(&log[..cut]);
             }
@@ -56,7 +57,7 @@ fn every_single_byte_can_be_wrong() {
 #[test]
 fn the_fuzz_targets_take_every_fixture() {
     for folder in ["valid", "corrupt"] {
-        for (_, log) in fixtures(folder, "rlog") {
+        for (_, log) in FIXTURES.logs(folder) {
             check(&log);
             fuzzing::roundtrip(&log);
         }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use logpose_core::{Dialect, Index, Layout, Problems, ReadOptions, Severity, Type, Value};
 use logpose_wpilog::{Control, Reader, Wpilog, fuzzing};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::support::{Series, in_columns, index_with, places, replay, streamed, workspace};
+use crate::support::{Series, in_columns, index_with, places, replay, streamed};
 
 /// One file of the corpus and what is known of it.
 struct File {
@@ -29,18 +28,10 @@ impl File {
     }
 }
 
-/// The logs of the corpus; none, and one line that says so, where there is no corpus.
-fn corpus(test: &str) -> Vec<File> {
-    let folder = std::env::var_os("LOGPOSE_CORPUS")
-        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from)
-        .join("wpilog");
-    let Ok(text) = std::fs::read_to_string(folder.join("expected.json")) else {
-        println!(
-            "corpus::{test}: no corpus at {}, nothing was compared; LOGPOSE_CORPUS names another folder",
-            folder.display()
-        );
-        return Vec::new();
-    };
+/// The logs of the corpus.
+fn corpus() -> Vec<File> {
+    let folder = logpose_testkit::corpus("wpilog");
+    let text = std::fs::read_to_string(folder.join("expected.json")).expect("expected.json");
     let expected: BTreeMap<String, Json> = serde_json::from_str(&text).expect("expected.json is JSON");
     // Compressed logs are opened by crates/logpose.
     let files = expected.into_iter().filter(|(name, _)| !name.ends_with("xz"));
@@ -166,8 +157,9 @@ fn range(numbers: &mut BTreeMap<&'static str, i64>, time: i64, [first, last, min
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_reader_finds_what_other_readers_found() {
-    for file in corpus("the_reader_finds_what_other_readers_found") {
+    for file in corpus() {
         if file.expected.get("plain_walk_error").is_some() {
             assert!(Reader::new(&file.log).is_err(), "{}", file.name);
             continue;
@@ -213,8 +205,9 @@ fn dropped(log: &[u8]) -> u64 {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_index_agrees_with_the_reader() {
-    for file in corpus("the_index_agrees_with_the_reader") {
+    for file in corpus() {
         let mut problems = Problems::default();
         let index = match Wpilog.index(&file.log, &ReadOptions::default(), &mut problems) {
             Ok(index) => index,
@@ -294,8 +287,9 @@ fn same(name: &str, what: &str, a: &Series, b: &Series) {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn undamaged_logs_are_salvaged_without_a_gap() {
-    for file in corpus("undamaged_logs_are_salvaged_without_a_gap") {
+    for file in corpus() {
         if file.is_damaged() {
             continue;
         }
@@ -330,8 +324,9 @@ fn records(log: &[u8], salvage: bool) -> BTreeSet<Place> {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn records_behind_damage_are_found_again() {
-    let files = corpus("records_behind_damage_are_found_again");
+    let files = corpus();
     let by_name: HashMap<&str, &File> = files.iter().map(|file| (&*file.name, file)).collect();
     let mut table = format!("{:<44} {:>7} {:>9} {:>7} {:>10}\n", "file", "intact", "recovered", "false", "lost bytes");
     let (mut damaged, mut complete) = (0, 0);
@@ -417,8 +412,9 @@ fn next_record(log: &[u8], at: u64) -> (u64, bool) {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn every_log_survives_what_the_fuzzer_does() {
-    for file in corpus("every_log_survives_what_the_fuzzer_does") {
+    for file in corpus() {
         println!("{}", file.name); // shown if one of the next lines panics
         fuzzing::decode(&file.log);
         fuzzing::roundtrip(&file.log);

@@ -1,36 +1,18 @@
 //! The logs in `fixtures/wpilog`, as code. `LOGPOSE_BLESS=1` writes them.
 
-use std::sync::Once;
-
+use logpose_testkit::{Fixtures, hex, noise};
 use logpose_wpilog::{
     Opaque, Writer, boolean, boolean_array, double, double_array, float, float_array, int64, int64_array, raw, string,
     string_array,
 };
 
-use crate::support::{Build, bless, fixtures, hex};
+use crate::support::Build;
+
+pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "wpilog", make: all };
 
 #[test]
 fn every_fixture_is_what_this_code_makes() {
-    blessed();
-    let all = all();
-    for (name, log) in &all {
-        let found = std::fs::read(fixtures().join(name));
-        assert!(found.is_ok_and(|found| found == *log), "{name} is not what the code makes; LOGPOSE_BLESS=1 writes it");
-    }
-    let total: usize = all.iter().map(|(_, log)| log.len()).sum();
-    assert!(total < 64 << 10, "fixtures are small, these have {total} bytes");
-}
-
-/// Writes the fixtures, once and before any test reads them, if that was asked for.
-pub(crate) fn blessed() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for (name, log) in if bless() { all() } else { Vec::new() } {
-            let path = fixtures().join(&name);
-            std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect(&name);
-            std::fs::write(&path, &log).expect(&name);
-        }
-    });
+    FIXTURES.check();
 }
 
 fn all() -> Vec<(String, Vec<u8>)> {
@@ -41,15 +23,7 @@ fn all() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn the_origin_of_every_fixture_is_written_down() {
-    let readme = std::fs::read_to_string(fixtures().join("README.md")).expect("fixtures/wpilog/README.md");
-    for folder in ["valid", "corrupt"] {
-        for (name, _) in crate::support::logs_in(folder) {
-            assert!(
-                readme.contains(&format!("`{name}`")) || name.starts_with("crash-"),
-                "fixtures/wpilog/README.md does not name {name}"
-            );
-        }
-    }
+    FIXTURES.check_readme();
 }
 
 /// Logs without damage; some of them are odd, as real ones are.
@@ -135,18 +109,6 @@ pub(crate) fn record_behind(log: &[u8], at: usize) -> usize {
         reader.next().expect("more records").expect("whole records");
     }
     usize::try_from(reader.offset()).expect("small")
-}
-
-/// Bytes without meaning, the same in every run.
-pub(crate) fn noise(n: usize) -> Vec<u8> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    std::iter::repeat_with(next).take(n).collect()
 }
 
 /// A few seconds of driving with a few kinds of values: what the damaged logs are made of.

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::support::{
-    Build, Collect, Event, Series, channels, in_columns, index, logs_in, replay, replayed, rewritten, streamed,
+    Build, Event, Events, Series, channels, in_columns, index, logs_in, replay, replayed, rewritten, streamed,
 };
 
 fn check(record: Record<'_>) {
@@ -117,8 +117,8 @@ fn streams_in_pieces_are_the_samples_of_the_whole() {
 }
 
 /// The same events and the same problems. Problems need not wait for the samples before them.
-fn same(a: &Collect, b: &Collect, what: &str) {
-    let events = |all: &Collect| {
+fn same(a: &Events, b: &Events, what: &str) {
+    let events = |all: &Events| {
         all.events.iter().filter(|event| !matches!(event, Event::Problem { .. })).cloned().collect::<Vec<_>>()
     };
     assert_eq!(events(a), events(b), "{what}");
@@ -126,7 +126,7 @@ fn same(a: &Collect, b: &Collect, what: &str) {
 }
 
 /// What is told of a log, apart from when it is told: samples by channel, and the texts and ends of each.
-fn told(collect: &Collect) -> (Series, Vec<Event>) {
+fn told(collect: &Events) -> (Series, Vec<Event>) {
     let rest = |event: &&Event| matches!(event, Event::End { .. });
     (collect.series(), collect.events.iter().filter(rest).cloned().collect())
 }

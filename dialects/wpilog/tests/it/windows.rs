@@ -3,7 +3,7 @@
 use logpose_core::{Columns, Dialect, Index, Lookup, Problems, ReadOptions, Span, Sum, Time};
 use logpose_wpilog::Wpilog;
 
-use crate::support::{Build, Collect, Event, in_columns, index_with, logs_in, replay};
+use crate::support::{Build, Event, Events, in_columns, index_with, logs_in, replay};
 
 /// Places where records begin, as a walk over single records finds them.
 fn boundaries(log: &[u8], read: &ReadOptions<'_>) -> Vec<u64> {
@@ -48,7 +48,7 @@ fn check(log: &[u8], salvage: bool, what: &str) {
         if places.is_empty() || places.len() / every > 3000 {
             continue;
         }
-        let mut parts = Collect::default();
+        let mut parts = Events::default();
         let mut all: Option<Columns> = None;
         parts.know(&index);
         for within in windows(&index, &places, every) {

@@ -6,13 +6,14 @@ use logpose_core::{Dialect, Problems, ReadOptions};
 use logpose_refloat::rfrec::{Block, End, Kind, Recording, Writer};
 use logpose_refloat::{Refloat, fuzzing};
 
-use super::kit::{Parts, bless, fixtures, ride, sample, workspace};
+use super::golden::FIXTURES;
+use super::kit::{Parts, ride, sample};
 
 /// File, what it is made of, and what reading it finds: how many samples there are and the problems with their bytes, or
 /// an error's code and message.
-struct Case {
-    file: &'static str,
-    make: fn() -> Vec<u8>,
+pub(crate) struct Case {
+    pub(crate) file: &'static str,
+    pub(crate) make: fn() -> Vec<u8>,
     found: Result<(u32, &'static [Told]), (&'static str, &'static str)>,
 }
 
@@ -79,7 +80,7 @@ const fn at(byte: usize) -> Option<u64> {
     Some(byte as u64)
 }
 
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     Case { file: "empty.rfrec", make: || cut(0), found: Err(("truncated", "head needs 16 bytes, 0 left")) },
     Case { file: "cut-in-head.rfrec", make: || cut(9), found: Err(("truncated", "head needs 16 bytes, 9 left")) },
     Case { file: "only-head.rfrec", make: || cut(META), found: Ok((0, &[("partial", None)])) },
@@ -302,16 +303,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn every_corrupt_file_shows_its_problems() {
-    let folder = workspace().join("fixtures/refloat/corrupt");
-    if bless() {
-        CASES.iter().for_each(|case| std::fs::write(folder.join(case.file), (case.make)()).unwrap());
-    }
-    let files = fixtures("corrupt");
-    assert_eq!(files.len(), CASES.len());
     let mut wrong = Vec::new();
     for case in CASES {
-        let (_, log) = files.iter().find(|(name, _)| name == case.file).expect("a file for each case");
-        assert_eq!(*log, (case.make)(), "{}: run with LOGPOSE_BLESS=1", case.file);
+        let log = &FIXTURES.log("corrupt", case.file);
         let mut problems = Problems::default();
         match (Refloat.index(log, &ReadOptions::default(), &mut problems), &case.found) {
             (Err(error), Err((code, message))) if error.code == *code && error.message == *message => {}
@@ -341,7 +335,7 @@ fn a_partial_file_says_how_to_go_on() {
 
 #[test]
 fn what_is_whole_can_be_saved_with_its_numbers() {
-    for (name, log) in fixtures("corrupt") {
+    for (name, log) in FIXTURES.logs("corrupt") {
         let Ok(found) = Recording::read(&log) else {
             assert!(Refloat.mend(&log).is_none(), "{name}");
             continue;

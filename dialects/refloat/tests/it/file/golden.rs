@@ -1,17 +1,24 @@
 //! Every file in `fixtures/refloat/valid` equals its dump.
 
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
-
-use logpose_core::{Confidence, Dialect, ReadOptions, Severity};
+use logpose_core::{Confidence, Dialect, Severity};
 use logpose_refloat::Refloat;
 use logpose_refloat::board::{BoardVersion, Scenario};
 use logpose_refloat::rfrec::{Block, Kind, Recording};
+use logpose_testkit::{Fixtures, bless, check_dump_from_anywhere};
 
-use super::kit::{EXAMPLE, Parts, again, bless, fixtures, hex, index, ridden, ride, sample, workspace};
+use super::corrupt::CASES;
+use super::kit::{EXAMPLE, Parts, again, hex, index, ridden, ride, sample};
 
-/// Our own files; `LOGPOSE_BLESS=1` writes them anew.
-fn ours() -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "refloat", make: all };
+
+/// The files of simulated rides stay as they are until they are written anew: rides may become more like real ones.
+fn all() -> Vec<(String, Vec<u8>)> {
+    let simulated = if bless() { simulated() } else { Vec::new() };
+    let valid = valid().into_iter().chain(simulated).map(|(name, log)| (format!("valid/{name}"), log));
+    valid.chain(CASES.iter().map(|case| (format!("corrupt/{}", case.file), (case.make)()))).collect()
+}
+
+fn valid() -> Vec<(&'static str, Vec<u8>)> {
     let one = |ids: &[&str], samples: Vec<Vec<u8>>| Parts {
         ids: ids.iter().map(|id| (*id).to_owned()).collect(),
         samples,
@@ -61,8 +68,7 @@ fn other_package() -> Vec<u8> {
     parts.file()
 }
 
-/// The last samples of simulated rides. Rides may become more like real ones; these files stay as they are until they are
-/// written anew.
+/// The last samples of simulated rides.
 fn simulated() -> Vec<(&'static str, Vec<u8>)> {
     let last = |scenario, version| {
         let mut parts = ridden(scenario, version);
@@ -76,34 +82,16 @@ fn simulated() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-pub(crate) fn dump(log: &[u8]) -> String {
-    let mut text = String::new();
-    let end = Refloat.records(log, &ReadOptions::default(), 0, &mut |line| {
-        writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
-        ControlFlow::Continue(())
-    });
-    if let Err(error) = end {
-        writeln!(text, "{error}").unwrap();
-    }
-    text
-}
-
-fn dump_name(name: &str) -> String {
-    format!("{name}.txt")
+#[test]
+fn every_fixture_is_what_this_code_makes() {
+    FIXTURES.check();
+    FIXTURES.check_readme();
 }
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    let folder = workspace().join("fixtures/refloat/valid");
-    if bless() {
-        for (name, log) in ours().into_iter().chain(simulated()) {
-            std::fs::write(folder.join(name), &log).unwrap();
-            std::fs::write(folder.join(dump_name(name)), dump(&log)).unwrap();
-        }
-    }
-    for (name, log) in fixtures("valid") {
-        let expected = std::fs::read_to_string(folder.join(dump_name(&name))).unwrap();
-        assert_eq!(dump(&log), expected, "{name}");
+    FIXTURES.check_dumps(&Refloat);
+    for (name, log) in FIXTURES.logs("valid") {
         assert_eq!(Refloat.sniff(&log), Confidence::Yes, "{name}");
         let (_, problems) = index(&log);
         assert!(problems.worst() <= Some(Severity::Note), "{name}: {problems:?}");
@@ -112,17 +100,8 @@ fn every_valid_file_equals_its_dump() {
 }
 
 #[test]
-fn our_files_are_what_this_test_makes() {
-    let found = fixtures("valid");
-    for (name, log) in ours() {
-        let file = found.iter().find(|(file, _)| file == name);
-        assert!(file.is_some_and(|(_, bytes)| *bytes == log), "{name}: run with LOGPOSE_BLESS=1");
-    }
-}
-
-#[test]
 fn every_valid_file_in_its_canonical_form_comes_back_to_the_byte() {
-    for (name, log) in fixtures("valid") {
+    for (name, log) in FIXTURES.logs("valid") {
         let (made, problems) = again(&log).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(problems.is_empty(), "{name}: {problems:?}");
         let (one, two) = (Recording::read(&log).unwrap(), Recording::read(&made).unwrap());
@@ -148,16 +127,8 @@ fn every_simulated_ride_survives_its_channels_to_the_byte() {
 
 #[test]
 fn a_dump_can_begin_in_the_middle() {
-    let log = ride(3, 24).file();
-    let all = dump(&log);
-    let from = all.lines().nth(10).unwrap();
-    let at = u64::from_str_radix(from.split_whitespace().next().unwrap().trim_start_matches("0x"), 16).unwrap();
-    let mut first = None;
-    Refloat
-        .records(&log, &ReadOptions::default(), at, &mut |line| {
-            first = Some(line.text.to_string());
-            ControlFlow::Break(())
-        })
-        .unwrap();
-    assert!(from.ends_with(&first.unwrap()), "{from}");
+    for (name, log) in FIXTURES.logs("valid") {
+        println!("{name}"); // shown if the next line panics
+        check_dump_from_anywhere(&Refloat, &log);
+    }
 }

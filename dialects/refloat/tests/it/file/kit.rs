@@ -1,14 +1,11 @@
 //! Files for tests.
 
-use std::path::{Path, PathBuf};
-
-use logpose_core::{
-    Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems, ReadOptions,
-};
+use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems};
 use logpose_refloat::board::{BoardVersion, Scenario, simulate};
 use logpose_refloat::rfrec::{TimeRef, Writer};
 use logpose_refloat::wire::{Flags, Header, Info, InfoV2, Sample, Status, Version};
 use logpose_refloat::{Refloat, float16, items};
+pub(crate) use logpose_testkit::hex;
 use serde_json::{Map, Value, json};
 
 /// The example of the specification.
@@ -18,10 +15,6 @@ pub(crate) const EXAMPLE: &str = "
     05 00 00 00 00 00 00 0B 00 00 00 00 00 00 00 01 0D 3C 00 56 87 6D 12
     7F 00 00 00 00 00 00 24 00 00 00 01 1A D6 7A 81 8B 99 17 7C FA 52 CD 7C
     B2 BF 01 57 82 EC 77 A8 1F 4D 94 E3 30 1B BA 7B 86 6A BF D6 AE 8E 7F BB";
-
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
 
 /// What a file is made of.
 #[derive(Clone, Debug, Default)]
@@ -143,30 +136,8 @@ pub(crate) fn ridden(scenario: Scenario, version: BoardVersion) -> Parts {
     }
 }
 
-pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Whether fixtures are to be written anew.
-pub(crate) fn bless() -> bool {
-    std::env::var_os("LOGPOSE_BLESS").is_some()
-}
-
-/// All recordings in a folder of fixtures.
-pub(crate) fn fixtures(kind: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = workspace().join("fixtures/refloat").join(kind);
-    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "rfrec")).collect();
-    files.sort();
-    assert!(!files.is_empty(), "no files in {}", folder.display());
-    let read = |path: PathBuf| (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap());
-    files.into_iter().map(read).collect()
-}
-
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
-    let mut problems = Problems::default();
-    let index = Refloat.index(log, &ReadOptions::default(), &mut problems).unwrap_or_else(|error| panic!("{error}"));
-    (index, problems)
+    logpose_testkit::index(&Refloat, log)
 }
 
 /// All channels and samples of a file, through the encoder to a file again.

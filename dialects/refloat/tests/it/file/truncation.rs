@@ -4,12 +4,13 @@ use logpose_core::Severity;
 use logpose_refloat::fuzzing;
 use logpose_refloat::rfrec::Recording;
 
-use super::kit::{EXAMPLE, fixtures, hex, ride};
+use super::golden::FIXTURES;
+use super::kit::{EXAMPLE, hex, ride};
 
 #[test]
 fn every_prefix_reads_without_panic() {
     for folder in ["valid", "corrupt"] {
-        for (name, log) in fixtures(folder) {
+        for (name, log) in FIXTURES.logs(folder) {
             assert!(log.len() < 8000, "{name} is no small fixture");
             for cut in (0..=log.len()).filter(|cut| *cut < 40 || cut % 41 == 0 || *cut + 20 > log.len()) {
                 fuzzing::decode(&log[..cut]);
