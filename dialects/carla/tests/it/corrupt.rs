@@ -4,7 +4,7 @@
 use logpose_carla::{Frames, fuzzing, repair};
 use logpose_core::Problems;
 
-use crate::fixtures::logs_in;
+use crate::fixtures::{logs_in, small};
 
 /// The file, where a plain read ends, what is reported and where, and how many frames are saved. There were eight, and
 /// the damage is in the fourth, which begins at byte 878.
@@ -65,7 +65,7 @@ fn every_damage_is_reported_at_its_byte() {
 
 #[test]
 fn every_prefix_reads_without_panic() {
-    for (name, log) in logs_in("valid") {
+    for (name, log) in small() {
         let frames = Frames::scan(&log).expect(&name);
         for end in 0..log.len() {
             let prefix = &log[..end];
@@ -93,7 +93,7 @@ fn every_single_byte_can_be_anything() {
 
 #[test]
 fn a_wrong_byte_costs_one_frame() {
-    for (name, log) in logs_in("valid") {
+    for (name, log) in small() {
         let Ok(frames) = Frames::scan(&log) else { panic!("{name}") };
         let (count, start) = (frames.frames().len(), frames.header().size());
         for at in start..log.len() {

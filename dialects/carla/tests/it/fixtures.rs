@@ -1,33 +1,21 @@
 //! The recordings in `fixtures/carla`, as code. `LOGPOSE_BLESS=1` writes them.
 
-use std::path::PathBuf;
-use std::sync::Once;
-
 use logpose_carla::*;
+use logpose_testkit::{Fixtures, corpus_logs, noise};
 
+use crate::model_kit::{drive as generated, f32_form, f64_form};
 use crate::vectors::smallest;
+
+pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "carla", make: all };
 
 #[test]
 fn every_fixture_is_what_this_code_makes() {
-    blessed();
-    let all = all();
-    for (name, log) in &all {
-        let found = std::fs::read(folder().join(name));
-        assert!(found.is_ok_and(|found| found == *log), "{name} is not what the code makes; LOGPOSE_BLESS=1 writes it");
-    }
-    let total: usize = all.iter().map(|(_, log)| log.len()).sum();
-    assert!(total < 128 << 10, "fixtures are small, these have {total} bytes");
+    FIXTURES.check();
 }
 
 #[test]
 fn the_origin_of_every_fixture_is_written_down() {
-    let readme = std::fs::read_to_string(folder().join("README.md")).expect("fixtures/carla/README.md");
-    for (name, _) in logs_in("valid").into_iter().chain(logs_in("corrupt")) {
-        assert!(
-            readme.contains(&format!("`{name}`")) || name.starts_with("crash-"),
-            "fixtures/carla/README.md does not name {name}"
-        );
-    }
+    FIXTURES.check_readme();
 }
 
 #[test]
@@ -57,6 +45,9 @@ fn the_form_of_every_valid_fixture_is_found() {
         ("no-frames.log", Ids::A, Vectors::F32),
         ("physics-w36.log", Ids::A, Vectors::F32),
         ("smallest.log", Ids::A, Vectors::F32),
+        ("town-0.10.log", Ids::B, Vectors::F64),
+        ("town-0.9.16.log", Ids::A, Vectors::F32),
+        ("town-0.9.6.log", Ids::A, Vectors::F32),
         ("traffic.log", Ids::A, Vectors::F32),
         ("ue5.log", Ids::B, Vectors::F64),
         ("ue5-weather.log", Ids::A, Vectors::F64),
@@ -74,42 +65,27 @@ fn the_form_of_every_valid_fixture_is_found() {
     assert_eq!(found, expected);
 }
 
-/// The folder of this dialect's fixtures.
-pub(crate) fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/carla")
+/// The recordings in a folder of fixtures, by name.
+pub(crate) fn logs_in(folder: &str) -> Vec<(String, Vec<u8>)> {
+    FIXTURES.logs(folder)
 }
 
-/// Whether fixtures and dumps are to be written instead of compared.
-pub(crate) fn bless() -> bool {
-    std::env::var_os("LOGPOSE_BLESS").is_some_and(|value| value == "1")
+/// The valid ones that are small enough to be tried with every byte wrong.
+pub(crate) fn small() -> Vec<(String, Vec<u8>)> {
+    logs_in("valid").into_iter().filter(|(_, log)| log.len() < 4096).collect()
 }
 
-/// The recordings in a folder of fixtures, by name. It must not be empty.
-pub(crate) fn logs_in(name: &str) -> Vec<(String, Vec<u8>)> {
-    blessed();
-    let mut logs = Vec::new();
-    for file in std::fs::read_dir(folder().join(name)).expect(name) {
-        let path = file.expect(name).path();
-        let file = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8").to_owned();
-        if !file.ends_with(".txt") {
-            logs.push((file, std::fs::read(&path).expect(name)));
-        }
-    }
-    logs.sort();
-    assert!(!logs.is_empty(), "there is no recording in {name}");
-    logs
+/// Our own recordings on which behaviour is checked: those among the fixtures in which something goes on for a while, and
+/// generated ones with every kind of packet.
+pub(crate) fn own() -> Vec<(String, Vec<u8>)> {
+    let towns = logs_in("valid").into_iter().filter(|(name, _)| name.starts_with("town-") || name == "traffic.log");
+    let made = [("f32", f32_form(), 2), ("f64", f64_form(), 1)];
+    towns.chain(made.map(|(name, form, version)| (name.to_owned(), generated(60, 8, form, version)))).collect()
 }
 
-/// Writes the fixtures, once and before any test reads them, if that was asked for.
-fn blessed() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for (name, log) in if bless() { all() } else { Vec::new() } {
-            let path = folder().join(&name);
-            std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect(&name);
-            std::fs::write(&path, &log).expect(&name);
-        }
-    });
+/// The recordings of the corpus of real logs.
+pub(crate) fn real() -> Vec<(String, Vec<u8>)> {
+    corpus_logs("carla", &["log", "rec"])
 }
 
 fn all() -> Vec<(String, Vec<u8>)> {
@@ -132,6 +108,9 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("attached", attached()),
         ("nan-boxes", nan_boxes()),
         ("empty-frames", empty_frames()),
+        ("town-0.9.6", town(Target::V0_9_6)),
+        ("town-0.9.16", town(Target::V0_9_16)),
+        ("town-0.10", town(Target::V0_10)),
         ("no-frames", start(Target::V0_9_16, false).finish().expect("no frame")),
     ]
 }
@@ -197,18 +176,6 @@ fn corrupt() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Bytes without meaning, the same in every run.
-pub(crate) fn noise(n: usize) -> Vec<u8> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    std::iter::repeat_with(next).take(n).collect()
-}
-
 fn start(target: Target, additional_data: bool) -> Recording {
     let options = RecordingOptions { target, map: "Town03", date: 1_600_000_000, additional_data };
     Recording::new(&options).expect("a map")
@@ -256,6 +223,78 @@ pub(crate) fn traffic() -> Vec<u8> {
             .expect("there");
         if (2..6).contains(&step) {
             log.walk(walker, 1.4).expect("there");
+        }
+    }
+    log.finish().expect("whole")
+}
+
+/// Twenty seconds in a town, a frame every half second, so that CARLA's queries have something to find. A car stands for
+/// seven seconds and then drives on, another stands from the third second to the end; the hero runs into a walker and stays in touch with
+/// it for two frames, touches it again later, and hits the ground at the end. A walker and a sensor come and go, and an
+/// id is used again.
+fn town(target: Target) -> Vec<u8> {
+    let mut log = start(target, target.has(Kind::Kinematics));
+    let role = [(AttributeType::String, "role_name", "hero"), (AttributeType::Int, "number_of_wheels", "4")];
+    let hero =
+        Spawn { blueprint: "vehicle.tesla.model3", uid: 28, id: Some(100), attributes: &role, ..Spawn::default() };
+    let car = |id, y| Spawn {
+        blueprint: "vehicle.audi.tt",
+        uid: 5,
+        id: Some(id),
+        location: metres(0.0, y),
+        attributes: &[(AttributeType::String, "role_name", "")],
+        ..Spawn::default()
+    };
+    let walker = Spawn { blueprint: "walker.pedestrian.0001", uid: 3, id: Some(110), ..Spawn::default() };
+    let light = Spawn { blueprint: "traffic.traffic_light", id: Some(5), ..Spawn::default() };
+    let eye = Spawn { blueprint: "sensor.camera.rgb", id: Some(120), parent: Some(100), ..Spawn::default() };
+    for step in 0_u8..40 {
+        log.tick(0.5).expect("in order");
+        let way = f64::from(step);
+        match step {
+            0 => {
+                for actor in [&light, &hero, &car(101, 10.0), &car(102, 20.0)] {
+                    log.spawn(actor).expect("free");
+                }
+                if target.has(Kind::BoundingBox) {
+                    log.bounding_box(100, Vector::new(0.0, 0.0, 0.75), Vector::new(2.5, 1.0, 0.75)).expect("there");
+                    log.timing(5, 10.0, 3.0, 2.0).expect("there");
+                    log.trigger(5, metres(3.0, 3.0), Vector::new(1.0, 2.0, 1.5)).expect("there");
+                }
+                if target.has(Kind::SceneLight) {
+                    log.scene_light(lamp()).expect("known");
+                }
+            }
+            6 => drop(log.spawn(&walker).expect("free")),
+            8 => drop(log.spawn(&eye).expect("free")),
+            14 | 15 | 22 => log.collide(100, Some(110)).expect("there"),
+            28 => {
+                log.destroy(110).expect("there");
+                log.destroy(120).expect("there");
+            }
+            32 => drop(log.spawn(&Spawn { blueprint: "walker.pedestrian.0002", ..walker }).expect("free")),
+            39 => log.collide(100, None).expect("there"),
+            _ => {}
+        }
+        log.place(100, metres(way, 0.5), turned(way * 3.0 - 90.0)).expect("there");
+        log.place(101, metres(if step < 14 { 4.0 } else { way }, 10.0), turned(0.0)).expect("there");
+        log.place(102, metres(way.min(6.0) * 5.0, 20.0), turned(45.0)).expect("there");
+        log.control(100, Controls { throttle: 0.5, gear: 1, ..Controls::default() }).expect("there");
+        log.signal(5, if step % 16 < 8 { Signal::Red } else { Signal::Green }, f32::from(step % 8) * 0.5, step == 7)
+            .expect("there");
+        if (6..28).contains(&step) || step >= 32 {
+            log.place(110, metres(20.0, way / 8.0), turned(180.0)).expect("there");
+            log.walk(110, 1.5).expect("there");
+        }
+        if target.has(Kind::VehicleLight) {
+            log.lamps(100, if step < 20 { 0 } else { 0x183 }).expect("there");
+        }
+        if target.has(Kind::Kinematics) {
+            log.velocity(100, Vector::new(2.0, 0.0, 0.0), Vector::new(0.0, 0.0, 6.0)).expect("there");
+            log.platform_time(way * 0.0625).expect("known");
+        }
+        if target.has(Kind::VehicleDoor) && (step == 34 || step == 36) {
+            log.door(101, 1, step == 34).expect("there");
         }
     }
     log.finish().expect("whole")
@@ -479,24 +518,4 @@ fn empty_frames() -> Vec<u8> {
         log.tick(0.1).expect("in order");
     }
     log.finish().expect("whole")
-}
-
-/// The recordings of the shared corpus, which is not part of this repository.
-pub(crate) fn corpus() -> Vec<(String, Vec<u8>)> {
-    let shared = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or(shared, PathBuf::from).join("carla");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: no corpus at {}", folder.display());
-        return Vec::new();
-    };
-    let mut logs = Vec::new();
-    for file in files {
-        let path = file.expect("a file").path();
-        if path.extension().is_some_and(|extension| extension == "log" || extension == "rec") {
-            let name = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8").to_owned();
-            logs.push((name, std::fs::read(&path).expect("a file")));
-        }
-    }
-    assert!(!logs.is_empty(), "there is no recording in {}", folder.display());
-    logs
 }

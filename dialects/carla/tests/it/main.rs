@@ -8,6 +8,22 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
+/// One check as two tests: on our own recordings in every checkout, and on real ones where the corpus of real logs is.
+macro_rules! on_recordings {
+    ($check:ident: $own:ident, $real:ident) => {
+        #[test]
+        fn $own() {
+            crate::fixtures::own().iter().for_each(|(name, log)| $check(name, log));
+        }
+
+        #[test]
+        #[ignore = "needs the corpus of real logs"]
+        fn $real() {
+            crate::fixtures::real().iter().for_each(|(name, log)| $check(name, log));
+        }
+    };
+}
+
 mod corrupt;
 mod demo;
 mod edit;

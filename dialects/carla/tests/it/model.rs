@@ -5,14 +5,21 @@ use logpose_core::{
     Channel, ChannelId, Confidence, Dialect, EncodeOptions, Encoding, Lookup, Problem, Problems, ReadOptions, Row,
     Sample, Severity, Sink, SinkError, Value,
 };
+use logpose_testkit::{corpus, hex as bytes};
 use serde_json::Value as Json;
 
+use crate::fixtures::{own, real};
 use crate::model_kit::{
-    Lines, add, again, column_lines, corpus, drive, f32_form, f64_form, header, index, plain, records, replayed, show,
-    workspace,
+    Lines, add, again, column_lines, drive, f32_form, f64_form, header, index, plain, records, replayed, show,
 };
+use crate::vectors::smallest;
 
-/// All recordings that are whole.
+/// The real recordings that are whole.
+fn whole_real() -> Vec<(String, Vec<u8>)> {
+    real().into_iter().filter(|(name, _)| !name.contains("truncated")).collect()
+}
+
+/// Our own recordings, all of them whole.
 fn whole() -> Vec<(String, Vec<u8>)> {
     // A second recording behind the first, whose times step back.
     let front = drive(20, 5, f32_form(), 2);
@@ -24,26 +31,7 @@ fn whole() -> Vec<(String, Vec<u8>)> {
         ("f64".to_owned(), drive(120, 12, f64_form(), 1)),
         ("spec".to_owned(), smallest()),
     ];
-    made.into_iter().chain(corpus()).filter(|(name, _)| !name.contains("truncated")).collect()
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
-
-/// The smallest complete recording of the specification.
-fn smallest() -> Vec<u8> {
-    bytes(
-        "01 00 0E 00 43 41 52 4C 41 5F 52 45 43 4F 52 44 45 52 00 00 00 00 00 00 00 00 01 00 54 \
-         00 18 00 00 00 01 00 00 00 00 00 00 00 00 00 00 A0 99 99 A9 3F 00 00 00 00 00 00 00 00 \
-         02 28 00 00 00 01 00 07 00 00 00 01 00 00 80 3F 00 00 00 40 00 00 40 40 00 00 00 00 00 00 00 00 00 00 B4 42 \
-         00 00 00 00 01 00 76 00 00 03 02 00 00 00 00 00 04 02 00 00 00 00 00 05 02 00 00 00 00 00 \
-         06 1E 00 00 00 01 00 07 00 00 00 00 00 80 3F 00 00 00 40 00 00 40 40 00 00 00 00 00 00 00 00 00 00 B4 42 \
-         07 02 00 00 00 00 00 01 00 00 00 00 \
-         00 18 00 00 00 02 00 00 00 00 00 00 00 00 00 00 00 00 00 F0 BF 00 00 00 A0 99 99 A9 3F \
-         02 02 00 00 00 00 00 03 06 00 00 00 01 00 07 00 00 00 04 02 00 00 00 00 00 05 02 00 00 00 00 00 \
-         06 02 00 00 00 00 00 07 02 00 00 00 00 00 01 00 00 00 00",
-    )
+    made.into_iter().chain(own()).collect()
 }
 
 #[test]
@@ -78,7 +66,17 @@ fn the_smallest_recording_is_these_samples() {
 
 #[test]
 fn every_way_to_read_gives_the_same() {
-    for (name, log) in whole() {
+    check_every_way_to_read_gives_the_same(whole());
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn every_way_to_read_gives_the_same_real() {
+    check_every_way_to_read_gives_the_same(whole_real());
+}
+
+fn check_every_way_to_read_gives_the_same(recordings: Vec<(String, Vec<u8>)>) {
+    for (name, log) in recordings {
         let (index, _) = index(&log);
         let columns = Carla.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
         let wanted = column_lines(&columns);
@@ -119,7 +117,17 @@ fn every_way_to_read_gives_the_same() {
 
 #[test]
 fn windows_give_all_of_it_piece_by_piece() {
-    for (name, log) in whole() {
+    check_windows_give_all_of_it_piece_by_piece(whole());
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn windows_give_all_of_it_piece_by_piece_real() {
+    check_windows_give_all_of_it_piece_by_piece(whole_real());
+}
+
+fn check_windows_give_all_of_it_piece_by_piece(recordings: Vec<(String, Vec<u8>)>) {
+    for (name, log) in recordings {
         let (mut index, _) = index(&log);
         // More places to begin at than a small recording has.
         index.steps = index.marks.iter().map(|mark| mark.at).step_by(7).collect();
@@ -168,7 +176,17 @@ fn a_selection_is_what_was_asked_for() {
 
 #[test]
 fn the_model_of_a_recording_is_written_as_the_same_bytes() {
-    for (name, log) in whole() {
+    check_the_model_of_a_recording_is_written_as_the_same_bytes(whole());
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn the_model_of_a_recording_is_written_as_the_same_bytes_real() {
+    check_the_model_of_a_recording_is_written_as_the_same_bytes(whole_real());
+}
+
+fn check_the_model_of_a_recording_is_written_as_the_same_bytes(recordings: Vec<(String, Vec<u8>)>) {
+    for (name, log) in recordings {
         assert!(again(&log, &Lookup::default()).unwrap() == log, "{name}");
     }
 }
@@ -188,7 +206,12 @@ fn a_cut_recording_is_written_with_an_end() {
     assert_eq!(out[..last], cut[..last]);
     assert_eq!(&out[last + 13..last + 21], (-1.0_f64).to_le_bytes());
     assert!(out.ends_with(&[1, 0, 0, 0, 0]));
-    for (name, log) in corpus().into_iter().filter(|(name, _)| name.contains("truncated")) {
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn a_real_recording_that_is_cut_is_the_same_up_to_its_last_frame() {
+    for (name, log) in real().into_iter().filter(|(name, _)| name.contains("truncated")) {
         let out = again(&log, &Lookup::default()).unwrap();
         let (found, _) = index(&log);
         let last = found.marks.last().unwrap().at as usize;
@@ -328,12 +351,11 @@ fn foreign_channels_are_refused_by_name() {
 type Path = fn(&str) -> bool;
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn corpus_counts_are_those_of_the_summaries() {
-    for (name, log) in corpus() {
+    for (name, log) in real() {
         let stem = name.rsplit_once('.').unwrap().0;
-        let folder =
-            std::env::var_os("LOGPOSE_CORPUS").map_or_else(|| workspace().join("../shared/corpus"), Into::into);
-        let Ok(text) = std::fs::read(folder.join("carla").join(format!("{stem}.summary.json"))) else { continue };
+        let Ok(text) = std::fs::read(corpus("carla").join(format!("{stem}.summary.json"))) else { continue };
         let summary: Json = serde_json::from_slice(&text).unwrap();
         let (index, problems) = index(&log);
         assert!(problems.worst() < Some(Severity::Damage), "{name}: {:?}", problems.list());
@@ -397,7 +419,13 @@ fn every_prefix_and_every_changed_byte_reads_without_panic() {
             changed[at] = log[at];
         }
     }
-    corpus().iter().filter(|(_, log)| log.len() < 10_000).for_each(|(_, log)| fuzzing::model(log));
+    own().iter().filter(|(_, log)| log.len() < 10_000).for_each(|(_, log)| fuzzing::model(log));
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn small_real_recordings_survive_what_the_fuzzer_does() {
+    real().iter().filter(|(_, log)| log.len() < 10_000).for_each(|(_, log)| fuzzing::model(log));
 }
 
 #[test]

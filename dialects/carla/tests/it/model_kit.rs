@@ -1,91 +1,25 @@
 //! What the tests of the model need: sinks, real recordings, generated ones.
 
-use std::path::{Path, PathBuf};
-
 use logpose_carla::{
     Attribute, Attributes, Bone, BoundingBox, Carla, Collision, EventAdd, EventDel, EventParent, Flag, Form,
     FrameStart, Header, Ids, Kinematics, Packet, Position, Record, Rotation, SceneLight, TrafficLightState,
     TrafficLightTime, TriggerVolume, Vector, Vectors, VehicleAnim, VehicleDoor, VehicleLight, VehicleWheels,
     WalkerAnim, WalkerBones, Weather, WheelPose, emit_records,
 };
-use logpose_core::{
-    Channel, ChannelId, Columns, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems,
-    ReadOptions, Sample, Sink, SinkError, Value,
-};
+use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problems, SinkError};
+pub(crate) use logpose_testkit::{bits as show, column_lines, index_lines};
 
-/// Writes down what it is given, one line each.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    pub(crate) channels: Vec<(ChannelId, Channel)>,
-    pub(crate) lines: Vec<String>,
-    pub(crate) problems: Vec<Problem>,
-}
-
-impl Sink for Lines {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        assert!(self.channels.iter().all(|(known, _)| *known != id), "declared twice: {}", channel.name);
-        self.channels.push((id, channel.clone()));
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        assert!(!samples.is_empty(), "an empty batch");
-        for sample in samples {
-            let channel = self.channels.iter().find(|(known, _)| *known == sample.channel);
-            let name = channel.map_or("?", |(_, channel)| &*channel.name);
-            self.lines.push(format!("{} {name} {}", sample.time, show(&sample.value)));
-        }
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        self.problems.push(problem);
-    }
-}
-
-/// A value, to the bit.
-pub(crate) fn show(value: &Value<'_>) -> String {
-    if let Value::String(text) = value {
-        return String::from_utf8_lossy(text).into_owned();
-    }
-    let mut bytes = Vec::new();
-    value.emit(logpose_core::Layout::Little, &mut bytes);
-    format!("{:?} {bytes:02x?}", value.ty())
-}
+/// What came, a line each, to the bit.
+pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Bits>;
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {
-    let mut problems = Problems::default();
-    let index = Carla.index(log, &ReadOptions::default(), &mut problems).expect("an index");
-    (index, problems)
+    logpose_testkit::index(&Carla, log)
 }
 
 pub(crate) fn replayed(log: &[u8], index: &Index, lookup: &Lookup) -> Vec<String> {
     let mut lines = Lines::default();
     Carla.replay(log, index, lookup, &mut lines).expect("a sink that takes everything");
     lines.lines
-}
-
-/// The columns as lines, channel by channel.
-pub(crate) fn column_lines(columns: &Columns) -> Vec<String> {
-    let mut lines = Vec::new();
-    for column in &columns.columns {
-        lines.push(format!("{} {} sorted {}", column.channel.name, column.channel.type_name, column.sorted));
-        lines.extend(columns.samples(column).map(|(time, value)| format!("{time} {}", show(&value))));
-    }
-    lines
-}
-
-/// The channels of an index as lines.
-pub(crate) fn index_lines(index: &Index) -> Vec<String> {
-    let channels = index.channels.iter().map(|c| {
-        let at: Vec<u64> = c.positions.iter().collect();
-        format!("{:?} {} {} {} {} {} {at:?}", c.channel, c.samples, c.bytes, c.first, c.last, c.sorted)
-    });
-    let whole = [format!(
-        "{:?} {:?} {} {} {:?} {:?} {:?}",
-        index.spans, index.marks, index.records, index.sorted, index.facts, index.slots, index.lives
-    )];
-    channels.chain(whole).collect()
 }
 
 /// The recording that the model of a recording is written as.
@@ -102,29 +36,6 @@ pub(crate) fn again(log: &[u8], lookup: &Lookup) -> Result<Vec<u8>, SinkError> {
     let lost = encoder.finish(&mut out);
     assert!(lost.is_empty(), "{lost:?}");
     Ok(out)
-}
-
-pub(crate) fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("dialects/carla lies two folders deep").into()
-}
-
-/// The real and generated recordings of the shared corpus, which is not part of this repository.
-pub(crate) fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = std::env::var_os("LOGPOSE_CORPUS")
-        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from)
-        .join("carla");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: no corpus at {}", folder.display());
-        return Vec::new();
-    };
-    let mut files: Vec<_> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|found| found == "log" || found == "rec"))
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no recordings in {}", folder.display());
-    files
 }
 
 /// A packet of records.

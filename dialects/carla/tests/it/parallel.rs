@@ -3,7 +3,7 @@
 use logpose_carla::fuzzing;
 use logpose_core::{Problems, ReadOptions};
 
-use crate::model_kit::{column_lines, corpus, drive, f32_form, f64_form, index_lines};
+use crate::model_kit::{column_lines, drive, f32_form, f64_form, index_lines};
 
 fn side_by_side(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     std::thread::scope(|scope| {
@@ -35,9 +35,13 @@ fn check(log: &[u8], split: usize) {
 fn threads_do_not_change_what_is_found() {
     check(&drive(200, 20, f32_form(), 2), 2000);
     check(&drive(200, 20, f64_form(), 1), 2000);
-    for (_, log) in corpus() {
-        check(&log, 3000);
-    }
+}
+
+on_recordings!(check_parts: threads_find_the_same_in_our_recordings, threads_find_the_same_in_real_recordings);
+
+fn check_parts(name: &str, log: &[u8]) {
+    println!("{name}"); // shown if the next line panics
+    check(log, 3000);
 }
 
 #[test]

@@ -1,44 +1,31 @@
 //! CARLA's texts byte for byte, and the same facts as data.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use logpose_carla::{
     ActorType, Attribute, Attributes, Blocking, Body, Collision, EventAdd, EventDel, Filter, Flag, Form, FrameStart,
     Frames, Guess, Header, Ids, OPEN_DURATION, Packet, Position, Queries, Reader, Reading, Record, Records, Rotation,
     Summary, Vector, Vectors, VehicleDoor, VehicleLight, Weather, blocked, collisions, emit_records,
 };
+use logpose_testkit::fixture;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-/// The files of the shared corpus, which is not part of this repository: name without extension, and bytes.
+use crate::fixtures::{FIXTURES, real};
+pub(crate) use crate::vectors::smallest;
+
+/// So many texts lie beside our own recordings.
+const TEXTS: usize = 45;
+
+/// The recordings of the corpus: name without extension, and bytes.
 pub(crate) fn corpus() -> Vec<(String, Vec<u8>)> {
-    let Some(folder) = corpus_folder() else { return Vec::new() };
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "log" || extension == "rec"))
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty());
-    files
+    let stem = |(name, log): (String, Vec<u8>)| (name.rsplit_once('.').unwrap().0.to_owned(), log);
+    real().into_iter().map(stem).collect()
 }
 
-/// One file of the corpus.
-pub(crate) fn sample(name: &str) -> Option<Vec<u8>> {
-    corpus().into_iter().find(|(found, _)| found == name).map(|(_, log)| log)
-}
-
-pub(crate) fn corpus_folder() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = std::env::var_os("LOGPOSE_CORPUS")
-        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
-        .join("carla");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no corpus at {}", folder.display());
-    None
+/// One recording of the corpus.
+pub(crate) fn sample(name: &str) -> Vec<u8> {
+    corpus().into_iter().find(|(found, _)| found == name).expect(name).1
 }
 
 /// A recording with a frame every half second, of which each has these packets.
@@ -86,8 +73,7 @@ fn collision(actor1: u32, actor2: u32) -> Collision {
 }
 
 /// The expected texts of a file: the part of their names between the file's and `.txt`, and what they say.
-fn texts(name: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = corpus_folder().unwrap();
+fn texts(folder: &Path, name: &str) -> Vec<(String, Vec<u8>)> {
     let mut texts: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -121,33 +107,40 @@ fn text(log: &[u8], kind: &str) -> Vec<u8> {
     out
 }
 
-#[test]
-fn texts_are_carlas_byte_for_byte() {
+/// Compares the texts of recordings with those in a folder; returns how many there were.
+fn check_texts(folder: &Path, recordings: Vec<(String, Vec<u8>)>) -> usize {
     let mut compared = 0;
-    for (name, log) in corpus() {
-        for (kind, expected) in texts(&name) {
+    for (name, log) in recordings {
+        for (kind, expected) in texts(folder, &name) {
             let ours = text(&log, &kind);
-            if ours != expected {
-                let (ours, expected) = (String::from_utf8_lossy(&ours), String::from_utf8_lossy(&expected));
-                let line = ours.lines().zip(expected.lines()).position(|(a, b)| a != b);
-                let at = line.unwrap_or(ours.lines().count().min(expected.lines().count()));
-                panic!(
-                    "{name}.{kind}, line {}:\nours     {:?}\nexpected {:?}",
-                    at + 1,
-                    ours.lines().nth(at),
-                    expected.lines().nth(at)
-                );
-            }
+            let (ours, expected) = (String::from_utf8_lossy(&ours), String::from_utf8_lossy(&expected));
+            let first = ours.lines().zip(expected.lines()).enumerate().find(|(_, (ours, expected))| ours != expected);
+            assert_eq!(first, None, "{name}.{kind}: the first line that differs, ours and the expected one");
+            assert!(ours == expected, "{name}.{kind}: one is longer");
             compared += 1;
         }
     }
-    println!("{compared} texts are the same");
+    compared
+}
+
+#[test]
+fn texts_of_our_recordings_are_those_of_the_specification() {
+    let stem = |(name, log): (String, Vec<u8>)| (name.rsplit_once('.').unwrap().0.to_owned(), log);
+    let recordings = FIXTURES.logs("valid").into_iter().map(stem).collect();
+    assert_eq!(check_texts(&fixture("carla/texts"), recordings), TEXTS);
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn texts_are_carlas_byte_for_byte() {
+    assert!(check_texts(&logpose_testkit::corpus("carla"), corpus()) > 20);
 }
 
 /// The texts that are too large to store: the README of the corpus has their hashes.
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn long_texts_have_the_hashes_of_the_corpus() {
-    let Some(folder) = corpus_folder() else { return };
+    let folder = logpose_testkit::corpus("carla");
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let mut compared = 0;
     for line in readme.lines() {
@@ -170,26 +163,6 @@ fn hex(bytes: &[u8]) -> String {
 /// The lines of a text behind its head.
 fn lines(text: &[u8]) -> Vec<&str> {
     str::from_utf8(text).unwrap().lines().skip(4).collect()
-}
-
-fn unhex(hex: &str) -> Vec<u8> {
-    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
-
-/// The smallest recording of the specification, and what CARLA tells of it.
-pub(crate) fn smallest() -> Vec<u8> {
-    unhex(
-        "01 00 0E 00 43 41 52 4C 41 5F 52 45 43 4F 52 44 45 52 00 00 00 00 00 00 00 00 01 00 54
-         00 18 00 00 00 01 00 00 00 00 00 00 00 00 00 00 A0 99 99 A9 3F 00 00 00 00 00 00 00 00
-         02 28 00 00 00 01 00 07 00 00 00 01 00 00 80 3F 00 00 00 40 00 00 40 40 00 00 00 00 00 00 00 00 00 00 B4 42
-         00 00 00 00 01 00 76 00 00
-         03 02 00 00 00 00 00 04 02 00 00 00 00 00 05 02 00 00 00 00 00
-         06 1E 00 00 00 01 00 07 00 00 00 00 00 80 3F 00 00 00 40 00 00 40 40 00 00 00 00 00 00 00 00 00 00 B4 42
-         07 02 00 00 00 00 00 01 00 00 00 00
-         00 18 00 00 00 02 00 00 00 00 00 00 00 00 00 00 00 00 00 F0 BF 00 00 00 A0 99 99 A9 3F
-         02 02 00 00 00 00 00 03 06 00 00 00 01 00 07 00 00 00 04 02 00 00 00 00 00 05 02 00 00 00 00 00
-         06 02 00 00 00 00 00 07 02 00 00 00 00 00 01 00 00 00 00",
-    )
 }
 
 #[test]
@@ -257,8 +230,9 @@ fn odd_lines_of_info() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn a_cut_recording_is_told_once_as_far_as_it_is_whole() {
-    let Some(log) = sample("sample_custom_truncated") else { return };
+    let log = sample("sample_custom_truncated");
     let mut out = Vec::new();
     let reading = Queries::new(&log).unwrap().info(true, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -450,6 +424,7 @@ fn an_id_that_is_used_again_is_another_actor() {
 
 /// What the corpus says of its real files.
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn summaries() {
     let guesses = [
         ("gf_crash_0.9.15", "0.9.15"),
@@ -467,7 +442,7 @@ fn summaries() {
         let guess = guesses.iter().find(|(file, _)| *file == name).unwrap().1;
         assert_eq!(summary.guess.version, guess, "{name}: {:#?}", summary.guess.reasons);
         assert!(!summary.guess.reasons.is_empty());
-        let Ok(expected) = std::fs::read(corpus_folder().unwrap().join(format!("{name}.summary.json"))) else {
+        let Ok(expected) = std::fs::read(logpose_testkit::corpus("carla").join(format!("{name}.summary.json"))) else {
             continue;
         };
         let expected: Json = serde_json::from_slice(&expected).unwrap();
@@ -527,7 +502,7 @@ fn guesses_by_what_there_is() {
     assert_eq!(guess(1, &[packets(&[packet(&[collision(1, 0)]), lamps.clone()])]), "0.9.10 to 0.9.12");
     assert_eq!(guess(1, &[packets(&[packet(&[collision(1, u32::MAX)]), lamps])]), "0.9.13");
     // No release writes both.
-    let clock = unhex("14 08 00 00 00 00 00 00 00 00 00 29 40");
+    let clock = logpose_testkit::hex("14 08 00 00 00 00 00 00 00 00 00 29 40");
     let both = packets(&[packet(&[collision(1, 0)]), clock]);
     assert_eq!(guess(1, &[both]), "not known: what it holds fits no release");
 }
@@ -577,21 +552,20 @@ fn rewritten(packet: &Packet<'_>, form: Form) -> Vec<u8> {
     }
 }
 
-#[test]
-fn every_packet_is_written_as_it_was_read() {
-    for (name, log) in corpus() {
-        let reader = Reader::new(&log).unwrap();
-        let form = reader.form();
-        let mut out = Vec::new();
-        reader.header().emit(&mut out);
-        for packet in reader.map_while(Result::ok) {
-            let bytes = rewritten(&packet, form);
-            assert_eq!(bytes, log[packet.at as usize..packet.end() as usize], "{name} at {:#x}", packet.at);
-            out.extend_from_slice(&bytes);
-        }
-        let whole = if name == "sample_custom_truncated" { 2284 } else { log.len() };
-        assert!(out == log[..whole], "{name}");
+on_recordings!(check_packets: every_packet_is_written_as_it_was_read, real_packets_are_written_as_they_were_read);
+
+fn check_packets(name: &str, log: &[u8]) {
+    let reader = Reader::new(log).unwrap();
+    let form = reader.form();
+    let mut out = Vec::new();
+    reader.header().emit(&mut out);
+    for packet in reader.map_while(Result::ok) {
+        let bytes = rewritten(&packet, form);
+        assert_eq!(bytes, log[packet.at as usize..packet.end() as usize], "{name} at {:#x}", packet.at);
+        out.extend_from_slice(&bytes);
     }
+    let whole = if name == "sample_custom_truncated.log" { 2284 } else { log.len() };
+    assert!(out == log[..whole], "{name}");
 }
 
 /// Everything that reads a recording, on bytes that may be anything.
@@ -609,34 +583,47 @@ pub(crate) fn all_queries(log: &[u8]) {
 }
 
 /// Every prefix of the small recordings, in tests of their own so that they run beside each other.
-fn every_prefix(log: Option<Vec<u8>>) {
-    let log = log.unwrap_or_else(smallest);
-    (0..=log.len()).for_each(|len| all_queries(&log[..len]));
+fn every_prefix(log: &[u8]) {
+    logpose_testkit::every_prefix(log, all_queries);
+}
+
+#[test]
+fn every_prefix_of_everything() {
+    ["all-packets.log", "ue5.log", "attached.log"].iter().for_each(|name| every_prefix(&FIXTURES.log("valid", name)));
+}
+
+#[test]
+fn every_single_byte_of_ours_wrong() {
+    logpose_testkit::every_flip(&FIXTURES.log("valid", "traffic.log"), &[0x01, 0xff], |_, log| all_queries(log));
 }
 
 #[test]
 fn every_prefix_of_the_smallest() {
-    every_prefix(None);
+    every_prefix(&smallest());
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn every_prefix_of_ue4() {
-    every_prefix(sample("sample_0_9_16_full"));
+    every_prefix(&sample("sample_0_9_16_full"));
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn every_prefix_of_ue5() {
-    every_prefix(sample("sample_ue5_0_10_0"));
+    every_prefix(&sample("sample_ue5_0_10_0"));
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn every_prefix_of_a_cut_recording() {
-    every_prefix(sample("sample_custom_truncated"));
+    every_prefix(&sample("sample_custom_truncated"));
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn every_single_byte_wrong() {
-    let Some(mut log) = sample("sample_custom_truncated") else { return };
+    let mut log = sample("sample_custom_truncated");
     for at in 0..log.len() {
         for wrong in [0xff, log[at] ^ 0x01] {
             let right = std::mem::replace(&mut log[at], wrong);

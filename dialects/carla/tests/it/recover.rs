@@ -3,7 +3,7 @@
 use logpose_carla::{Frames, Lost, OPEN_DURATION, PacketDecoder, fuzzing, repair, salvage};
 use logpose_core::{Limits, Problems, Severity};
 
-use crate::fixtures::{corpus, logs_in};
+use crate::fixtures::logs_in;
 
 fn named(folder: &str, name: &str) -> Vec<u8> {
     logs_in(folder).into_iter().find(|(found, _)| found == name).map(|(_, log)| log).expect(name)
@@ -18,20 +18,24 @@ fn a_whole_recording_is_not_changed() {
     for (name, log) in logs_in("valid") {
         assert!(repaired(&log) == log, "{name}");
     }
-    for (name, log) in corpus() {
-        let truncated = name.contains("truncated");
-        let mut problems = Problems::default();
-        let repair = repair(&log, &mut problems).expect(&name);
-        assert_eq!(problems.worst() == Some(Severity::Damage), truncated, "{name}: {:#?}", problems.list());
-        assert!(truncated || repair.into_bytes() == log, "{name}");
-        fuzzing::roundtrip(&log);
-    }
+}
+
+on_recordings!(check_whole: ours_are_not_changed, real_recordings_are_not_changed);
+
+fn check_whole(name: &str, log: &[u8]) {
+    let truncated = name.contains("truncated");
+    let mut problems = Problems::default();
+    let repair = repair(log, &mut problems).expect(name);
+    assert_eq!(problems.worst() == Some(Severity::Damage), truncated, "{name}: {:#?}", problems.list());
+    assert!(truncated || repair.into_bytes() == log, "{name}");
+    fuzzing::roundtrip(log);
 }
 
 /// `repaired_size` and `complete_frames` of the corpus: the sample is cut in packet 8 of frame 4.
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_truncated_sample_of_the_corpus_ends_behind_its_last_whole_frame() {
-    let Some((_, log)) = corpus().into_iter().find(|(name, _)| name == "sample_custom_truncated.log") else { return };
+    let log = logpose_testkit::corpus_file("carla/sample_custom_truncated.log");
     let mut problems = Problems::default();
     let repair = repair(&log, &mut problems).expect("it can be repaired");
     assert_eq!(repair.salvage().frames().len(), 3);
@@ -86,56 +90,59 @@ fn a_recording_without_its_header_is_saved() {
     assert_eq!(Frames::scan(&saved).expect("whole").header().map, b"");
 }
 
-#[test]
-fn anything_is_repaired_or_refused() {
-    for (_, log) in corpus().into_iter().filter(|(_, log)| log.len() < 300_000) {
-        // A byte in every few hundred, so that most frames are hit.
-        let mut log = log;
-        for at in (100..log.len()).step_by(997) {
-            log[at] ^= 0x5a;
-        }
-        fuzzing::recover(&log);
-        fuzzing::decode(&log);
+on_recordings!(check_damage: anything_is_repaired_or_refused, anything_real_is_repaired_or_refused);
+
+fn check_damage(_: &str, log: &[u8]) {
+    if log.len() > 300_000 {
+        return;
     }
+    // A byte in every few hundred, so that most frames are hit.
+    let mut log = log.to_vec();
+    for at in (100..log.len()).step_by(997) {
+        log[at] ^= 0x5a;
+    }
+    fuzzing::recover(&log);
+    fuzzing::decode(&log);
 }
 
 #[test]
 fn noise_is_no_recording() {
-    let noise = crate::fixtures::noise(4096);
+    let noise = logpose_testkit::noise(4096);
     assert!(salvage(&noise, &mut Problems::default()).is_err());
     assert!(salvage(&[], &mut Problems::default()).is_err());
 }
 
 #[test]
 fn a_stream_knows_the_form_when_it_gives_out_a_packet() {
-    for (name, log) in logs_in("valid").into_iter().chain(corpus()) {
-        let frames = Frames::scan(&log).expect(&name);
-        for step in [13, 1 << 16] {
-            let mut decoder = PacketDecoder::new(Limits::default());
-            let (mut packets, mut waiting) = (0, 0);
-            for piece in log.chunks(step) {
-                decoder.push(piece);
-                while let Ok(Some(packet)) = decoder.next_packet() {
-                    let (at, id) = (packet.at, packet.id);
-                    let ambiguous = matches!(id, 21..=23);
-                    packets += 1;
-                    assert!(!ambiguous || decoder.form().ids == frames.form().ids, "{name}: packet {id} at {at}");
-                }
-                waiting = waiting.max(decoder.waiting());
-            }
-            decoder.close();
-            while let Ok(Some(_)) = decoder.next_packet() {
+    logs_in("valid").iter().for_each(|(name, log)| check_stream(name, log));
+}
+
+on_recordings!(check_stream: a_stream_of_ours_knows_the_form, a_real_stream_knows_the_form);
+
+fn check_stream(name: &str, log: &[u8]) {
+    let frames = Frames::scan(log).expect(name);
+    for step in [13, 1 << 16] {
+        let mut decoder = PacketDecoder::new(Limits::default());
+        let (mut packets, mut waiting) = (0, 0);
+        for piece in log.chunks(step) {
+            decoder.push(piece);
+            while let Ok(Some(packet)) = decoder.next_packet() {
+                let (at, id) = (packet.at, packet.id);
+                let ambiguous = matches!(id, 21..=23);
                 packets += 1;
+                assert!(!ambiguous || decoder.form().ids == frames.form().ids, "{name}: packet {id} at {at}");
             }
-            let all: usize = (0..frames.frames().len()).map(|frame| frames.packets(frame).count()).sum();
-            assert!(packets >= all, "{name}: {packets} of {all} packets");
-            assert_eq!(decoder.form().vectors, frames.form().vectors, "{name}");
-            let longest = (0..frames.frames().len()).flat_map(|n| frames.packets(n)).map(|p| p.body.len()).max();
-            assert!(
-                waiting <= longest.unwrap_or(0).max(frames.header().size()) + 5 + step,
-                "{name}: {waiting} bytes wait"
-            );
+            waiting = waiting.max(decoder.waiting());
         }
+        decoder.close();
+        while let Ok(Some(_)) = decoder.next_packet() {
+            packets += 1;
+        }
+        let all: usize = (0..frames.frames().len()).map(|frame| frames.packets(frame).count()).sum();
+        assert!(packets >= all, "{name}: {packets} of {all} packets");
+        assert_eq!(decoder.form().vectors, frames.form().vectors, "{name}");
+        let longest = (0..frames.frames().len()).flat_map(|n| frames.packets(n)).map(|p| p.body.len()).max();
+        assert!(waiting <= longest.unwrap_or(0).max(frames.header().size()) + 5 + step, "{name}: {waiting} bytes wait");
     }
 }
 

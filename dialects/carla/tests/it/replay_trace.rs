@@ -5,11 +5,11 @@ use logpose_carla::{
 };
 use serde_json::Value as Json;
 
-use crate::queries::{actor, corpus, corpus_folder, packet, packets, position, recording, smallest};
+use crate::queries::{actor, corpus, packet, packets, position, recording, smallest};
 
 /// The traces of a file: their options are in their names.
 fn traces(name: &str) -> Vec<(String, Json)> {
-    std::fs::read_dir(corpus_folder().unwrap())
+    std::fs::read_dir(logpose_testkit::corpus("carla"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter_map(|path| {
@@ -50,6 +50,7 @@ fn check(tick: &Tick<'_>, expected: &Json, what: &str) {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn traces_are_those_of_the_corpus() {
     let mut compared = 0;
     for (name, log) in corpus() {
@@ -71,7 +72,7 @@ fn traces_are_those_of_the_corpus() {
             compared += 1;
         }
     }
-    println!("{compared} traces are the same");
+    assert!(compared >= 5, "{compared}");
 }
 
 /// Plays a recording, but not for ever: what it says of its own length may be wrong.

@@ -6,7 +6,7 @@ use logpose_carla::{
 };
 use serde_json::Value as Json;
 
-use crate::queries::{actor, corpus, corpus_folder, packet, packets, position, recording, sample};
+use crate::queries::{actor, corpus, packet, packets, position, recording, sample};
 
 /// States in both modes before, in, between and after the frames.
 pub(crate) fn at_many_times(frames: &Frames<'_>) {
@@ -191,9 +191,10 @@ fn what_lasts_lasts_until_it_changes() {
 
 /// The last positions that the corpus names, at the times of their frames.
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn last_positions_of_the_corpus() {
     for (name, log) in corpus() {
-        let Ok(expected) = std::fs::read(corpus_folder().unwrap().join(format!("{name}.summary.json"))) else {
+        let Ok(expected) = std::fs::read(logpose_testkit::corpus("carla").join(format!("{name}.summary.json"))) else {
             continue;
         };
         let expected: Json = serde_json::from_slice(&expected).unwrap();
@@ -213,34 +214,38 @@ fn last_positions_of_the_corpus() {
 }
 
 /// A replay without skipped frames shows what a state in CARLA's mode says.
-#[test]
-fn a_replay_shows_the_states_of_its_mode() {
+fn check_replay(name: &str, log: &[u8]) {
     use logpose_carla::{Replay, ReplayOptions};
-    for (name, log) in corpus() {
-        let frames = Frames::scan(&log).unwrap();
-        let options = ReplayOptions { ignore_spectator: false, ..ReplayOptions::default() };
-        let (mut replay, _) = Replay::new(&frames, options).unwrap();
-        let mut seen = 0;
-        let mut shown: Option<usize> = Some(0);
-        for _ in 0..40 {
-            let tick = replay.tick(0.004);
-            // Before the second frame is shown there is no other to come from.
-            let skipped = tick.shown.zip(shown).is_none_or(|(now, before)| now > before + 1);
-            shown = tick.shown;
-            assert!(!skipped || !tick.found, "{name}");
-            let state = State::at(&frames, tick.time, Mode::Carla).unwrap();
-            for (actor, pose) in &tick.poses {
-                assert_eq!(state.actor(*actor).unwrap().pose, *pose, "{name}, {actor} at {}", tick.time);
-                seen += 1;
-            }
+    let frames = Frames::scan(log).unwrap();
+    let options = ReplayOptions { ignore_spectator: false, ..ReplayOptions::default() };
+    let (mut replay, _) = Replay::new(&frames, options).unwrap();
+    // Some steps in each frame.
+    let step = if frames.frames()[0].start.duration > 0.1 { 0.04 } else { 0.004 };
+    let mut seen = 0;
+    let mut shown: Option<usize> = Some(0);
+    for _ in 0..40 {
+        let tick = replay.tick(step);
+        // Before the second frame is shown there is no other to come from.
+        let skipped = tick.shown.zip(shown).is_none_or(|(now, before)| now > before + 1);
+        shown = tick.shown;
+        assert!(!skipped || !tick.found, "{name}");
+        let state = State::at(&frames, tick.time, Mode::Carla).unwrap();
+        for (actor, pose) in &tick.poses {
+            // By their texts, because what is no number equals nothing.
+            let found = state.actor(*actor).unwrap().pose;
+            assert_eq!(format!("{found:?}"), format!("{pose:?}"), "{name}, {actor} at {}", tick.time);
+            seen += 1;
         }
-        assert!(seen > 0, "{name}");
     }
+    assert!(seen > 0, "{name}");
 }
 
+on_recordings!(check_replay: a_replay_shows_the_states_of_its_mode, real_replays_show_the_states_of_their_mode);
+
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_whole_sample() {
-    let Some(log) = sample("sample_0_9_16_full") else { return };
+    let log = sample("sample_0_9_16_full");
     let frames = Frames::scan(&log).unwrap();
     let state = State::at(&frames, 0.06, Mode::True).unwrap();
     let ids: Vec<_> = state.actors.iter().map(|actor| actor.actor).collect();

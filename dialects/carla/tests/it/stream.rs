@@ -1,35 +1,24 @@
 //! A recording in pieces gives the same samples as one at once.
 
 use logpose_carla::Carla;
-use logpose_core::{Dialect, Lookup, ReadOptions, StreamError};
+use logpose_core::StreamError;
+use logpose_testkit::without_schemas;
 
-use crate::model_kit::{Lines, corpus, drive, f32_form, f64_form, index, replayed};
+use crate::model_kit::{Lines, drive, f32_form, f64_form, index};
 
 fn decoded(log: &[u8], step: usize) -> Result<Lines, StreamError> {
-    let mut decoder = Carla.decoder(&ReadOptions::default());
-    let mut lines = Lines::default();
-    let (mut used, mut given) = (0, 0);
-    while given < log.len() {
-        given = (given + step).min(log.len());
-        used += decoder.decode(&log[used..given], &mut lines)?;
-    }
-    decoder.finish(&log[used..], &mut lines)?;
-    Ok(lines)
-}
-
-/// Schemas come with the first value that needs them, so they stand in another place.
-fn without_schemas(lines: &[String]) -> Vec<&String> {
-    lines.iter().filter(|line| !line.contains("/.schema/")).collect()
+    let (lines, end) = logpose_testkit::streamed(&Carla, log, step);
+    end.map(|()| lines)
 }
 
 fn check(log: &[u8], step: usize) {
     let (index, problems) = index(log);
-    let whole = replayed(log, &index, &Lookup::default());
+    let whole: Lines = logpose_testkit::replayed(&Carla, log, &index);
     match decoded(log, step) {
         Ok(pieces) => {
-            assert!(without_schemas(&pieces.lines) == without_schemas(&whole));
-            assert_eq!(pieces.lines.len(), whole.len());
-            let mut names: Vec<_> = pieces.channels.iter().map(|(_, channel)| channel.clone()).collect();
+            assert!(without_schemas(&pieces) == without_schemas(&whole));
+            assert_eq!(pieces.lines.len(), whole.lines.len());
+            let mut names: Vec<_> = pieces.channels.values().cloned().collect();
             let mut known: Vec<_> = index.channels.iter().map(|c| c.channel.clone()).collect();
             names.sort_by(|a, b| a.name.cmp(&b.name));
             known.sort_by(|a, b| a.name.cmp(&b.name));
@@ -47,9 +36,12 @@ fn pieces_give_what_the_whole_gives() {
             check(&log, step);
         }
     }
-    for (_, log) in corpus() {
-        check(&log, 4096);
-    }
+}
+
+on_recordings!(check_pieces: pieces_of_ours_give_what_the_whole_gives, real_pieces_give_what_the_whole_gives);
+
+fn check_pieces(_: &str, log: &[u8]) {
+    check(log, 4096);
 }
 
 #[test]

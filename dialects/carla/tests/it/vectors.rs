@@ -2,12 +2,8 @@
 
 use logpose_carla::*;
 use logpose_core::Cursor;
+use logpose_testkit::hex;
 use sha2::{Digest, Sha256};
-
-/// Bytes written as in the specification: hexadecimal, with spaces.
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect(text)).collect()
-}
 
 const F32: Form = Form { ids: Ids::A, vectors: Vectors::F32, physics: Physics::W48 };
 const W36: Form = Form { physics: Physics::W36, ..F32 };

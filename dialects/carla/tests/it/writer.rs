@@ -2,7 +2,7 @@
 
 use logpose_carla::*;
 
-use crate::fixtures::corpus;
+use crate::fixtures::real;
 
 fn recording(target: Target, additional_data: bool) -> Recording {
     let mut log = Recording::new(&RecordingOptions { target, map: "Town01", date: 0, additional_data }).expect("a map");
@@ -38,6 +38,7 @@ fn every_build_gets_its_packets_in_its_order() {
 
 /// A recording of a build, made by a server, has the packets that we would write for it.
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn real_recordings_have_the_packets_of_their_build() {
     let builds = [
         ("0.9.6", Target::V0_9_6),
@@ -45,7 +46,7 @@ fn real_recordings_have_the_packets_of_their_build() {
         ("0.9.13", Target::V0_9_13),
         ("0.9.15", Target::V0_9_15),
     ];
-    for (name, log) in corpus() {
+    for (name, log) in real() {
         let Some((_, target)) = builds.iter().find(|(build, _)| name.contains(&format!("{build}."))) else { continue };
         let frames = Frames::scan(&log).expect(&name);
         let extra = frames.packet(1, Kind::PlatformTime).is_some();
@@ -62,9 +63,10 @@ fn real_recordings_have_the_packets_of_their_build() {
     }
 }
 
-/// Written from the records of a real recording, packet by packet, it is the same recording.
-#[test]
-fn real_recordings_are_written_again_by_their_records() {
+on_recordings!(check_records: recordings_are_written_again_by_their_records, real_recordings_are_written_again_by_their_records);
+
+/// Written from its records, packet by packet, it is the same recording.
+fn check_records(name: &str, log: &[u8]) {
     macro_rules! write {
         ($writer:ident, $packet:ident, $body:ident, $($kind:ident)*) => {
             match $body {
@@ -78,39 +80,36 @@ fn real_recordings_are_written_again_by_their_records() {
             }
         };
     }
-    for (name, log) in corpus() {
-        let frames = Frames::scan(&log).expect(&name);
-        let mut writer = Writer::new(&frames.header(), frames.form()).expect(&name);
-        let mut out = Vec::new();
-        let mut tick = 0.0;
-        for (n, frame) in frames.frames().iter().enumerate() {
-            writer.tick(tick).expect(&name);
-            tick = narrow(frame.start.duration);
-            for packet in frames.packets(n) {
-                if packet.id <= 1 {
-                    continue;
-                }
-                let body = packet.decode(frames.form()).expect(&name);
-                let written = write!(writer, packet, body,
+    let frames = Frames::scan(log).expect(name);
+    let mut writer = Writer::new(&frames.header(), frames.form()).expect(name);
+    let mut out = Vec::new();
+    let mut tick = 0.0;
+    for (n, frame) in frames.frames().iter().enumerate() {
+        writer.tick(tick).expect(name);
+        tick = narrow(frame.start.duration);
+        for packet in frames.packets(n) {
+            if packet.id <= 1 {
+                continue;
+            }
+            let body = packet.decode(frames.form()).expect(name);
+            let written = write!(writer, packet, body,
                     EventAdd EventDel EventParent Collision Position TrafficLightState VehicleAnim WalkerAnim VehicleLight
                     SceneLight Kinematics BoundingBox PhysicsControl TrafficLightTime TriggerVolume WalkerBones
                     VehicleWheels BikerAnim VehicleDoor Weather);
-                written
-                    .unwrap_or_else(|error| panic!("{name}: frame {}, byte {}: {error}", frame.start.frame, packet.at));
-            }
-            writer.end_frame().expect(&name);
-            out.extend(writer.take());
+            written.unwrap_or_else(|error| panic!("{name}: frame {}, byte {}: {error}", frame.start.frame, packet.at));
         }
-        out.extend(writer.finish().expect(&name));
-        let end = frames.frames().last().map_or(0, |last| usize::try_from(last.end).expect("small"));
-        let mut expected = log[..end].to_vec();
-        if frames.stop().is_some() {
-            // The sample that is cut: its last whole frame was not the last.
-            let at = usize::try_from(frames.frames().last().expect("some").at).expect("small") + 13;
-            expected[at..at + 8].copy_from_slice(&OPEN_DURATION.to_le_bytes());
-        }
-        assert!(out == expected, "{name}");
+        writer.end_frame().expect(name);
+        out.extend(writer.take());
     }
+    out.extend(writer.finish().expect(name));
+    let end = frames.frames().last().map_or(0, |last| usize::try_from(last.end).expect("small"));
+    let mut expected = log[..end].to_vec();
+    if frames.stop().is_some() {
+        // The sample that is cut: its last whole frame was not the last.
+        let at = usize::try_from(frames.frames().last().expect("some").at).expect("small") + 13;
+        expected[at..at + 8].copy_from_slice(&OPEN_DURATION.to_le_bytes());
+    }
+    assert!(out == expected, "{name}");
 }
 
 #[test]
