@@ -14,17 +14,17 @@ use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
 use crate::screen::{Notes, Screen};
 
-/// Flags of every command.
+/// Flags that every command accepts.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Common {
     /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print every problem and note, not only the first ten
+    /// Print all problems and notes instead of the first ten
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// Use colour: auto, always or never; NO_COLOR is respected
+    /// When to use color: auto, always or never; NO_COLOR is respected
     #[arg(
         long,
         global = true,
@@ -36,10 +36,10 @@ pub(crate) struct Common {
     pub color: clap::ColorChoice,
 }
 
-/// Results for people or for programs.
+/// Output as text for people or as JSON for programs.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Form {
-    /// How to print the result
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -49,7 +49,7 @@ pub(crate) struct Form {
         hide_default_value = true
     )]
     format: TextOrJson,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
 }
@@ -66,23 +66,23 @@ impl Form {
     }
 }
 
-/// How logs are read.
+/// Flags that control how logs are opened and read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
-    /// Read as this dialect, whatever the first bytes say; `rlog:1` also names the revision to assume
+    /// Read the input as this dialect instead of detecting it; `rlog:1` also sets the revision
     #[arg(long, value_name = "DIALECT", value_parser = from_parser())]
     pub from: Option<From>,
-    /// RLOG: the revision to assume where the file does not tell it; `convert` also writes this one
+    /// RLOG: revision to assume if the file does not state it; `convert` also writes this revision
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub rlog_revision: Option<u8>,
-    /// How many threads to use [default: one per processor]
+    /// Number of threads [default: one per CPU]
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
-    /// Sort, and answer SQL, with about so much memory, such as `512MB` or `2GiB`, and temporary files beyond
+    /// Memory limit for sorting and SQL, such as `512MB` or `2GiB`; beyond it logpose uses temporary files
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub limit_memory: Option<u64>,
-    /// Neither use nor keep the index of a large log; LOGPOSE_CACHE names the folder for them
+    /// Neither use nor write index cache files; LOGPOSE_CACHE sets the cache folder
     #[arg(long)]
     pub no_cache: bool,
 }
@@ -91,7 +91,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
     logpose::parse_bytes(text).map_err(|error| error.help.unwrap_or_default())
 }
 
-/// A dialect, and perhaps its revision.
+/// A dialect name with an optional revision, as in `rlog:2`.
 #[derive(Clone, Debug)]
 pub(crate) struct From {
     name: String,
@@ -127,8 +127,8 @@ impl Reading {
         Ok(Log::open(path, &self.options(), &Bar::new(notes.quiet))?)
     }
 
-    /// Opens one of several logs. One that cannot be read must not hide the others: it is reported, and the
-    /// outcome is failure. One alone is an error.
+    /// Opens one of several logs. If it cannot be read, the failure is reported and recorded in `worst`, and the
+    /// others are still processed. A single log that cannot be read is an error.
     pub(crate) fn open_one_of(
         &self,
         path: &Path,
@@ -138,14 +138,14 @@ impl Reading {
     ) -> Result<Option<Log>> {
         let mut options = self.options();
         if of > MANY {
-            // The places of samples are found when they are needed, so that a season can be open at once.
+            // Sample positions are indexed on demand, so that a whole season can be open at once.
             options.light_from = 0;
         }
         let opened = Log::open(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
         one_of(opened, of, screen, worst)
     }
 
-    /// Opens all, or says which one cannot be opened. What was opened together with another one is not opened again.
+    /// Opens all logs or fails on the first that cannot be opened. The companion of a log that is already open is skipped.
     pub(crate) fn open_all(&self, paths: &[PathBuf], notes: &Notes) -> Result<Vec<Log>> {
         let mut logs: Vec<Log> = Vec::with_capacity(paths.len());
         for path in paths {
@@ -157,7 +157,7 @@ impl Reading {
     }
 }
 
-/// What came of one file of several, see [`Reading::open_one_of`].
+/// Turns the failure of one file out of several into a report, see [`Reading::open_one_of`].
 pub(crate) fn one_of<T>(done: Result<T>, of: usize, screen: &mut Screen, worst: &mut Outcome) -> Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -171,10 +171,10 @@ pub(crate) fn one_of<T>(done: Result<T>, of: usize, screen: &mut Screen, worst: 
     }
 }
 
-/// From so many logs on they are indexed as large ones are.
+/// With more logs than this, each is indexed like a large one.
 const MANY: usize = 64;
 
-/// In which order samples come.
+/// Order of samples.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum By {
     Time,
@@ -190,14 +190,14 @@ impl By {
     }
 }
 
-/// Which channels.
+/// Channel selection.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Channels {
-    /// Only channels that match; `*` matches any text, `re:` starts a regular expression; repeatable
+    /// Include only matching channels; `*` matches any text, `re:` starts a regular expression; repeatable
     #[arg(short = 'y', long, value_name = "GLOB")]
     pub include: Vec<String>,
-    /// No channels that match; repeatable
+    /// Exclude matching channels; repeatable
     #[arg(short = 'n', long, value_name = "GLOB")]
     pub exclude: Vec<String>,
 }
@@ -210,7 +210,7 @@ impl Channels {
         Ok(Filter::new(&self.include, &self.exclude)?)
     }
 
-    /// A filter that lets nothing through is a typing error more often than a wish.
+    /// Fails if the filter matches no channel: that is usually a typo.
     pub(crate) fn check(&self, filter: &Filter, logs: &[Log]) -> Result<()> {
         let mut names = logs.iter().flat_map(|log| &log.index.channels).map(|c| &c.channel.name);
         if filter.is_empty() || names.clone().next().is_none() || names.any(|name| filter.accepts(name)) {
@@ -219,11 +219,11 @@ impl Channels {
         Err(self.nothing().into())
     }
 
-    /// What is said when nothing matches.
+    /// The error for a filter without matches.
     pub(crate) fn nothing(&self) -> Complaint {
         let asked = self.include.iter().map(|glob| format!("`{glob}`")).collect::<Vec<_>>().join(" or ");
         let message = if asked.is_empty() {
-            "every channel is excluded".to_owned()
+            "all channels are excluded".to_owned()
         } else {
             format!("no channel matches {asked}")
         };
@@ -231,15 +231,15 @@ impl Channels {
         let help = if word.is_empty()
             || self.include.iter().any(|glob| glob.starts_with("re:") || (glob.starts_with('*') && glob.ends_with('*')))
         {
-            "`logpose list FILE` shows the names".to_owned()
+            "run `logpose list FILE` to see the channel names".to_owned()
         } else {
-            format!("a pattern must match the whole name: try -y '*{word}*', or see `logpose list FILE`")
+            format!("patterns match the full name: try -y '*{word}*', or run `logpose list FILE`")
         };
         Complaint::failed("no-channel", message).help(help)
     }
 }
 
-/// Which channels and which times.
+/// Channel and time selection.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Selection {
@@ -249,20 +249,20 @@ pub(crate) struct Selection {
     pub moments: Moments,
 }
 
-/// Which times.
+/// Time selection.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Moments {
-    /// From this time on: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range such as `10..20`, or `auto..teleop` for both modes whole
+    /// Start time: `12.5`, `+3s` after the start, `-10s` before the end, `auto`, `teleop+1s`, RFC 3339; or a range: `10..20`, or `auto..teleop` from the start of one mode to the end of the other
     #[arg(short = 'S', long, value_name = "TIME", allow_hyphen_values = true)]
     pub start: Option<String>,
-    /// Up to this time
+    /// End time, in the same forms
     #[arg(short = 'E', long, value_name = "TIME", allow_hyphen_values = true)]
     pub end: Option<String>,
 }
 
 impl Selection {
-    /// What is selected of each log.
+    /// The selection for each log.
     pub(crate) fn lookups(&self, logs: &[Log]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
@@ -270,7 +270,7 @@ impl Selection {
         logs.iter().map(|log| Ok(log.lookup(&filter, start.as_ref(), end.as_ref())?)).collect()
     }
 
-    /// What is selected of logs that are on the clock of the first: times are its times.
+    /// The selection for logs aligned to the clock of the first: times refer to the first log.
     pub(crate) fn lookups_on(&self, logs: &[Log], clocks: &[ClockMap]) -> Result<Vec<Lookup>> {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, logs)?;
@@ -287,14 +287,14 @@ impl Selection {
 }
 
 impl Moments {
-    /// The first and the last moment that are wanted.
+    /// The first and last moment to include.
     pub(crate) fn parse(&self) -> Result<(Option<Moment>, Option<Moment>)> {
         let (mut start, mut end) = (None, None);
         if let Some(text) = &self.start {
             if text.contains("..") {
                 if self.end.is_some() {
                     return Err(
-                        Complaint::usage(format!("-S {text} is a range already, so -E has nothing to say")).into()
+                        Complaint::usage(format!("-E cannot be combined with a range in -S (-S {text})")).into()
                     );
                 }
                 (start, end) = Moment::parse_range(text).context("-S")?;
@@ -309,8 +309,8 @@ impl Moments {
     }
 }
 
-/// Replaces patterns such as `logs/*.wpilog` by what they match, in the order of names: cmd and PowerShell leave that to
-/// the program. A path that exists, or a pattern that matches nothing, stays as it is.
+/// Expands patterns such as `logs/*.wpilog` to the matching files, sorted by name: cmd and PowerShell leave that to
+/// the program. A path that exists and a pattern without matches stay as they are.
 pub(crate) fn expand(paths: &mut Vec<PathBuf>) {
     *paths = paths.iter().flat_map(|path| expanded(path)).collect();
 }
@@ -329,7 +329,7 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
         let Ok(filter) = Filter::new(&[text], &[]) else { return vec![path.to_owned()] };
         found = found.iter().flat_map(|folder| matching(folder, &filter)).collect();
     }
-    // `logs/*` means the logs; folders are meant where there is nothing else.
+    // `logs/*` means the files; folders count only if there are no files.
     if found.iter().any(|path| path.is_file()) {
         found.retain(|path| path.is_file());
     }
@@ -338,12 +338,12 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
     if found.is_empty() { vec![path.to_owned()] } else { found }
 }
 
-/// Whether a path has wildcards.
+/// Whether a path contains wildcards.
 pub(crate) fn is_pattern(path: &Path) -> bool {
     path.components().any(has_wildcard)
 }
 
-/// The `?` in `\\?\C:` is no wildcard.
+/// The `?` in `\\?\C:` is not a wildcard.
 fn has_wildcard(part: Component<'_>) -> bool {
     matches!(part, Component::Normal(text) if text.to_string_lossy().contains(['*', '?', '[', '{']))
 }
@@ -359,7 +359,7 @@ fn matching(folder: &Path, filter: &Filter) -> Vec<PathBuf> {
     names.map(|name| folder.join(name)).collect()
 }
 
-/// A name as it is compared with others: Windows ignores case.
+/// A file name in the form used for comparison: Windows ignores case.
 fn file_case(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     if cfg!(windows) { name.to_lowercase() } else { name.into_owned() }

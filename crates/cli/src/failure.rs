@@ -1,4 +1,4 @@
-//! What a failed command says and how it exits.
+//! Error reporting and exit codes.
 
 use std::fmt;
 use std::io;
@@ -9,16 +9,16 @@ use logpose::{Error, ErrorKind};
 use crate::args::is_pattern;
 use crate::screen::Notes;
 
-/// How a command that did its work ended.
+/// The result of a command that ran to its end, with its exit code.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Outcome {
-    /// All is well: 0.
+    /// Success: 0.
     Done,
-    /// The answer is no: 4.
+    /// Nothing found, or a difference found: 4.
     No,
-    /// Done, but data were lost or damage was found: 3.
+    /// Done, but data was lost or damage was found: 3.
     Damage,
-    /// Part of it failed, and that was said already: 1.
+    /// Some inputs failed and were already reported: 1.
     Failed,
 }
 
@@ -33,7 +33,7 @@ impl Outcome {
     }
 }
 
-/// Something the command line itself found wrong.
+/// An error raised by the command line itself, not by the library.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     pub code: &'static str,
@@ -42,23 +42,23 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
-    /// What was asked makes no sense: exit code 2.
+    /// Invalid usage: exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { code: "usage", message: message.into(), help: None }
     }
 
-    /// It makes sense and cannot be done: exit code 1.
+    /// A valid request that failed: exit code 1.
     pub(crate) fn failed(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None }
     }
 
-    /// A regular expression that is none.
+    /// An invalid regular expression.
     pub(crate) fn pattern(pattern: &str, error: &regex::Error) -> Self {
-        // The first lines repeat the pattern with a mark below it; the last says what is wrong.
+        // The first lines repeat the pattern with a marker below it; the last line has the reason.
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        Self::usage(format!("regular expression `{pattern}`: {reason}"))
-            .help("a bracket, dot or star that stands for itself needs a backslash before it")
+        Self::usage(format!("invalid regular expression `{pattern}`: {reason}"))
+            .help("to match a bracket, dot or star literally, put a backslash before it")
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -66,7 +66,7 @@ impl Complaint {
         self
     }
 
-    /// The same with what helps, where anything does.
+    /// Adds a hint about what to do next.
     pub(crate) fn help_if(self, help: Option<&str>) -> Self {
         match help {
             Some(help) => self.help(help),
@@ -83,7 +83,7 @@ impl fmt::Display for Complaint {
 
 impl std::error::Error for Complaint {}
 
-/// Says why a command failed; returns the exit code. A closed pipe is success: the reader has what it wanted.
+/// Prints why a command failed and returns the exit code. A closed pipe is success: the reader has what it wanted.
 pub(crate) fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
     if is_closed_pipe(error) {
         return 0;
@@ -103,7 +103,7 @@ pub(crate) fn report(error: &anyhow::Error, notes: &Notes) -> u8 {
     1
 }
 
-/// Whether the one who was reading our output has gone.
+/// Whether the reader of our output has closed the pipe.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers, durations and paths formatted for people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ pub(crate) fn bytes(n: u64) -> String {
     }
     let mut value = lossy(n) / 1000.0;
     let mut unit = 0;
-    // 999.5 would be shown as 1000.
+    // 999.5 would be rounded to 1000.
     while value >= 999.5 && unit + 1 < UNITS.len() {
         value /= 1000.0;
         unit += 1;
@@ -49,7 +49,7 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// How long something took: `820 ms`, `15.0 s`, `2 min 46 s`, `1 h 02 min`.
+/// A duration: `820 ms`, `15.0 s`, `2 min 46 s`, `1 h 02 min`.
 pub(crate) fn duration(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
@@ -72,7 +72,7 @@ pub(crate) fn duration(ns: i64) -> String {
     }
 }
 
-/// A part of a whole: `12.3 %`.
+/// A percentage: `12.3 %`.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0.0 %".to_owned();
@@ -81,7 +81,7 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     if part > 0 && percent < 0.05 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// Samples a second, from their count and the time between the first and the last; empty if that says nothing.
+/// Samples per second, from their count and the time between first and last; `None` if that is undefined.
 pub(crate) fn rate(samples: u64, span_ns: i64) -> Option<f64> {
     (samples > 1 && span_ns > 0).then(|| lossy(samples - 1) * 1e9 / lossy(span_ns.unsigned_abs()))
 }
@@ -109,7 +109,7 @@ pub(crate) fn number(x: f64) -> String {
         bound *= 10.0;
         decimals -= 1;
     }
-    // Below one, leading zeros are no digits.
+    // Below one, leading zeros are not significant.
     bound = 1.0;
     while magnitude < bound {
         bound /= 10.0;
@@ -146,7 +146,7 @@ pub(crate) fn about_time(ns: i64) -> String {
     format!("{:.3}", logpose::core::Time::from_nanos(ns).seconds())
 }
 
-/// Text from a log, made harmless: control characters would let a log move the cursor or ring the bell.
+/// Text from a log with control characters escaped: they would let a log move the cursor or ring the bell.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -162,7 +162,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// A path as it can be typed into a shell.
+/// A path quoted for a shell.
 pub(crate) fn typed(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "._/-+:=@%,~".contains(c);
@@ -173,7 +173,7 @@ pub(crate) fn typed(path: &Path) -> String {
     }
 }
 
-/// `text` cut to `width` characters, with an ellipsis where something is missing.
+/// `text` cut to `width` characters, ending in an ellipsis if it was longer.
 pub(crate) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     if text.chars().count() <= width {
         return Cow::Borrowed(text);
@@ -183,8 +183,8 @@ pub(crate) fn clip(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
-/// For display: beyond 2^53 the last digits are not shown anyway.
-#[expect(clippy::cast_precision_loss, reason = "said in the sentence above")]
+/// For display only.
+#[expect(clippy::cast_precision_loss, reason = "beyond 2^53 the last digits are not shown anyway")]
 pub(crate) fn lossy(n: u64) -> f64 {
     n as f64
 }

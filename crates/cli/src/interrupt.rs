@@ -1,8 +1,8 @@
-//! Ctrl-C: nothing half-written stays behind.
+//! Ctrl-C leaves no half-written file behind.
 //!
-//! A command that writes a file does so under a temporary name which is removed when its owner is dropped. So
-//! while a file is being written, Ctrl-C only raises a flag; the next look at it unwinds the command, which
-//! drops the file. Elsewhere there is nothing to tidy up and the process ends at once.
+//! A command writes its file under a temporary name and removes it when the writer is dropped. So while a file is
+//! being written, Ctrl-C only sets a flag; the next check of the flag unwinds the command, which drops the file. At
+//! any other time there is nothing to clean up and the process exits at once.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -17,13 +17,13 @@ static WRITING: AtomicBool = AtomicBool::new(false);
 static AWAITED: AtomicBool = AtomicBool::new(false);
 static OUTPUT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The exit code for it.
+/// The exit code after Ctrl-C, by shell convention 128 + SIGINT.
 pub(crate) const CODE: u8 = 130;
 
-/// What a command is unwound with.
+/// The panic payload that unwinds a command.
 struct Interrupted;
 
-/// Listens from now on.
+/// Installs the Ctrl-C handler and silences the panic hook while unwinding.
 pub(crate) fn listen() {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -31,14 +31,14 @@ pub(crate) fn listen() {
             hook(info);
         }
     }));
-    // Without the handler Ctrl-C still ends the process, only less tidily.
+    // Without the handler Ctrl-C still ends the process, only without cleanup.
     let _ = ctrlc::set_handler(|| {
         let second = RAISED.swap(true, Ordering::SeqCst);
         if !second && AWAITED.load(Ordering::SeqCst) {
             return;
         }
         if !second && WRITING.load(Ordering::SeqCst) {
-            // The command is usually gone before this time is over, and the process with it.
+            // The command usually exits before this sleep ends, and the process with it.
             thread::sleep(PATIENCE);
         }
         if let Some(output) = OUTPUT.try_lock().ok().and_then(|mut output| output.take()) {
@@ -48,17 +48,17 @@ pub(crate) fn listen() {
     });
 }
 
-/// From now on the first Ctrl-C is how the command is told to end well: it asks [`is_raised`]. A second one ends the process.
+/// From now on the first Ctrl-C asks the command to stop cleanly: it polls [`is_raised`]. A second one ends the process.
 pub(crate) fn await_it() {
     AWAITED.store(true, Ordering::SeqCst);
 }
 
-/// From now on Ctrl-C ends the process again, as while somebody is asked something.
+/// From now on Ctrl-C ends the process again, for example during a yes/no question.
 pub(crate) fn await_no_more() {
     AWAITED.store(false, Ordering::SeqCst);
 }
 
-/// Ends the command here, as interrupted: it was told to end, and has tidied up.
+/// Ends the command here as interrupted, after it has cleaned up.
 pub(crate) fn unwind() -> ! {
     panic::resume_unwind(Box::new(Interrupted))
 }
@@ -75,7 +75,7 @@ pub(crate) fn check() {
     }
 }
 
-/// Runs what writes a file, so that Ctrl-C unwinds it.
+/// Runs `work`, which writes a file, so that Ctrl-C unwinds it.
 pub(crate) fn while_writing<T>(output: &Path, work: impl FnOnce() -> T) -> T {
     let remember = |path| OUTPUT.lock().map(|mut output| *output = path).unwrap_or_default();
     remember(Some(output.to_owned()));
@@ -84,13 +84,13 @@ pub(crate) fn while_writing<T>(output: &Path, work: impl FnOnce() -> T) -> T {
     WRITING.store(false, Ordering::SeqCst);
     remember(None);
     if RAISED.load(Ordering::SeqCst) {
-        // It came too late to stop anything, but it was pressed.
+        // Too late to stop anything, but the exit code must show it.
         unwind();
     }
     done
 }
 
-/// Removes what a command left that did not look at the flag in time: `.NAME.XXXXXX.part` beside the output.
+/// Removes the temporary file `.NAME.XXXXXX.part` of a command that did not check the flag in time.
 fn sweep(output: &Path) {
     let name = output.file_name().unwrap_or_default().to_string_lossy();
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -104,7 +104,7 @@ fn sweep(output: &Path) {
     }
 }
 
-/// How long a command may take to notice.
+/// How long a command may take to check the flag.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs a command; `None` if it was interrupted.

@@ -44,7 +44,7 @@ fn run(args: Vec<OsString>) -> u8 {
     match done {
         Ok(outcome) => outcome.code(),
         Err(error) => {
-            // What was printed before the failure is still right.
+            // Output printed before the failure is still valid.
             let flushed = screen.out.flush().map_err(anyhow::Error::from);
             match flushed {
                 Err(flush) if failure::is_closed_pipe(&flush) => 0,
@@ -54,14 +54,14 @@ fn run(args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Says what is wrong with the command line; `--help` and `--version` come this way too.
+/// Prints an error about the command line; `--help` and `--version` come this way too.
 fn usage(error: &clap::Error, json: bool) -> u8 {
     if json && error.use_stderr() {
         let text = error.render().to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         Screen::new(clap::ColorChoice::Never, false, false, true).notes.error("usage", message, None, None);
     } else {
-        // If nobody can hear it, nobody can be told.
+        // If stderr is closed there is nowhere to report that.
         let _ = error.print();
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
@@ -69,8 +69,7 @@ fn usage(error: &clap::Error, json: bool) -> u8 {
 
 /// `logpose FILE` means `logpose info FILE`, also with flags around it.
 ///
-/// A first word that is no command and names nothing that could be a file is left to clap, which knows what was
-/// probably meant.
+/// A first word that is neither a command nor a plausible file is left to clap, which suggests the closest command.
 fn with_info(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut skip = false;
     let first = args.iter().skip(1).find(|arg| {
@@ -92,7 +91,7 @@ fn with_info(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Whether errors are to be JSON. It must be known even where the arguments make no sense.
+/// Whether to print errors as JSON. Must work even if the arguments are invalid.
 fn wants_json(args: &[OsString]) -> bool {
     let mut words = args.iter().map_while(|arg| arg.to_str().filter(|text| *text != "--"));
     let mut before = "";
@@ -103,7 +102,7 @@ fn wants_json(args: &[OsString]) -> bool {
     })
 }
 
-/// The colour of clap's own messages.
+/// The color choice for clap's own messages.
 fn color(args: &[OsString]) -> clap::ColorChoice {
     let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let pairs = words.windows(2).filter_map(|pair| match pair {

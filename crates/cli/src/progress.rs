@@ -1,4 +1,4 @@
-//! How far a long task has come, on stderr, when somebody sits there.
+//! Progress of long tasks on stderr, if it is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use logpose::Progress;
 
 use crate::interrupt;
 
-/// A bar that appears only if the task takes long.
+/// A progress bar that appears only for long tasks.
 pub(crate) struct Bar {
     wanted: bool,
     task: Mutex<Option<Task>>,
@@ -22,7 +22,7 @@ struct Task {
     bar: Option<ProgressBar>,
 }
 
-/// What takes less needs no bar.
+/// Shorter tasks show no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 impl Bar {

@@ -1,4 +1,4 @@
-//! The JSON that `logpose` prints. These shapes are promises: see docs/cli.md.
+//! The JSON that `logpose` prints. These shapes are stable: see docs/cli.md.
 
 pub(crate) mod carla;
 pub(crate) mod ds;
@@ -9,7 +9,7 @@ pub(crate) mod refloat;
 use logpose::core::{Problem, Severity};
 use serde::{Serialize, Serializer};
 
-/// An integer as a number, or as a string where JavaScript and jq would round it: beyond 2^53.
+/// An integer as a JSON number, or as a string beyond 2^53, where JavaScript and jq would round it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Int(i128);
 
@@ -77,7 +77,7 @@ impl<'a> From<&'a Problem> for InfoProblem<'a> {
     }
 }
 
-/// A channel in `list --json`. `file` is there only where several files were listed.
+/// A channel in `list --json`. `file` is present only if several files were listed.
 #[derive(Serialize)]
 pub(crate) struct Channel<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,14 +221,14 @@ pub(crate) struct Dialect<'a> {
     pub addresses: Vec<String>,
 }
 
-/// What can be done.
+/// What logpose supports for a format.
 #[derive(Serialize)]
 pub(crate) struct Support {
     pub read: bool,
     pub write: bool,
 }
 
-/// A part of a value: numbers, texts and truth values as JSON has them, NaN and infinities as texts.
+/// A part of a value: numbers, texts and booleans as in JSON, NaN and infinities as strings.
 pub(crate) struct Scalar<'a>(pub &'a logpose::Part<'a>);
 
 impl Serialize for Scalar<'_> {
@@ -253,7 +253,7 @@ impl Serialize for Scalar<'_> {
     }
 }
 
-/// A number; NaN and infinities as texts, which JSON has no numbers for.
+/// A number; NaN and infinities become strings, because JSON has no numbers for them.
 #[derive(Clone, Copy)]
 pub(crate) struct Double(pub f64);
 
@@ -267,7 +267,7 @@ impl Serialize for Double {
     }
 }
 
-/// A number of 32 bits, with no more digits than it has.
+/// A 32-bit float, printed with only the digits it has.
 #[derive(Clone, Copy)]
 pub(crate) struct Single(pub f32);
 
@@ -277,7 +277,7 @@ impl Serialize for Single {
     }
 }
 
-/// A row of `stats --json`. `file` is there only where several files were asked.
+/// A row of `stats --json`. `file` is present only with several files.
 #[derive(Serialize)]
 pub(crate) struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -301,7 +301,7 @@ pub(crate) struct Stats<'a> {
     pub values: Values<'a>,
 }
 
-/// What only some kinds of rows of [`Stats`] have.
+/// Fields that only some kinds of [`Stats`] rows have.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Values<'a> {
@@ -353,7 +353,7 @@ pub(crate) struct Interval<'a> {
     pub show: Option<Vec<Shown<'a>>>,
 }
 
-/// What a channel did in an [`Interval`].
+/// Values of a channel in an [`Interval`].
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
     pub name: &'a str,
@@ -378,7 +378,7 @@ pub(crate) struct Diff<'a> {
     pub channels: Vec<ChannelDiff<'a>>,
 }
 
-/// The earliest divergence in [`Diff`].
+/// The first difference in [`Diff`].
 #[derive(Serialize)]
 pub(crate) struct First<'a> {
     pub channel: &'a str,
@@ -386,7 +386,7 @@ pub(crate) struct First<'a> {
     pub divergence: Divergence<'a>,
 }
 
-/// A place at which values are not equal.
+/// A time at which values differ.
 #[derive(Serialize)]
 pub(crate) struct Divergence<'a> {
     pub time_ns: Int,

@@ -1,4 +1,4 @@
-//! Answers in rows: a table for people, CSV for spreadsheets, JSON for programs.
+//! Results in rows: a text table, CSV or JSON.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::render::{Double, Int};
 use crate::screen::Out;
 use crate::table::{Align, Table};
 
-/// How rows are printed.
+/// Output format of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
     Table,
@@ -30,22 +30,22 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// A number if there is one.
+    /// An optional number.
     pub(crate) fn number(x: Option<f64>) -> Self {
         x.map_or(Self::Nothing, Self::Number)
     }
 
-    /// A number of 32 bits if there is one, with no more digits than it has.
+    /// An optional 32-bit float, printed with only the digits it has.
     pub(crate) fn single(x: Option<f32>) -> Self {
         Self::number(x.map(|x| x.to_string().parse().unwrap_or_else(|_| x.into())))
     }
 
-    /// An integer if there is one.
+    /// An optional integer.
     pub(crate) fn integer(n: Option<impl Into<i128>>) -> Self {
         n.map_or(Self::Nothing, |n| Self::Integer(n.into()))
     }
 
-    /// Seconds as nanoseconds; nothing if they are no time.
+    /// Seconds as nanoseconds; empty if out of range.
     pub(crate) fn nanos(seconds: f64) -> Self {
         Self::integer(Time::from_seconds(seconds).map(Time::nanos))
     }
@@ -63,7 +63,7 @@ impl Cell {
         }
     }
 
-    /// As people read it.
+    /// The cell in a text table.
     fn shown(&self) -> String {
         match self {
             Self::Nothing => String::new(),
@@ -74,7 +74,7 @@ impl Cell {
         }
     }
 
-    /// As CSV has it; NaN and infinities are called as in JSON.
+    /// The cell in CSV; NaN and infinities are spelled as in JSON.
     fn plain(&self) -> String {
         match self {
             Self::Nothing => String::new(),
@@ -110,7 +110,7 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// JSON values in an array, one a line: what `sql --json` prints too.
+/// A JSON array with one value per line, also used by `sql --json`.
 #[derive(Default)]
 pub(crate) struct Array {
     begun: bool,
@@ -129,7 +129,7 @@ impl Array {
     }
 }
 
-/// Rows that are printed as they come; a table waits for the last to know its widths.
+/// Prints rows as they come; a table waits for the last row to know its widths.
 pub(crate) struct Rows {
     form: Form,
     columns: Vec<&'static str>,
@@ -138,7 +138,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Rows with these columns. Those that end in `_ns` repeat others, and are not for people.
+    /// Rows with these columns. Text tables leave out columns ending in `_ns`, which repeat others.
     pub(crate) fn begin(form: Form, columns: Vec<&'static str>, out: &mut Out) -> io::Result<Self> {
         if form == Form::Csv {
             record(columns.iter().copied(), out)?;
@@ -162,7 +162,7 @@ impl Rows {
     pub(crate) fn finish(self, out: &mut Out) -> io::Result<()> {
         match self.form {
             Form::Json => self.array.finish(out),
-            // Without rows nothing tells which columns have content.
+            // Without rows it is unknown which columns have content.
             Form::Table if self.waiting.is_empty() => Ok(()),
             Form::Table => {
                 let shown = |i: &usize| self.columns.get(*i).is_some_and(|name| !name.ends_with("_ns"));

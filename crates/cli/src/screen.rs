@@ -1,4 +1,4 @@
-//! The two streams: results to stdout, everything else to stderr.
+//! Output streams: results go to stdout, everything else to stderr.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -21,7 +21,7 @@ pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 const HELP: Style = AnsiColor::Cyan.on_default().bold();
 
-/// What every command prints to.
+/// The output streams of a command.
 pub(crate) struct Screen {
     pub out: Out,
     pub notes: Notes,
@@ -55,12 +55,12 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    /// `text` in a style, or plain where there is no colour.
+    /// `text` in a style, or plain without color.
     pub(crate) fn paint<T: Display>(&self, style: Style, text: T) -> Painted<T> {
         Painted { style: self.color.then_some(style), text }
     }
 
-    /// A value as pretty JSON on a terminal and in one line elsewhere would surprise: it is always pretty.
+    /// A value as pretty JSON, on a terminal and elsewhere alike.
     pub(crate) fn json<T: serde::Serialize>(&mut self, value: &T) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut self.writer, value)?;
         self.writer.write_all(b"\n")
@@ -98,7 +98,7 @@ impl<T: Display> Display for Painted<T> {
     }
 }
 
-/// Standard error: what is not the result.
+/// Standard error: everything except results.
 #[derive(Clone, Copy)]
 pub(crate) struct Notes {
     color: bool,
@@ -107,18 +107,18 @@ pub(crate) struct Notes {
     json: bool,
 }
 
-/// How many problems are shown before the rest is only counted.
+/// Problems beyond this number are only counted.
 const SHOWN: usize = 10;
 
 impl Notes {
-    /// A line that `-q` silences.
+    /// Prints a line unless `-q` is given.
     pub(crate) fn line(&self, text: impl Display) {
         if !self.quiet && !self.json {
             say(format_args!("{text}"));
         }
     }
 
-    /// A line with a word in front that `-q` silences.
+    /// Prints a labelled line unless `-q` is given.
     pub(crate) fn note(&self, word: &str, text: impl Display) {
         if !self.quiet && !self.json {
             self.labelled(HELP, word, text);
@@ -130,7 +130,7 @@ impl Notes {
         say(format_args!("{word} {}", clean(&text.to_string())));
     }
 
-    /// Why the command failed. `-q` does not silence it.
+    /// Prints why the command failed, even with `-q`.
     pub(crate) fn error(&self, code: &str, message: &str, at: Option<u64>, help: Option<&str>) {
         if self.json {
             let error =
@@ -144,7 +144,7 @@ impl Notes {
         }
     }
 
-    /// The problems of a log from which data were delivered, at most ten of them; `file` is named where there are several.
+    /// Prints the problems of a log that was read, at most ten; `file` is given if there are several logs.
     pub(crate) fn problems(&self, file: Option<&Path>, source: &Path, problems: &Problems) {
         self.list_problems(file, source, problems.list(), problems.dropped());
     }
@@ -157,7 +157,7 @@ impl Notes {
         let least = if self.verbose { Severity::Note } else { Severity::Warning };
         let shown = if self.verbose || self.json { usize::MAX } else { SHOWN };
         let mut worth: Vec<&Problem> = problems.iter().filter(|p| p.severity >= least).collect();
-        // What costs data must not drown among warnings.
+        // Lost data must not be hidden by warnings.
         worth.sort_by_key(|p| std::cmp::Reverse(p.severity));
         let more = (worth.len().saturating_sub(shown)) as u64 + if worth.is_empty() { 0 } else { dropped };
         for problem in worth.into_iter().take(shown) {
@@ -173,12 +173,12 @@ impl Notes {
             }
         }
         if more > 0 && !self.json {
-            say(format_args!("… and {more} more; run `logpose doctor {}`", typed(source)));
+            say(format_args!("… and {more} more; run `logpose doctor {}` for all", typed(source)));
         }
     }
 }
 
-/// A line on stderr. If nobody can hear it, nobody can be told.
+/// A line on stderr. Errors are ignored: there is nowhere to report them.
 fn say(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

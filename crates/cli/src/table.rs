@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::screen::{HEAD, Out};
 
-/// Where a cell's text stands in its column.
+/// Alignment of a cell in its column.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Align {
     Left,
@@ -22,7 +22,7 @@ impl Table {
         Self::titled(columns.iter().map(|(title, align)| ((*title).to_owned(), *align)).collect())
     }
 
-    /// A table whose titles are made as the command runs.
+    /// A table with titles known only at run time.
     pub(crate) fn titled(columns: Vec<(String, Align)>) -> Self {
         Self { columns, rows: Vec::new() }
     }
@@ -35,7 +35,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Prints the head and the rows, each behind `indent`. Columns without any content are left out.
+    /// Prints the titles and rows, each after `indent`. Empty columns are left out.
     pub(crate) fn print(&self, indent: &str, out: &mut Out) -> io::Result<()> {
         let width = |i: usize| {
             self.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -68,8 +68,8 @@ pub enum ErrorKind {
     /// The system refused.
     #[error("{0}")]
     Io(io::Error),
-    /// The output exists already.
-    #[error("the file exists already")]
+    /// The output already exists.
+    #[error("file already exists")]
     Exists,
     /// The format cannot say what it was given.
     #[error("{0}")]

@@ -7,16 +7,16 @@ use clap::{Args, ValueEnum};
 use logpose::core::{Channel, ChannelId, Lookup, Problem, Problems, Sample, Sink, SinkError};
 use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, convert};
 
-use super::{outcome, tell_problems};
+use super::{outcome, report_problems};
 use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean};
 use crate::screen::{NAME, Out, Screen, TIME};
 
-/// Print the samples of a log, one a line
+/// Print the samples of a log, one per line
 ///
-/// Time in log seconds, channel, value. Structs, Protobuf and JSON values are shown by their fields. Several logs
-/// are merged by time.
+/// Each line has the timestamp in log seconds, the channel and the value. Structs, Protobuf and JSON values are
+/// expanded to their fields. Several logs are merged by time.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -28,19 +28,19 @@ pub(super) struct Cat {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// In which order samples come
+    /// Order of the samples
     #[arg(long, value_enum, value_name = "BY", default_value = "time")]
     order: By,
-    /// Stop after so many samples
+    /// Stop after N samples
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<u64>,
-    /// Print wall-clock time (RFC 3339, UTC) instead of log seconds, if the log tells it
+    /// Print wall-clock time (RFC 3339, UTC) instead of log seconds, if the log contains it
     #[arg(long)]
     wall: bool,
-    /// How to print samples
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     format: Form,
-    /// The same as --format ndjson
+    /// Shorthand for --format ndjson
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -65,7 +65,7 @@ impl Cat {
         let format = if self.json { Form::Ndjson } else { self.format };
         if self.wall && format != Form::Text {
             return Err(Complaint::usage(
-                "--wall is for text; other formats give log time, and `logpose info --json` the epoch",
+                "--wall needs --format text; other formats use log time, and `logpose info --json` has the epoch",
             )
             .into());
         }
@@ -75,11 +75,11 @@ impl Cat {
             Form::Csv => self.lines(&logs, lookups, order, Format::Csv, &mut screen.out)?,
         };
         screen.out.flush()?;
-        let told = tell_problems(&logs, screen);
+        let worst = report_problems(&logs, screen);
         if let Some(first) = logs.first() {
             screen.notes.problems(None, &first.path, &problems);
         }
-        Ok(told.max(outcome(&problems)))
+        Ok(worst.max(outcome(&problems)))
     }
 
     fn text(&self, logs: &[Log], lookups: Vec<Lookup>, order: Order, out: &mut Out) -> Result<Problems> {
@@ -89,12 +89,12 @@ impl Cat {
                 let unknown = || {
                     Complaint::failed(
                         "no-epoch",
-                        format!("{}: the log does not tell the wall-clock time", log.path.display()),
+                        format!("{}: the log does not contain the wall-clock time", log.path.display()),
                     )
                 };
-                Some(log.epoch_ns().ok_or_else(|| unknown().help("leave out --wall: log seconds are always known"))?)
+                Some(log.epoch_ns().ok_or_else(|| unknown().help("omit --wall to print log seconds"))?)
             }
-            (true, _) => return Err(Complaint::usage("--wall works on one log at a time").into()),
+            (true, _) => return Err(Complaint::usage("--wall works with one log at a time").into()),
         };
         let feed = Feed::new(logs, lookups);
         let names: Vec<_> = feed.channels().iter().map(|channel| clean(&channel.name).into_owned()).collect();
@@ -145,9 +145,9 @@ impl Cat {
     }
 }
 
-/// Samples as lines for people.
+/// Writes samples as text lines.
 struct Rows<'a> {
-    /// Painted and padded.
+    /// The name with color and padding.
     names: Vec<String>,
     feed: &'a Feed<'a>,
     time_width: usize,
@@ -198,10 +198,10 @@ impl Sink for Rows<'_> {
     }
 }
 
-/// Writes times, on the log's clock or the wall's.
+/// Formats timestamps as log time or wall-clock time.
 struct Stamp {
     epoch: Option<i64>,
-    /// The second that `text` is.
+    /// The second that `text` currently shows.
     second: i64,
     text: String,
 }
@@ -222,7 +222,7 @@ impl Stamp {
     }
 }
 
-/// Lets so many lines through; then it is a closed pipe. Line breaks in quotes end no line.
+/// Passes a limited number of lines, then acts like a closed pipe. Line breaks inside quotes do not count.
 struct Limited<'a> {
     left: u64,
     quotes: bool,
@@ -259,5 +259,5 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Longer names do not push all values to the right.
+/// Names longer than this are not used to align the values.
 const WIDEST: usize = 48;

@@ -6,7 +6,7 @@ use super::Cli;
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Print the completion script of a shell
+/// Print a shell completion script
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   logpose completion zsh > ~/.zfunc/_logpose
   logpose completion fish > ~/.config/fish/completions/logpose.fish")]
 pub(super) struct Completion {
-    /// Which shell
+    /// Shell to generate the script for
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -22,7 +22,7 @@ pub(super) struct Completion {
 impl Completion {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         use std::io::Write;
-        // Into memory first: the generator panics where a pipe is closed.
+        // Into memory first: the generator panics on a closed pipe.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "logpose", &mut script);
         screen.out.write_all(&script)?;

@@ -12,7 +12,7 @@ use logpose::{
     convert_to_folder, parse_duration,
 };
 
-use super::{outcome, shown, tell_problems};
+use super::{outcome, report_problems, shown};
 use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, count, counted, duration, lossy, time};
@@ -21,15 +21,18 @@ use crate::progress::Bar;
 use crate::render;
 use crate::screen::Screen;
 
-/// Convert logs; also crop, filter, resample and merge them
+/// Convert, crop, filter, resample and merge logs
 ///
-/// The extension of OUT decides the format: .wpilog, .rlog, .parquet, .arrow, .mcap, .csv, .ndjson, each also with .gz,
-/// .zst, .xz or .lz4 behind it (.wpilogxz works too); a folder, written with a / at its end, gets a Parquet file for each
-/// channel. Parquet, Arrow and MCAP keep everything: converted back, they give the same log. A Refloat recording becomes
-/// the CSV of such recordings, which converts back to .rfrec; --to vesc-csv is for VESC Tool. Several logs become one,
-/// merged by time; --align enabled puts them on the clock of the first by the moments at which the robot was enabled and
-/// disabled, as of a robot's and a driver station's log of one match. What the format cannot keep is told; exits with 3 if
-/// data were lost.
+/// The extension of OUT selects the format: .wpilog, .rlog, .parquet, .arrow, .mcap, .csv or .ndjson, optionally followed
+/// by .gz, .zst, .xz or .lz4 (.wpilogxz works too). If OUT ends in /, logpose writes a folder with one Parquet file per
+/// channel. Parquet, Arrow and MCAP keep everything: converting back gives the same log.
+///
+/// A Refloat recording is written as Refloat CSV, which converts back to .rfrec; use --to vesc-csv for VESC Tool.
+///
+/// Several logs are merged by time. --align enabled puts them on the clock of the first by matching the moments at which
+/// the robot was enabled and disabled, for example a robot log and a Driver Station log of the same match.
+///
+/// logpose reports everything the output format cannot represent, and exits with 3 if data was lost.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,40 +49,40 @@ pub(super) struct Convert {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Where to write; `-` is standard output and needs --to
+    /// Output file or folder; `-` is standard output and needs --to
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Write this format, whatever the extension says
+    /// Output format, overriding the extension
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(formats()))]
     to: Option<String>,
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Read the result back and prove it equal to the input
+    /// Read the result back and check that it equals the input
     #[arg(long)]
     verify: bool,
-    /// CSV: one column for each channel, the last value held
+    /// CSV: one column per channel, repeating the last value
     #[arg(long)]
     wide: bool,
-    /// CSV with --wide: a row every so often, such as 20ms or 0.1s, instead of one for every time
+    /// CSV with --wide: one row per interval, such as 20ms or 0.1s, instead of one per timestamp
     #[arg(long, value_name = "TIME", requires = "wide", value_parser = period)]
     every: Option<i64>,
-    /// How a folder of Parquet files is laid out [default: hive]
+    /// Layout of a folder of Parquet files [default: hive]
     #[arg(long, value_enum, value_name = "LAYOUT")]
     layout: Option<Layout>,
-    /// MCAP: how chunks are compressed [default: zstd]
+    /// MCAP: chunk compression [default: zstd]
     #[arg(long, value_enum, value_name = "HOW")]
     compression: Option<Compressed>,
-    /// MCAP: leave out the poses as Foxglove's own messages
+    /// MCAP: do not add poses as Foxglove messages
     #[arg(long)]
     no_poses: bool,
-    /// Several logs: put them on the clock of the first; refused where it is not clear how
+    /// Several logs: align them to the clock of the first; fails if the alignment is ambiguous
     #[arg(long, value_enum, value_name = "BY")]
     align: Option<AlignBy>,
-    /// In which order samples come [default: that of the file for one log, of time for several]
+    /// Order of the samples [default: file order for one log, time order for several]
     #[arg(long, value_enum, value_name = "BY")]
     order: Option<By>,
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -90,17 +93,17 @@ pub(super) struct Convert {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Layout {
-    /// One file, a row for each sample
+    /// One file with one row per sample
     Long,
-    /// A folder with one file for each channel, values in their own types, structs nested
+    /// A folder with one file per channel; values keep their types, structs are nested
     Channel,
-    /// A folder `channel=NAME/` for each channel, all with the columns of long: one table for DuckDB, polars and Spark
+    /// One folder `channel=NAME/` per channel with the columns of long: a single table for DuckDB, polars and Spark
     Hive,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum AlignBy {
-    /// By the moments at which the robot was enabled and disabled
+    /// Match the moments at which the robot was enabled and disabled
     Enabled,
 }
 
@@ -111,12 +114,12 @@ enum Compressed {
     None,
 }
 
-/// What can be written.
+/// Names of the output formats.
 fn formats() -> Vec<&'static str> {
     written(|info| info.name).into_iter().chain(["refloat-csv", "vesc-csv"]).collect()
 }
 
-/// Something about every format that can be written; the bridges' names are their extensions.
+/// A property of every output format; bridge names are their extensions.
 fn written(of: impl Fn(&Info) -> &'static str) -> Vec<&'static str> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(of);
     dialects.chain(["parquet", "arrow", "mcap", "csv", "ndjson"]).collect()
@@ -125,7 +128,7 @@ fn written(of: impl Fn(&Info) -> &'static str) -> Vec<&'static str> {
 fn period(text: &str) -> Result<i64, String> {
     match parse_duration(text) {
         Ok(ns) if ns > 0 => Ok(ns),
-        Ok(_) => Err("must be longer than nothing".to_owned()),
+        Ok(_) => Err("must be greater than 0".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -142,31 +145,35 @@ impl Convert {
             ("--no-poses", self.no_poses && !matches!(format, Format::Mcap), "MCAP"),
         ];
         if let Some((flag, _, only)) = misplaced.iter().find(|(_, misplaced, _)| *misplaced) {
-            return Err(Complaint::usage(format!("{flag} is for {only}, and OUT is {}", format.name())).into());
+            return Err(Complaint::usage(format!(
+                "{flag} only applies to {only} output, but OUT is {}",
+                format.name()
+            ))
+            .into());
         }
         if self.wide && !matches!(format, Format::Csv) {
-            return Err(Complaint::usage("--wide makes columns, and only CSV has them")
-                .help("use --to csv or an OUT that ends in .csv")
+            return Err(Complaint::usage("--wide needs CSV output")
+                .help("use --to csv, or an OUT that ends in .csv")
                 .into());
         }
         if self.align.is_some() && self.files.len() < 2 {
-            return Err(Complaint::usage("--align puts several logs on one clock, and there is one").into());
+            return Err(Complaint::usage("--align needs at least two logs").into());
         }
         if self.align.is_some() && folder.is_some() {
-            return Err(Complaint::usage("--align makes one log, and OUT is a folder")
-                .help("name a file, such as one that ends in .parquet")
+            return Err(Complaint::usage("--align cannot write a folder")
+                .help("use a file as OUT, such as one that ends in .parquet")
                 .into());
         }
         if to_stdout && !format.is_text() && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a log is binary and does not go to a terminal")
-                .help("name a file with -o, or pipe the output")
+            return Err(Complaint::usage("refusing to write binary data to a terminal")
+                .help("write to a file with -o, or pipe the output")
                 .into());
         }
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
         let is_rlog = |dialect: &dyn Dialect| dialect.info().name == "rlog";
         let writes_rlog = matches!(format, Format::Dialect(dialect) if is_rlog(dialect));
         if self.reading.rlog_revision.is_some() && !writes_rlog && !logs.iter().any(|log| is_rlog(log.dialect())) {
-            return Err(Complaint::usage("--rlog-revision is for RLOG, and neither input nor output is one").into());
+            return Err(Complaint::usage("--rlog-revision needs an RLOG input or output").into());
         }
         let alignment = self.align.map(|AlignBy::Enabled| Alignment::by_enabled(&logs)).transpose()?;
         let clocks = alignment.as_ref().map_or_else(Vec::new, Alignment::clocks);
@@ -187,7 +194,7 @@ impl Convert {
         let format = if self.to.is_some() || self.wide { format } else { format.suited(&logs, &lookups) };
         if self.to.is_none() && matches!(format, Format::RefloatCsv) {
             screen.notes.line(format_args!(
-                "the log is a Refloat recording: a row for each sample (--to csv: one for each value; --to vesc-csv: for VESC Tool)"
+                "Refloat recording: writing one row per sample (--to csv writes one row per value, --to vesc-csv is for VESC Tool)"
             ));
         }
         let bar = Bar::new(screen.notes.quiet);
@@ -203,17 +210,17 @@ impl Convert {
                 Ok::<_, anyhow::Error>(convert(&logs, lookups, &format, file, &options, &bar)?)
             })?
         };
-        let told = tell_problems(&logs, screen);
+        let worst = report_problems(&logs, screen);
         if let Some(first) = self.files.first() {
             screen.notes.problems(None, first, &report.problems);
         }
         let aligned = alignment.as_ref().map(|alignment| alignment.others.iter().zip(logs.iter().skip(1)).collect());
         let aligned: Option<Vec<(&Aligned, &Log)>> = aligned;
         if let (Some(first), Some(aligned)) = (self.files.first(), &aligned) {
-            tell_alignment(first, aligned, screen);
+            report_alignment(first, aligned, screen);
         }
-        self.tell(&report, aligned.as_deref(), begun, to_stdout, screen)?;
-        Ok(told.max(outcome(&report.problems)))
+        self.report(&report, aligned.as_deref(), begun, to_stdout, screen)?;
+        Ok(worst.max(outcome(&report.problems)))
     }
 
     fn aligned<'a>(&self, found: &'a Aligned, log: &Log) -> render::Aligned<'a> {
@@ -244,19 +251,17 @@ impl Convert {
             Some(Layout::Channel) => FolderLayout::Channel,
             Some(Layout::Hive) | None => FolderLayout::Hive,
             Some(Layout::Long) => {
-                return Err(Complaint::usage("--layout long makes one file, and OUT is a folder")
-                    .help("name a file that ends in .parquet")
+                return Err(Complaint::usage("--layout long writes a single file, but OUT is a folder")
+                    .help("use a file that ends in .parquet as OUT")
                     .into());
             }
         };
         if self.to.as_deref().is_some_and(|to| to != "parquet") || Format::from_path(&self.output).is_some() {
-            let message = format!("{}: a folder holds Parquet files, one for each channel", shown(&self.output));
-            return Err(Complaint::usage(message).help("leave --to away, or name a file").into());
+            let message = format!("{}: a folder can only hold Parquet, one file per channel", shown(&self.output));
+            return Err(Complaint::usage(message).help("omit --to, or use a file as OUT").into());
         }
         if let Some(By::File) = self.order {
-            return Err(
-                Complaint::usage("a folder has no order of the file: each channel is in the order of time").into()
-            );
+            return Err(Complaint::usage("--order file cannot write a folder: each channel is sorted by time").into());
         }
         Ok(Some(layout))
     }
@@ -277,19 +282,21 @@ impl Convert {
             (Some(format), Some((_, wrapper))) => Ok((format, wrapper)),
             (Some(format), None) => Ok((format, self.wrapper())),
             (None, Some(found)) => Ok(found),
-            (None, None) if to_stdout => Err(Complaint::usage("standard output has no extension to tell the format")
-                .help(format!("add --to ({})", formats().join(", ")))
-                .into()),
+            (None, None) if to_stdout => {
+                Err(Complaint::usage("missing --to: standard output has no extension to choose the format by")
+                    .help(format!("add --to ({})", formats().join(", ")))
+                    .into())
+            }
             (None, None) => Err(untold(&self.output, ", or add --to").into()),
         }
     }
 
-    /// Of an output such as `data.gz`, whose format `--to` told.
+    /// The compression of an output such as `data.gz`, whose format `--to` names.
     fn wrapper(&self) -> Option<Wrapper> {
         self.output.extension().and_then(|extension| Wrapper::from_name(extension.to_str()?))
     }
 
-    fn tell(
+    fn report(
         &self,
         report: &Report,
         aligned: Option<&[(&Aligned, &Log)]>,
@@ -317,9 +324,9 @@ impl Convert {
         let rate = lossy(report.samples) / seconds.max(1e-3);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people; it saturates")]
         let rate = count(rate as u64);
-        let verified = if report.verified { "; read back and equal" } else { "" };
+        let verified = if report.verified { "; verified" } else { "" };
         let samples = counted(report.samples, "sample");
-        // What is on the disk counts, not what went into the compressor.
+        // Report the size on disk, not the size before compression.
         let about = std::fs::metadata(&self.output).ok().filter(|about| about.is_file());
         let size = about.map_or(report.bytes, |about| about.len());
         let channels = counted(report.channels as u64, "channel");
@@ -332,18 +339,18 @@ impl Convert {
     }
 }
 
-/// How each log was put on the clock of the first.
-pub(super) fn tell_alignment(first: &Path, aligned: &[(&Aligned, &Log)], screen: &Screen) {
+/// Reports how each log was aligned to the clock of the first.
+pub(super) fn report_alignment(first: &Path, aligned: &[(&Aligned, &Log)], screen: &Screen) {
     for (found, log) in aligned {
         let Aligned { offset_ns, matched, reference_edges, edges, residual_median_ns, residual_max_ns, .. } = found;
         let sign = if *offset_ns < 0 { "" } else { "+" };
         let drift = match (found.clock.drift(), found.drift_seen) {
             (0.0, None) => String::new(),
-            (0.0, Some(seen)) => format!("; its clock may be {}", drift(seen)),
-            (applied, _) => format!("; its clock is {}", drift(applied)),
+            (0.0, Some(seen)) => format!("; clock may be {}", drift(seen)),
+            (applied, _) => format!("; clock is {}", drift(applied)),
         };
         screen.notes.line(format_args!(
-            "{}: {sign}{} s on the clock of {}: {matched} of {reference_edges} and {edges} enables and disables fit, {} apart ({} at most){drift}",
+            "{}: shifted by {sign}{} s to the clock of {}: {matched} enable and disable edges match (of {reference_edges} and {edges}), median error {}, max {}{drift}",
             shown(&log.path),
             time(*offset_ns),
             shown(first),
@@ -351,8 +358,8 @@ pub(super) fn tell_alignment(first: &Path, aligned: &[(&Aligned, &Log)], screen:
             duration(*residual_max_ns),
         ));
         let runner_up = match found.runner_up {
-            0 => "no other way fits at all".to_owned(),
-            n => format!("the next best way fits {n}"),
+            0 => "no other alignment matches".to_owned(),
+            n => format!("the next best alignment matches {n}"),
         };
         screen.notes.line(format_args!(
             "{}: confidence {} ({:.2}); {runner_up}",
@@ -364,19 +371,19 @@ pub(super) fn tell_alignment(first: &Path, aligned: &[(&Aligned, &Log)], screen:
     }
 }
 
-/// A drift in words.
+/// A clock drift as text.
 fn drift(drift: f64) -> String {
     let (percent, way) = (drift.abs() * 100.0, if drift > 0.0 { "slow" } else { "fast" });
     format!("{percent:.3} % {way}")
 }
 
-/// The format and the compression that the name of an output tells.
+/// The format and compression from the name of an output.
 pub(super) fn format_of(output: &Path) -> Result<(Format, Option<Wrapper>), Complaint> {
     Format::from_path(output).ok_or_else(|| untold(output, ""))
 }
 
 fn untold(output: &Path, also: &str) -> Complaint {
-    let message = format!("{}: the extension does not tell the format", shown(output));
+    let message = format!("{}: unknown output format", shown(output));
     let extensions = written(|info| info.extensions.first().unwrap_or(&info.name)).join(", .");
-    Complaint::usage(message).help(format!("end it in .{extensions}{also}"))
+    Complaint::usage(message).help(format!("use an extension such as .{extensions}{also}"))
 }

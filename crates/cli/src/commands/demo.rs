@@ -10,22 +10,23 @@ use crate::failure::Outcome;
 use crate::human::typed;
 use crate::screen::Screen;
 
-/// Make simulated logs to try things on
+/// Write sample logs to try things on
 ///
-/// A short FRC match as WPILOG and RLOG, one damaged log, and a CARLA recording of a junction. The same bytes every time.
+/// Writes a simulated FRC match as WPILOG and RLOG, a damaged log, and a CARLA recording of a junction. The files are
+/// the same on every run.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose demo
   logpose demo /tmp/logs --force")]
 pub(super) struct Demo {
-    /// Where to write; the folder is created
+    /// Output folder; created if missing
     #[arg(value_name = "DIR", default_value = "demo")]
     dir: PathBuf,
-    /// Replace existing files
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
-    /// Print the files' names as JSON
+    /// Print the file names as JSON
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +60,7 @@ impl Demo {
             format!("logpose carla state {junction} --time 10 --actor class:vehicle"),
         ];
         screen.out.flush()?;
-        screen.notes.line("\nNow try:");
+        screen.notes.line("\nTry:");
         tries.iter().for_each(|line| screen.notes.line(format_args!("  {line}")));
         Ok(Outcome::Done)
     }

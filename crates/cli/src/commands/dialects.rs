@@ -12,14 +12,14 @@ use crate::render;
 use crate::screen::Screen;
 use crate::table::{Align, Table};
 
-/// List the formats that logpose speaks
+/// List the supported formats
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose dialects
   logpose dialects --json | jq -r '.[] | select(.files.write) | .name'")]
 pub(super) struct Dialects {
-    /// Print the table of the README
+    /// Print a Markdown table, as in the README
     #[arg(long, conflicts_with_all = ["json", "format"])]
     markdown: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ impl Dialects {
         } else if self.markdown {
             writeln!(screen.out, "| name | what | files | read | write | live |")?;
             writeln!(screen.out, "| --- | --- | --- | --- | --- | --- |")?;
-            // The README says in a sentence what may be around them.
+            // The README lists compression in a sentence of its own.
             for row in rows.iter().filter(|row| row.kind != "wrapper") {
                 let mut files: Vec<_> = row.extensions.iter().map(|extension| format!("`.{extension}`")).collect();
                 if files.is_empty() {
@@ -78,7 +78,7 @@ impl Dialects {
     }
 }
 
-/// Dialects, then the formats of other fields, then what may be around any of them.
+/// Dialects, then bridge formats, then compression.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
     let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
@@ -106,10 +106,10 @@ fn rows() -> Vec<render::Dialect<'static>> {
     });
     for wrapper in Wrapper::ALL {
         let title = match wrapper {
-            Wrapper::Gz => "gzip around any of these",
-            Wrapper::Zst => "Zstandard around any of these",
-            Wrapper::Xz => "XZ around any of these",
-            Wrapper::Lz4 => "LZ4 around any of these",
+            Wrapper::Gz => "gzip compression of any of these",
+            Wrapper::Zst => "Zstandard compression of any of these",
+            Wrapper::Xz => "XZ compression of any of these",
+            Wrapper::Lz4 => "LZ4 compression of any of these",
         };
         let mut extensions = vec![wrapper.name().to_owned()];
         if wrapper == Wrapper::Xz {
@@ -128,7 +128,7 @@ fn rows() -> Vec<render::Dialect<'static>> {
     rows
 }
 
-/// What can be done live, and how it is written.
+/// The live capabilities and their address prefixes.
 fn live(row: &render::Dialect<'_>) -> String {
     let can = match (row.live.read, row.live.write) {
         (true, true) => "client, server",
@@ -136,7 +136,7 @@ fn live(row: &render::Dialect<'_>) -> String {
         (false, true) => "server",
         (false, false) => return String::new(),
     };
-    // Several ways to one dialect are told apart by what follows the plus.
+    // Several transports of one dialect differ in the part after the plus.
     let stem = row.addresses.first().and_then(|first| first.split_once('+')).map_or("", |(stem, _)| stem);
     let others = row.addresses.iter().skip(1).map(|other| other.strip_prefix(stem).unwrap_or(other));
     row.addresses.iter().take(1).map(String::as_str).chain(others).chain([can]).collect::<Vec<_>>().join(" ")
@@ -155,7 +155,7 @@ fn yes(can: bool) -> &'static str {
     if can { "yes" } else { "–" }
 }
 
-/// The prefixes of live addresses, for the table of the README.
+/// The prefixes of live addresses, for the Markdown table.
 fn addresses(row: &render::Dialect<'_>) -> String {
     let all: Vec<String> = row.addresses.iter().map(|prefix| format!("`{prefix}`")).collect();
     if all.is_empty() { "–".to_owned() } else { all.join(" ") }

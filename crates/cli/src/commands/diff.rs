@@ -7,7 +7,7 @@ use logpose::core::Time;
 use logpose::diff::{self, Align as By, ChannelDiff, DiffOptions, Divergence, Verdict};
 use logpose::{Filter, Part, parse_duration};
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Form, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, clean, clip, count, counted, duration, number};
@@ -15,16 +15,16 @@ use crate::render::{self, Scalar};
 use crate::screen::{BAD, GOOD, HEAD, STRONG, Screen};
 use crate::table::{Align, Table};
 
-/// Compare two logs: which channels part, when, by how much
+/// Compare two logs: which channels differ, when and by how much
 ///
-/// Channels of equal names are compared. Where the samples of a channel come at the same times in both logs, they are
-/// compared one by one; else each with the value that the other log holds at that time. Structs and lists are
-/// compared by their fields and elements; NaN equals NaN. Exits with 0 if the logs are equal within tolerance, with 4
-/// if they differ.
+/// Compares channels with the same name. If a channel has samples at the same times in both logs, they are compared one
+/// by one; otherwise each sample is compared with the other log's latest value at that time. Structs and lists are
+/// compared by field and element; NaN equals NaN. Exits with 0 if the logs are equal within tolerance, with 4 if they
+/// differ.
 ///
-/// --align says how the logs are laid beside each other: `time` as they are, `start` both begin together, `auto`,
-/// `teleop`, `enabled` both first enter that mode together, `wall` by wall-clock time, `offset:1.5` with so many
-/// seconds added to B, `best` by wall-clock time, else by the first enabled moment, else by the start.
+/// --align chooses how to align the clocks: `time` leaves them as they are, `start` aligns the first timestamps, `auto`,
+/// `teleop` and `enabled` align the first entry into that mode, `wall` uses wall-clock time, `offset:1.5` adds 1.5
+/// seconds to B, `best` uses wall-clock time if available, then the first enable, then the start.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,28 +32,28 @@ Examples:
   logpose diff demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '/Drive/*' --tolerance '*Temp*=0.5'
   logpose diff demo/demo_q12.rlog demo/akit*_q12.wpilog -y '/SystemStats/*' -S auto..auto --json")]
 pub(super) struct Diff {
-    /// The first log; times are on its clock
+    /// First log; times are on its clock
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// The second log
+    /// Second log
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// How to lay the logs beside each other: time, start, auto, teleop, enabled, wall, offset:SECONDS, best
+    /// How to align the clocks: time, start, auto, teleop, enabled, wall, offset:SECONDS, best
     #[arg(long, value_name = "HOW", default_value = "time")]
     align: String,
-    /// Numbers may differ by this
+    /// Absolute tolerance for numbers
     #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = tolerance)]
     abs: f64,
-    /// Numbers may differ by this part of the greater one
+    /// Relative tolerance for numbers, as a fraction of the larger one
     #[arg(long, value_name = "X", default_value_t = 1e-9, value_parser = tolerance)]
     rel: f64,
-    /// Numbers of channels that match may differ by another amount; repeatable, the last that fits holds
+    /// Tolerance for matching channels; repeatable, the last match wins
     #[arg(long, value_name = "GLOB=X")]
     tolerance: Vec<String>,
-    /// Values may come earlier or later by this
+    /// Tolerance for timestamps
     #[arg(long, value_name = "DURATION", default_value = "1ms")]
     time_tolerance: String,
-    /// Take no notice of channels and samples that only one log has
+    /// Ignore channels and samples that only one log has
     #[arg(long)]
     ignore_missing: bool,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(super) struct Diff {
 
 fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|x| *x >= 0.0);
-    number.ok_or_else(|| "a tolerance is a number that is not negative".to_owned())
+    number.ok_or_else(|| "expected a number of at least 0".to_owned())
 }
 
 impl Diff {
@@ -87,7 +87,7 @@ impl Diff {
             self.print(&diff, differs, screen)?;
         }
         let no = if differs { Outcome::No } else { Outcome::Done };
-        Ok(tell_problems(&logs, screen).max(no))
+        Ok(report_problems(&logs, screen).max(no))
     }
 
     fn options(&self) -> Result<DiffOptions> {
@@ -95,9 +95,9 @@ impl Diff {
         for text in &self.tolerance {
             let wrong = |what: &str| {
                 let complaint = Complaint::usage(format!("--tolerance {text}: {what}"));
-                complaint.help("write it like this: --tolerance '/Drive/*=0.01'")
+                complaint.help("example: --tolerance '/Drive/*=0.01'")
             };
-            let (glob, number) = text.rsplit_once('=').ok_or_else(|| wrong("there is no = in it"))?;
+            let (glob, number) = text.rsplit_once('=').ok_or_else(|| wrong("expected PATTERN=NUMBER"))?;
             let number = tolerance(number.trim()).map_err(|what| wrong(&what))?;
             tolerances.push((Filter::new(&[glob.trim().to_owned()], &[])?, number));
         }
@@ -115,7 +115,7 @@ impl Diff {
         writeln!(out, "{}", out.paint(HEAD, aligned(diff)))?;
         if let Some((channel, first)) = diff.first() {
             let name = format!("{}{}", channel.name, first.path);
-            let at = format!("first divergence at {} s: {}", first.time, clean(&name));
+            let at = format!("first difference at {} s: {}", first.time, clean(&name));
             let (a, b) = texts(first);
             writeln!(out, "{} {a} → {b}", out.paint(BAD, at))?;
         }
@@ -157,7 +157,7 @@ impl Diff {
             types.row(vec![clean(&channel.name).into_owned(), name(&channel.types.0), name(&channel.types.1)]);
         }
         let head =
-            [("equal where both have values", Align::Left), ("only in a", Align::Right), ("only in b", Align::Right)];
+            [("equal where both have samples", Align::Left), ("only in a", Align::Right), ("only in b", Align::Right)];
         let mut missing = Table::new(&head);
         for channel in of(Verdict::Missing) {
             let (a, b) = channel.missing;
@@ -182,8 +182,8 @@ impl Diff {
         }
         let words = [
             (Verdict::Differs, "differ"),
-            (Verdict::Types, "of different types"),
-            (Verdict::Missing, "partly in one"),
+            (Verdict::Types, "with different types"),
+            (Verdict::Missing, "with missing samples"),
             (Verdict::OnlyA, "only in a"),
             (Verdict::OnlyB, "only in b"),
             (Verdict::Within, "within tolerance"),
@@ -236,27 +236,27 @@ impl Diff {
     }
 }
 
-/// How the logs lie beside each other, in words.
+/// Describes the alignment.
 fn aligned(diff: &diff::Diff) -> String {
     let by = match diff.align {
-        By::Time | By::Best => "robot time".to_owned(),
+        By::Time | By::Best => "log time".to_owned(),
         By::Wall => "wall-clock time".to_owned(),
-        By::Start => "their starts".to_owned(),
-        By::Offset(_) => "a given offset".to_owned(),
-        By::Mode(_) => format!("the start of {}", diff.align.name()),
+        By::Start => "first timestamp".to_owned(),
+        By::Offset(_) => "fixed offset".to_owned(),
+        By::Mode(_) => format!("start of {}", diff.align.name()),
     };
     let shift = match diff.offset_ns {
         0 => String::new(),
-        ns => format!(", b moved by {} s", Time::from_nanos(ns)),
+        ns => format!(", b shifted by {} s", Time::from_nanos(ns)),
     };
     let common = diff.common.map_or(String::new(), |(first, last)| {
         let (from, to) = (about_time(first.nanos()), about_time(last.nanos()));
-        format!("; {} in common, from {from} s to {to} s", duration(last.since(first)))
+        format!("; overlap {}, from {from} s to {to} s", duration(last.since(first)))
     });
     format!("aligned by {by}{shift}{common}")
 }
 
-/// Both values, numbers with as many digits as are needed to tell them apart.
+/// Both values, with enough digits to show the difference.
 fn texts(at: &Divergence) -> (String, String) {
     if let (Part::Double(a), Part::Double(b)) = (&at.a, &at.b) {
         let (a, b) = (number(*a), number(*b));
@@ -274,7 +274,7 @@ fn largest(channel: &ChannelDiff) -> (String, String) {
     })
 }
 
-/// How many samples differ, seen from the log where it is the greater part.
+/// How many samples differ, counted in the log where the fraction is larger.
 fn differing(channel: &ChannelDiff) -> String {
     let (a, b) = channel.differing;
     let (differing, of) = if a >= b { (a, channel.samples.0) } else { (b, channel.samples.1) };
@@ -288,5 +288,5 @@ fn samples(channel: &ChannelDiff) -> String {
     }
 }
 
-/// Longer values are cut in tables.
+/// Values longer than this are cut in tables.
 const WIDEST: usize = 32;

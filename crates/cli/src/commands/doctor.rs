@@ -14,10 +14,10 @@ use crate::progress::Bar;
 use crate::render;
 use crate::screen::{BAD, GOOD, HEAD, STRONG, Screen, WARNING};
 
-/// Find every defect of a log and what it costs
+/// Check a log for damage and other problems
 ///
-/// Each finding has a severity (damage, warning, note), a code, the byte where it is and how many bytes it concerns.
-/// The last line is the verdict. Exits with 3 if data were lost or damaged.
+/// Each finding has a severity (damage, warning, note), a code, a byte offset and a length. The last line is the
+/// verdict. Exits with 3 if data was lost or damaged.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -74,7 +74,7 @@ fn damaged(checkup: &Checkup) -> bool {
     !checkup.ok || checkup.findings.iter().any(|finding| finding.severity == Severity::Damage)
 }
 
-/// The promised shape, also for `recover --map`.
+/// The documented JSON shape, also used by `recover --map`.
 pub(super) fn as_json<'a>(path: &Path, ok: bool, findings: &'a [Finding]) -> render::Checkup<'a> {
     let findings =
         findings.iter().map(|f| render::Finding::new(f.severity, f.code, f.at, f.length, &f.message)).collect();
@@ -85,29 +85,29 @@ fn print(path: &Path, checkup: &Checkup, screen: &mut Screen) -> Result<()> {
     let out = &mut screen.out;
     print_findings(&checkup.findings, out)?;
     if checkup.dropped > 0 {
-        writeln!(out, "… and {} more of these kinds", checkup.dropped)?;
+        writeln!(out, "… and {} more of the same kinds", checkup.dropped)?;
     }
     let of = |severity| checkup.findings.iter().filter(|f| f.severity == severity).count() as u64;
     let (damage, warnings) = (of(Severity::Damage), of(Severity::Warning));
     if damaged(checkup) {
         let verdict = out.paint(BAD, "damaged").to_string();
         let lost: u64 = checkup.findings.iter().filter(|f| f.severity == Severity::Damage).map(|f| f.length).sum();
-        let of_bytes = if lost > 0 { format!(" over {}", bytes(lost)) } else { String::new() };
+        let of_bytes = if lost > 0 { format!(", {} affected", bytes(lost)) } else { String::new() };
         writeln!(
             out,
-            "{verdict}: {}{of_bytes}; `logpose recover {}` saves what can be saved",
+            "{verdict}: {}{of_bytes}; run `logpose recover {}` to write a repaired copy",
             counted(damage, "damaged place"),
             typed(path)
         )?;
     } else if warnings > 0 {
-        writeln!(out, "{}: all data can be read, with {}", out.paint(GOOD, "sound"), counted(warnings, "warning"))?;
+        writeln!(out, "{}: all data is readable, {}", out.paint(GOOD, "sound"), counted(warnings, "warning"))?;
     } else {
-        writeln!(out, "{}: all data can be read", out.paint(GOOD, "sound"))?;
+        writeln!(out, "{}: all data is readable", out.paint(GOOD, "sound"))?;
     }
     Ok(())
 }
 
-/// One line for each finding.
+/// Prints one line per finding.
 pub(super) fn print_findings(findings: &[Finding], out: &mut crate::screen::Out) -> Result<()> {
     let codes = findings.iter().map(|f| f.code.len()).max().unwrap_or(0);
     for finding in findings {

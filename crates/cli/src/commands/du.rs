@@ -6,17 +6,17 @@ use anyhow::Result;
 use clap::Args;
 use logpose::Log;
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Channels, Form, Reading};
 use crate::failure::Outcome;
 use crate::human::{bytes, clean, lossy, share};
 use crate::render;
 use crate::screen::{HEAD, STRONG, Screen};
 
-/// Show which channels the bytes go to
+/// Show how many bytes each channel takes
 ///
-/// A tree by the parts of the names, the largest first. Header, control records and damage have lines of their own,
-/// so that everything adds up to the size of the log.
+/// Prints a tree of channel names, largest first. Header, control records and damage have their own lines, so that
+/// everything adds up to the size of the log.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,10 +27,10 @@ pub(super) struct Du {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// How many levels of the tree to show
+    /// Number of tree levels to show
     #[arg(short, long, value_name = "N", default_value_t = 2, conflicts_with = "flat")]
     depth: usize,
-    /// Every channel in one line, without a tree
+    /// Print one line per channel instead of a tree
     #[arg(long)]
     flat: bool,
     #[command(flatten)]
@@ -62,7 +62,7 @@ impl Du {
                 self.print(bill, filter.is_empty(), screen)?;
             }
         }
-        Ok(tell_problems(&logs, screen))
+        Ok(report_problems(&logs, screen))
     }
 
     fn as_json<'a>(&self, log: &Log, bill: &'a Bill) -> render::Disk<'a> {
@@ -122,9 +122,9 @@ impl Du {
     }
 }
 
-/// Where the bytes of a log go.
+/// The bytes of a log by channel.
 struct Bill {
-    /// Of the log, unwrapped.
+    /// Size of the log after decompression.
     size: u64,
     header: u64,
     control: u64,
@@ -132,14 +132,14 @@ struct Bill {
     root: Node,
 }
 
-/// Takes a line: its level, its path, its node, its bytes.
+/// Receives one line: level, path, node, bytes.
 type See<'s, 'a> = dyn FnMut(usize, &'a str, &'a Node, u64) + 's;
 
 #[derive(Default)]
 struct Node {
-    /// The part of the name that this level adds.
+    /// The part of the name added at this level.
     label: String,
-    /// The whole name up to here.
+    /// The full name down to this level.
     path: String,
     bytes: u64,
     samples: u64,
@@ -160,13 +160,16 @@ impl Bill {
         }
         root.collapse();
         let others = held.saturating_sub(all);
-        // Records that belong to no channel and are no control records either are lost.
-        let control =
-            log.index.fact("control_bytes").and_then(|n| n.parse().ok()).map_or(others, |told: u64| told.min(others));
+        // Records that are neither control records nor part of a channel are lost.
+        let control = log
+            .index
+            .fact("control_bytes")
+            .and_then(|n| n.parse().ok())
+            .map_or(others, |control: u64| control.min(others));
         Self { size, header, control, damage: size.saturating_sub(header + all + control), root }
     }
 
-    /// Calls `see` for every line, the largest first.
+    /// Calls `see` for every line, largest first.
     fn walk<'a>(&'a self, flat: bool, depth: usize, see: &mut See<'_, 'a>) {
         if flat {
             let mut leaves = Vec::new();
@@ -186,7 +189,7 @@ impl Node {
         let mut at = 0;
         while at < name.len() {
             let rest = name.get(at..).unwrap_or("");
-            // A slash belongs to the part behind it, so that labels put together give the name again.
+            // A slash belongs to the part after it, so that joined labels give the name again.
             let skip = rest.len() - rest.trim_start_matches('/').len();
             let end = rest.get(skip..).and_then(|part| part.find('/')).map_or(rest.len(), |found| skip + found);
             let label = rest.get(..end).unwrap_or(rest);
@@ -202,7 +205,7 @@ impl Node {
         if name.is_empty() {
             node.children
                 .entry(String::new())
-                .or_insert_with(|| Self { label: "(no name)".to_owned(), ..Self::default() })
+                .or_insert_with(|| Self { label: "(unnamed)".to_owned(), ..Self::default() })
                 .count(bytes, samples);
         }
     }
@@ -213,7 +216,7 @@ impl Node {
         self.channels += 1;
     }
 
-    /// Levels that only lead to one other are one level.
+    /// Merges levels that have a single child.
     fn collapse(&mut self) {
         for child in self.children.values_mut() {
             child.collapse();
@@ -225,7 +228,7 @@ impl Node {
         }
     }
 
-    /// What is this node's own and not of those below.
+    /// Bytes of this node without its children.
     fn own(&self) -> u64 {
         self.bytes - self.children.values().map(|child| child.bytes).sum::<u64>()
     }
@@ -277,7 +280,7 @@ mod tests {
             (1, "NT:/SmartDashboard/Drive/y", "/y", 4),
             (1, "NT:/SmartDashboard/Drive/x", "/x", 3),
             (0, "a//b", "a//b", 6),
-            (0, "", "(no name)", 5),
+            (0, "", "(unnamed)", 5),
             (0, "/Drive", "/Drive", 3),
             (1, "/Drive/z", "/z", 2),
         ];

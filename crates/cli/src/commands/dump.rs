@@ -12,10 +12,10 @@ use crate::human::{clean, typed};
 use crate::render;
 use crate::screen::{HEAD, Screen};
 
-/// Print the records of a log as they lie in the file
+/// Print the raw records of a log in file order
 ///
-/// One line for each record of the dialect: its byte offset, its length, what it says. Damage ends it; `--at` starts
-/// again behind.
+/// Each line has the byte offset, the length and the decoded record. The dump ends at the first damaged record; use
+/// --at to start after it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -26,10 +26,10 @@ pub(super) struct Dump {
     /// A log; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Begin at this byte, which must be the first of a record; also hexadecimal, as in 0x3f2
+    /// Byte offset to start at, which must be the start of a record; decimal or hexadecimal, as in 0x3f2
     #[arg(long, value_name = "BYTE", default_value = "0", hide_default_value = true, value_parser = byte)]
     at: u64,
-    /// Stop after so many records
+    /// Stop after N records
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<u64>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ fn byte(text: &str) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => digits.parse(),
     };
-    number.map_err(|_| "not a byte offset such as 1010 or 0x3f2".to_owned())
+    number.map_err(|_| "expected a byte offset such as 1010 or 0x3f2".to_owned())
 }
 
 impl Dump {
@@ -53,7 +53,7 @@ impl Dump {
         let size = log.bytes().len() as u64;
         if self.at > 0 && self.at >= size {
             let message =
-                format!("{}: --at {:#x} is behind the end: the log has {size} bytes", shown(&log.path), self.at);
+                format!("{}: --at {:#x} is past the end of the log ({size} bytes)", shown(&log.path), self.at);
             return Err(Complaint::usage(message).into());
         }
         let mut left = self.limit.unwrap_or(u64::MAX);
@@ -83,9 +83,10 @@ impl Dump {
         let problem =
             logpose::core::Problem::new(logpose::core::Severity::Damage, error.code, error.at, 0, error.message);
         screen.notes.list_problems(None, &log.path, &[problem], 0);
-        screen
-            .notes
-            .note("help", format_args!("`logpose doctor {}` looks for readable records behind it", typed(&log.path)));
+        screen.notes.note(
+            "help",
+            format_args!("run `logpose doctor {}` to look for readable records after it", typed(&log.path)),
+        );
         Ok(Outcome::Damage)
     }
 }

@@ -7,7 +7,7 @@ use logpose::core::{ChannelId, Lookup};
 use logpose::find::{FindError, FindOptions, Found, Interval, Query, QueryError, Summary, summaries};
 use logpose::{Filter, Log, parse_duration};
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Form, Moments, Reading};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean, count, counted, duration, number, share};
@@ -15,19 +15,20 @@ use crate::render::{self, Double, Scalar};
 use crate::screen::{HEAD, NAME, STRONG, Screen, TIME};
 use crate::table::{Align, Table};
 
-/// Find when an expression over channels holds
+/// Find the times at which a condition on channels is true
 ///
-/// Every channel keeps its last value. The expression is evaluated whenever a channel in it has a sample; before its
-/// first sample a channel is unknown, and what is unknown does not hold. Exits with 4 if nothing was found.
+/// Each channel keeps its last value. The expression is evaluated at every sample of a channel in it. A channel is
+/// unknown before its first sample, and a condition on an unknown value is false. Exits with 4 if nothing was found.
 ///
-/// Names may be cut short to any end that only one channel has: BatteryVoltage. Names with blanks or odd characters
-/// go in double quotes, texts in single quotes. Fields and elements: Pose.translation.x, Speeds[0]. `mode` and
-/// `enabled` are those of the driver station.
+/// A name can be shortened to any unique ending: BatteryVoltage. Put names with spaces or special characters in double
+/// quotes and text in single quotes. Fields and elements: Pose.translation.x, Speeds[0]. `mode` and `enabled` come from
+/// the Driver Station.
 ///
-/// Operators, weakest first: or, and, not; = != < <= > >=, in (1, 2), between 1 and 2; + -; * / %. Functions: abs
-/// sqrt floor min max; delta(x) and rate(x), between the last two samples; changed(x), at the moment of a sample that
-/// differs; age(x), seconds since the last sample; contains(text, 'part'). Because - and / can be part of a name,
-/// operators beside names need blanks around them.
+/// Operators, lowest precedence first: or, and, not; = != < <= > >=, in (1, 2), between 1 and 2; + -; * / %.
+///
+/// Functions: abs, sqrt, floor, min, max; delta(x) and rate(x), between the last two samples; changed(x), true at a
+/// sample that differs from the one before; age(x), seconds since the last sample; contains(text, 'part'). Put spaces
+/// around operators next to names, because names can contain - and /.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,25 +38,25 @@ Examples:
   logpose find 'age(Joystick0/AxisValues) > 500ms' demo/demo_q12.rlog --pad 1s
   logpose find 'changed(BrownedOut)' demo/*.rlog --json")]
 pub(super) struct Find {
-    /// What must hold
+    /// Condition to search for
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     expression: String,
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Join intervals that are closer than this
+    /// Join intervals that are less than this apart
     #[arg(long, value_name = "DURATION", default_value = "0", hide_default_value = true)]
     merge: String,
-    /// Leave out intervals that are shorter than this
+    /// Skip intervals shorter than this
     #[arg(long, value_name = "DURATION", default_value = "0", hide_default_value = true)]
     min_duration: String,
-    /// Widen intervals by this at both ends; those that then overlap are one
+    /// Extend intervals by this at both ends and join those that overlap
     #[arg(long, value_name = "DURATION", default_value = "0", hide_default_value = true)]
     pad: String,
-    /// Show what channels that match did in each interval: lowest, mean by time, highest, first and last value; repeatable
+    /// Show min, time-weighted mean, max, first and last value of matching channels in each interval; repeatable
     #[arg(long, value_name = "GLOB")]
     show: Vec<String>,
-    /// Print at most so many intervals of each log; all are counted
+    /// Print at most N intervals per log; the totals include all
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(super) struct Find {
     reading: Reading,
 }
 
-/// What was found in one log.
+/// The result for one log.
 struct Answer {
     intervals: Vec<Interval>,
     found: Found,
@@ -96,7 +97,7 @@ impl Find {
                         FindError::Query(error) => self.complain(error, Some(path), screen),
                         FindError::Log(error) => error.into(),
                     };
-                    // Logs differ in their channels: one that lacks some must not hide the others.
+                    // Logs differ in their channels: one without the channel must not hide the results of the others.
                     if self.files.len() == 1 {
                         return Err(error);
                     }
@@ -112,7 +113,7 @@ impl Find {
                 self.print(&log, &answer, printed, screen)?;
                 printed = true;
             }
-            worst = worst.max(tell_problems(std::slice::from_ref(&log), screen));
+            worst = worst.max(report_problems(std::slice::from_ref(&log), screen));
         }
         if self.form.json() {
             match &*rows {
@@ -251,7 +252,7 @@ impl Find {
     }
 }
 
-/// Shows where in an expression something is wrong.
+/// Points at the position of an error in the expression.
 pub(super) fn complain(error: QueryError, expression: &str, path: Option<&Path>, screen: &Screen) -> anyhow::Error {
     error.marked(expression).lines().for_each(|line| screen.notes.line(format_args!("  {line}")));
     let file = path.map_or(String::new(), |path| format!("{}: ", shown(path)));

@@ -7,17 +7,17 @@ use logpose::core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Type, V
 use logpose::{Feed, Log, Order};
 use regex::{Regex, RegexBuilder};
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Form, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean};
 use crate::render;
 use crate::screen::{MATCH, NAME, Out, STRONG, Screen, TIME};
 
-/// Search the text of string channels and consoles
+/// Search text in string channels and consoles
 ///
-/// PATTERN is a regular expression. Each line of text that matches is printed with its time and channel. Exits with
-/// 4 if nothing was found.
+/// PATTERN is a regular expression. Prints each matching line with its timestamp and channel. Exits with 4 if nothing
+/// was found.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,22 +25,22 @@ Examples:
   logpose grep -i warning demo/*.rlog -c
   logpose grep --names Voltage demo/demo_q12.rlog")]
 pub(super) struct Grep {
-    /// What to look for
+    /// Regular expression to search for
     #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
     pattern: String,
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Take capital and small letters as the same
+    /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
-    /// Print the lines that do not match
+    /// Print lines that do not match
     #[arg(long)]
     invert: bool,
-    /// Print only how many lines match
+    /// Print only the number of matching lines
     #[arg(short, long)]
     count: bool,
-    /// Search the names of channels instead
+    /// Search channel names instead of values
     #[arg(long, conflicts_with_all = ["start", "end"])]
     names: bool,
     #[command(flatten)]
@@ -71,7 +71,7 @@ impl Grep {
                 writeln!(screen.out, "{file}{hits}")?;
             }
             found += hits;
-            worst = worst.max(tell_problems(logs, screen));
+            worst = worst.max(report_problems(logs, screen));
         }
         if self.count && self.form.json() {
             screen.out.json_line(&serde_json::json!({ "count": found }))?;
@@ -121,7 +121,7 @@ impl Grep {
     }
 }
 
-/// Takes the channels without text out of a lookup.
+/// Removes channels without text from a lookup.
 fn only_text(log: &Log, lookup: &mut Lookup) {
     let text = |i: usize| {
         log.index.channels.get(i).is_some_and(|c| {
@@ -132,7 +132,7 @@ fn only_text(log: &Log, lookup: &mut Lookup) {
     lookup.channels = wants.into_iter().enumerate().map(|(i, wanted)| wanted && text(i)).collect();
 }
 
-/// `text` with what matches in colour.
+/// `text` with matches highlighted.
 fn marked(out: &Out, pattern: &Regex, invert: bool, text: &str) -> String {
     if !out.color || invert {
         return clean(text).into_owned();
@@ -148,7 +148,7 @@ fn marked(out: &Out, pattern: &Regex, invert: bool, text: &str) -> String {
     line
 }
 
-/// Prints the lines that match.
+/// Prints matching lines.
 struct Search<'a> {
     grep: &'a Grep,
     pattern: &'a Regex,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use logpose::core::{Channel, ChannelId, ChannelIndex, Lookup, Sample, Sink, SinkError};
 use logpose::{Log, Order, unit};
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Channels, Form, Reading};
 use crate::failure::Outcome;
 use crate::human::{about_time, bytes, clean, count, hertz, rate};
@@ -17,7 +17,7 @@ use crate::table::{Align, Table};
 
 /// List the channels of a log
 ///
-/// Name, type, unit, samples, rate in samples a second, bytes, first and last time in log seconds.
+/// Shows name, type, unit, number of samples, samples per second, bytes, and first and last timestamp in log seconds.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +29,10 @@ pub(super) struct List {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Which comes first
+    /// Sort order
     #[arg(long, value_name = "BY", value_enum, default_value = "name")]
     sort: Sort,
-    /// Print the schemas that the log brings along instead of its channels
+    /// Print the schemas in the log instead of its channels
     #[arg(long)]
     schemas: bool,
     /// Print each channel's metadata below it
@@ -90,7 +90,7 @@ impl List {
                 if self.metadata { print_metadata(&channels, screen)? } else { print_table(&channels, screen)? }
             }
         }
-        Ok(tell_problems(&logs, screen))
+        Ok(report_problems(&logs, screen))
     }
 
     fn order(&self, log: &Log, places: &mut [usize]) {
@@ -147,13 +147,13 @@ impl List {
             return Ok(screen.out.json(&rows)?);
         }
         if rows.is_empty() {
-            screen.notes.note("note", "no schemas in this log");
+            screen.notes.note("note", "this log has no schemas");
         }
         let out = &mut screen.out;
         for (i, (_, name, _, text)) in rows.iter().enumerate() {
             let gap = if i > 0 { "\n" } else { "" };
             writeln!(out, "{gap}{}", out.paint(NAME, clean(name)))?;
-            // A struct's fields are parted by semicolons, mostly in one long line.
+            // Struct fields are separated by semicolons, mostly in one long line.
             let fields: Vec<_> = text.split([';', '\n']).map(str::trim).filter(|field| !field.is_empty()).collect();
             for field in fields {
                 writeln!(out, "  {}", clean(field))?;
@@ -223,7 +223,7 @@ fn rate_of(found: &ChannelIndex) -> Option<f64> {
     rate(found.samples, found.last.since(found.first))
 }
 
-/// The name of the schema that a channel holds: `struct:Pose2d` of `/.schema/struct:Pose2d`.
+/// The name of the schema in a channel: `struct:Pose2d` for `/.schema/struct:Pose2d`.
 pub(super) fn schema_name(channel: &Channel) -> Option<&str> {
     let (_, name) = channel.name.split_once(".schema/")?;
     let known = ["structschema", "photonstructschema", "proto:FileDescriptorProto"].contains(&&*channel.type_name);
@@ -231,7 +231,7 @@ pub(super) fn schema_name(channel: &Channel) -> Option<&str> {
         .then_some(name)
 }
 
-/// The last text of each channel.
+/// Keeps the last text of each channel.
 struct Texts<'a> {
     log: &'a Log,
     found: BTreeMap<ChannelId, String>,

@@ -8,14 +8,14 @@ use super::Cli;
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Print the manual page, or write all pages to a folder
+/// Print the manual page, or write all manual pages to a folder
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose man | man -l -
   logpose man ~/.local/share/man/man1")]
 pub(super) struct Man {
-    /// Write a page for every command here
+    /// Folder to write one page per command to
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -28,7 +28,7 @@ impl Man {
         };
         fs::create_dir_all(dir).with_context(|| format!("creating {}", dir.display()))?;
         clap_mangen::generate_to(Cli::command(), dir).with_context(|| format!("writing {}", dir.display()))?;
-        screen.notes.line(format_args!("wrote the manual pages to {}", dir.display()));
+        screen.notes.line(format_args!("wrote manual pages to {}", dir.display()));
         Ok(Outcome::Done)
     }
 }

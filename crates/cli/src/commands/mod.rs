@@ -1,4 +1,4 @@
-//! One file for each command.
+//! One file per command.
 
 mod carla;
 mod cat;
@@ -38,7 +38,7 @@ use crate::args::{Common, expand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Opens robot logs, tells what is in them and what is broken, and converts them.
+/// Read, inspect, repair, convert and view robot logs.
 #[derive(Parser)]
 #[command(name = "logpose", bin_name = "logpose", version, max_term_width = 100, after_help = EXAMPLES, subcommand_value_name = "COMMAND", override_usage = "logpose FILE...\n       logpose <COMMAND> [OPTIONS] [FILE]...")]
 pub(crate) struct Cli {
@@ -77,7 +77,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Replaces patterns among the files by what they match.
+    /// Expands wildcard patterns among the files.
     pub(crate) fn expand_patterns(&mut self) {
         if let Some(files) = self.command.as_mut().and_then(Command::files) {
             expand(files);
@@ -88,7 +88,7 @@ impl Cli {
         match &self.command {
             None => {
                 writeln!(screen.out, "{EXAMPLES}")?;
-                writeln!(screen.out, "\n`logpose --help` lists all commands.")?;
+                writeln!(screen.out, "\nRun `logpose --help` to list all commands.")?;
                 Ok(Outcome::Done)
             }
             Some(Command::Info(command)) => command.run(screen),
@@ -120,7 +120,7 @@ impl Cli {
 }
 
 impl Command {
-    /// The files to be read, where there can be several. Those of `sql` are behind the query, which is no pattern.
+    /// The input files of commands that take several. `sql` has its own parsing: its first argument is the query.
     fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
         match self {
             Self::Info(command) => Some(&mut command.files),
@@ -143,29 +143,29 @@ impl Command {
     }
 }
 
-/// What a bare `logpose` shows, and the end of `logpose --help`.
+/// Printed by a bare `logpose` and at the end of `logpose --help`.
 const EXAMPLES: &str = "\
 Examples:
-  logpose demo                                     make a few logs to try things on
-  logpose demo/demo_q12.rlog                       match, modes, battery, largest channels, damage
-  logpose open demo/demo_q12.rlog                  look around in it, in the browser
+  logpose demo                                     write sample logs to try things on
+  logpose demo/demo_q12.rlog                       summary: match, modes, battery, damage
+  logpose open demo/demo_q12.rlog                  view it in the browser
   logpose cat demo/demo_q12.rlog -y '*Voltage' -S auto..auto
-  logpose convert demo/demo_q12.rlog -o match.csv  for a spreadsheet
-  logpose recover demo/damaged.wpilog              save what can be saved";
+  logpose convert demo/demo_q12.rlog -o match.csv  convert it for a spreadsheet
+  logpose recover demo/damaged.wpilog              repair a damaged log";
 
-/// How a command ends that met these problems.
+/// The outcome of a command that met these problems.
 fn outcome(problems: &Problems) -> Outcome {
     if problems.worst() == Some(Severity::Damage) { Outcome::Damage } else { Outcome::Done }
 }
 
-/// Shows the problems of all logs on stderr; the files are named where there are several.
-fn tell_problems(logs: &[Log], screen: &Screen) -> Outcome {
+/// Prints the problems of all logs to stderr, with file names if there are several.
+fn report_problems(logs: &[Log], screen: &Screen) -> Outcome {
     let named = |path| if logs.len() > 1 { Some(path) } else { None };
     logs.iter().for_each(|log| screen.notes.problems(named(&*log.path), &log.path, &log.problems));
     logs.iter().map(|log| outcome(&log.problems)).max().unwrap_or(Outcome::Done)
 }
 
-/// A path as results name it.
+/// A path as it appears in results.
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }

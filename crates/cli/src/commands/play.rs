@@ -12,7 +12,7 @@ use logpose_live::player::{Control, PlayOptions, PlayStatus, Player, Report, Sna
 use logpose_live::{Address, Live, OutputThread, Progress};
 
 use super::live::{KEYS, Key, Keys, Served, Sources, SourcesTicker, Ticker, To, finish, named};
-use super::tell_problems;
+use super::report_problems;
 use crate::args::{Channels, Form, Moments};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{count, counted, duration};
@@ -21,32 +21,31 @@ use crate::progress::Bar;
 use crate::render::live as render;
 use crate::screen::Screen;
 
-/// Play logs to viewers and dashboards at their own timing
+/// Play back logs to viewers and dashboards in real time
 ///
-/// Serves one or more logs as a robot would: AdvantageScope, Foxglove, Lichtblick, PlotJuggler and dashboards connect
-/// and see the log happen. Live sources can be passed on in the same way: an RLOG robot to Foxglove, NetworkTables to
-/// AdvantageScope.
+/// Stands in for the robot: AdvantageScope, Foxglove, Lichtblick, PlotJuggler and dashboards connect and receive one or
+/// more logs as live data. It also forwards live sources: an RLOG robot to Foxglove, NetworkTables to AdvantageScope.
 ///
-/// Logs of the same time are aligned by the wall clock if they tell it, else by their starts. Times that are served never
-/// step back: after a loop or a jump back they go on.
+/// Several logs are aligned by wall-clock time if all of them contain it, otherwise by their first timestamps. Served
+/// timestamps never go backwards: after a loop or a backward seek they continue to increase.
 ///
-/// On a terminal: space pauses, arrows left and right go 5 s (with shift 30 s), comma and dot step through the samples, +
-/// and - change the rate, 1 is the original rate, Home begins anew, q ends.
+/// Keys in a terminal: space pauses, left and right seek 5 s (30 s with shift), comma and dot step through samples, +
+/// and - change the speed, 1 resets the speed, Home restarts, q quits.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose play demo/demo_q12.rlog --to rlog://            for AdvantageScope, on this machine
+  logpose play demo/demo_q12.rlog --to rlog://            for AdvantageScope on this computer
   logpose play demo/demo_q12.rlog --to foxglove:// --rate 2 --from auto --loop
   logpose play robot.wpilog vision.wpilog --to nt4:// --wait
-  logpose play rlog://254 --to foxglove://                a live robot, seen in Foxglove
+  logpose play rlog://254 --to foxglove://                forward a live robot to Foxglove
   logpose play match.mcap --to rlog://:5801 --bind 0.0.0.0")]
 pub(super) struct Play {
-    /// Logs, or live sources such as rlog://HOST
+    /// Logs or live sources such as rlog://HOST
     #[arg(required = true, value_name = "FILE|ADDRESS")]
     pub(super) inputs: Vec<PathBuf>,
     #[command(flatten)]
     to: To,
-    /// How fast: 2 is twice the original rate, 0 as fast as possible
+    /// Playback speed: 2 is twice real time, 0 is as fast as possible
     #[arg(
         long,
         value_name = "FACTOR",
@@ -55,22 +54,22 @@ pub(super) struct Play {
         allow_negative_numbers = true
     )]
     rate: f64,
-    /// Where to begin: `12.5`, `+3s`, `-10s`, `auto`, `teleop+1s`, RFC 3339
+    /// Start time: `12.5`, `+3s`, `-10s`, `auto`, `teleop+1s`, RFC 3339
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "start")]
     from: Option<String>,
-    /// Begin again at the end
+    /// Restart at the end
     #[arg(long = "loop")]
     looped: bool,
-    /// Begin in pause
+    /// Start paused
     #[arg(long)]
     paused: bool,
-    /// Begin when the first client is there
+    /// Wait for the first client
     #[arg(long)]
     wait: bool,
-    /// Go on serving the last values after the end, until Ctrl-C
+    /// Keep serving the last values after the end, until Ctrl-C
     #[arg(long)]
     stay: bool,
-    /// How the clocks of several logs become one
+    /// How to align the clocks of several logs
     #[arg(long, value_name = "HOW", value_enum, default_value = "auto", hide_default_value = true)]
     align: AlignBy,
     #[command(flatten)]
@@ -83,13 +82,13 @@ pub(super) struct Play {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum AlignBy {
-    /// By the wall clock if all logs tell it, else by their starts
+    /// By wall-clock time if all logs contain it, otherwise by their first timestamps
     Auto,
-    /// All logs begin at the same moment
+    /// By their first timestamps
     Start,
-    /// By the wall clock
+    /// By wall-clock time
     Wall,
-    /// Not at all: the clocks are one already
+    /// No alignment: the logs already share a clock
     None,
 }
 
@@ -107,23 +106,23 @@ impl AlignBy {
 impl Play {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         if self.to.to.is_empty() {
-            let complaint = Complaint::usage("where to? --to names what is served");
+            let complaint = Complaint::usage("missing --to: choose what to serve, for example --to rlog://");
             return Err(complaint
-                .help("--to rlog:// for AdvantageScope, --to foxglove://, --to nt4:// for dashboards")
+                .help("use --to rlog:// for AdvantageScope, --to foxglove:// for Foxglove, --to nt4:// for dashboards")
                 .into());
         }
         let live = |path: &PathBuf| path.to_str().is_some_and(|text| Address::is_live(named(text).1));
         match self.inputs.iter().filter(|path| live(path)).count() {
             0 => self.play(screen),
             n if n == self.inputs.len() => self.relay(screen),
-            _ => Err(Complaint::usage("files and live sources cannot be played together").into()),
+            _ => Err(Complaint::usage("cannot play files and live sources together").into()),
         }
     }
 
-    /// Plays files.
+    /// Plays log files.
     fn play(&self, screen: &mut Screen) -> Result<Outcome> {
         let logs = self.open(screen)?;
-        let problems = tell_problems(&logs, screen);
+        let problems = report_problems(&logs, screen);
         let filter = self.channels.filter()?;
         self.channels.check(&filter, &logs)?;
         let moments = match &self.from {
@@ -155,13 +154,13 @@ impl Play {
         }
         let status = player.status();
         let report = std::thread::scope(|scope| {
-            let (controls, told) = channel();
+            let (controls, commands) = channel();
             let outputs = &served;
             let playing = scope.spawn(move || {
-                player.run(told, &mut |batch| {
+                player.run(commands, &mut |batch| {
                     let batch = Arc::new(batch);
                     let taken = outputs.iter().map(|one| one.thread.give(Arc::clone(&batch)));
-                    // Each must get it, so none may be left out because of another.
+                    // Every server must receive each batch, so one that fails must not skip the rest.
                     if taken.fold(false, |any, taken| any | taken) {
                         ControlFlow::Continue(())
                     } else {
@@ -173,10 +172,10 @@ impl Play {
             playing.join()
         });
         let Ok(report) = report else {
-            return Err(Complaint::failed("failed", "the player has failed").into());
+            return Err(Complaint::failed("failed", "the player thread failed").into());
         };
         if self.stay {
-            ticker.tell("stays", "the log is over; its last values are served until Ctrl-C");
+            ticker.event("stays", "end of log; serving the last values until Ctrl-C");
             while !interrupt::is_raised() {
                 std::thread::sleep(Duration::from_millis(50));
             }
@@ -204,7 +203,7 @@ impl Play {
         Ok(served)
     }
 
-    /// Shows how it goes and passes on what is pressed, until the player is done.
+    /// Shows progress and forwards key presses until playback ends.
     fn watch(
         &self,
         status: &PlayStatus,
@@ -216,7 +215,7 @@ impl Play {
     ) {
         let at_keyboard = ticker.is_drawn() && io::stdin().is_terminal();
         if at_keyboard {
-            ticker.tell("keys", KEYS);
+            ticker.event("keys", KEYS);
         }
         let keys = Keys::new(at_keyboard);
         let mut due = Instant::now();
@@ -253,7 +252,7 @@ impl Play {
             return Ok(());
         }
         let text = format!(
-            "{} at {}; late by {} (p50), {} (p99), {} at most",
+            "{} at {}; latency p50 {}, p99 {}, max {}",
             counted(last.samples, "sample"),
             counted(last.groups, "moment"),
             short(last.error.p50_ns),
@@ -262,18 +261,18 @@ impl Play {
         );
         screen.notes.note("played", text);
         if last.late > 0 {
-            screen.notes.note("warning", format!("{} came more than 10 ms late", counted(last.late, "moment")));
+            screen.notes.note("warning", format!("{} sent more than 10 ms late", counted(last.late, "step")));
         }
         Ok(())
     }
 
-    /// Passes live sources on.
+    /// Forwards live sources.
     fn relay(&self, screen: &mut Screen) -> Result<Outcome> {
         let texts: Vec<String> = self.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let sources = Sources::parse(&texts, false)?;
         let live = Live::new()?;
         let ticker = Ticker::new(screen, self.form.json());
-        sources.tell(&ticker);
+        sources.warn(&ticker);
         let join = sources.join(live.clock().now());
         let served = self.start(&live, None, &ticker, screen)?;
         interrupt::await_it();
@@ -305,22 +304,22 @@ impl Play {
     }
 }
 
-/// How all servers stand.
+/// The state of all servers.
 fn figures(served: &[Served]) -> Vec<render::Server> {
     served.iter().map(Served::figures).collect()
 }
 
-/// Waits until somebody is there to see it.
+/// Waits for the first client.
 fn wait_for_client(served: &[Served], ticker: &Ticker) {
-    ticker.tell("waiting", "for the first client");
+    ticker.event("waiting", "for the first client");
     while !interrupt::is_raised() && served.iter().all(|one| one.figures().clients == 0) {
         std::thread::sleep(Duration::from_millis(20));
     }
-    // It still has to say what it wants to see.
+    // Clients still have to send their subscriptions.
     std::thread::sleep(Duration::from_millis(500));
 }
 
-/// How playing goes, in one line.
+/// The playback state in one line.
 fn line(now: &Snapshot, served: &[Served]) -> String {
     let (first, last) = now.range.unwrap_or_default();
     let mut parts = vec![
@@ -343,7 +342,7 @@ fn line(now: &Snapshot, served: &[Served]) -> String {
     parts.join(" · ")
 }
 
-/// Nanoseconds, for people.
+/// Nanoseconds as text.
 fn short(ns: u64) -> String {
     if ns < 1_000_000 { format!("{} µs", ns / 1000) } else { duration(i64::try_from(ns).unwrap_or(i64::MAX)) }
 }

@@ -12,19 +12,19 @@ use logpose::{Filter, Log, Output};
 use logpose_plot::{Band, Chart, Color, Legend, Path as Route, Row, Series, Timeline, Trace, Track};
 
 use self::leaves::{Leaf, Taker, Wanted, gather};
-use super::{info, recover, shown, tell_problems};
+use super::{info, recover, report_problems, shown};
 use crate::args::{Channels, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, bytes, counted};
 use crate::interrupt;
 use crate::screen::Screen;
 
-/// Plot channels over time, as SVG, PNG or in the terminal
+/// Plot channels over time as SVG, PNG or text in the terminal
 ///
-/// Numbers are lines, one axis for each unit; truth values, texts and states are rows of colour below them; modes of the
-/// driver station are shades behind. -y also selects parts: fields of structs by name (`/Drive/Pose.translation.x`),
-/// elements of arrays by number (`/Arm/Currents[0]`). However many samples there are, the picture stays small and every
-/// spike stays in it.
+/// Draws numbers as lines with one axis per unit, booleans, text and states as colored rows below them, and Driver
+/// Station modes as background shading. -y also selects struct fields by name (`/Drive/Pose.translation.x`) and array
+/// elements by index (`/Arm/Currents[0]`). The picture stays small and keeps every spike, regardless of the number of
+/// samples.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,40 +34,40 @@ Examples:
   logpose plot demo/demo_q12.rlog --xy '*/Pose.translation.x' '*/Pose.translation.y' -o field.svg
   logpose plot demo/demo_q12.rlog demo/demo_q12_r1.rlog -y '*RPM' --align auto -o both.png")]
 pub(super) struct Plot {
-    /// Logs, drawn over each other; `-` is standard input
+    /// Logs, drawn on top of each other; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// The picture: OUT.svg or OUT.png; `-` is standard output and needs --to
+    /// Output file: OUT.svg or OUT.png; `-` is standard output and needs --to
     #[arg(short, long, value_name = "OUT", conflicts_with = "terminal")]
     output: Option<PathBuf>,
-    /// Draw this kind of picture, whatever the extension says
+    /// Picture format, overriding the extension
     #[arg(long, value_name = "FORMAT", requires = "output")]
     to: Option<Format>,
-    /// Draw in the terminal, with letters and dots; this is what happens there without -o
+    /// Draw in the terminal with text; the default in a terminal without -o
     #[arg(long)]
     terminal: bool,
-    /// Pixels, such as 1200x600; in the terminal columns and lines
+    /// Size in pixels, such as 1200x600; columns and lines in the terminal
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// What stands above the plot [default: the names of the files]
+    /// Title of the plot [default: the file names]
     #[arg(long)]
     title: Option<String>,
-    /// Give every channel a panel of its own
+    /// Give each channel its own panel
     #[arg(long)]
     separate: bool,
-    /// Draw points and not lines
+    /// Draw points instead of lines
     #[arg(long)]
     points: bool,
-    /// Draw a path: the first channel to the right, the second up, with the same scale
+    /// Draw a path with the first channel as x and the second as y, at the same scale
     #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["include", "separate", "legend", "align"])]
     xy: Vec<String>,
-    /// Which time is zero: the logs' own clocks (time), their starts, or the starts of a mode
+    /// What time zero is: that of each log's clock (time), the start of the log, or the start of a mode
     #[arg(long, value_enum, value_name = "WHEN", default_value = "time")]
     align: Align,
-    /// Which value stands beside a name
+    /// Value to show next to each name
     #[arg(long, value_enum, value_name = "VALUE", default_value = "last")]
     legend: Told,
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -97,7 +97,7 @@ enum Told {
     None,
 }
 
-/// Where the picture goes.
+/// Where to write the picture.
 enum Target<'a> {
     File(&'a Path, Format),
     Stdout(Format),
@@ -107,20 +107,22 @@ enum Target<'a> {
 fn size(text: &str) -> Result<(u32, u32), String> {
     let parts = text.split_once(['x', 'X', '×']);
     let side = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
-    parts.and_then(|(width, height)| Some((side(width)?, side(height)?))).ok_or_else(|| "write 1200x600".to_owned())
+    parts
+        .and_then(|(width, height)| Some((side(width)?, side(height)?)))
+        .ok_or_else(|| "expected WIDTHxHEIGHT, such as 1200x600".to_owned())
 }
 
 impl Plot {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         if self.xy.is_empty() && self.selection.channels.include.is_empty() {
-            return Err(Complaint::usage("nothing says what to plot")
-                .help("name channels with -y, such as -y '*Voltage'; `logpose list FILE` shows the names")
+            return Err(Complaint::usage("no channels selected")
+                .help("select channels with -y, such as -y '*Voltage'; run `logpose list FILE` to see the names")
                 .into());
         }
         let target = self.target()?;
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
         let width = match (&target, self.size) {
-            // A braille cell has two dots side by side.
+            // A braille cell is two dots wide.
             (Target::Terminal, size) => size.map_or(screen_width(screen), |(columns, _)| columns).saturating_mul(2),
             (_, size) => size.map_or(WIDTH, |(width, _)| width),
         };
@@ -141,7 +143,7 @@ impl Plot {
                 screen.out.write_all(text.as_bytes())?;
             }
         }
-        Ok(tell_problems(&logs, screen))
+        Ok(report_problems(&logs, screen))
     }
 
     fn picture(&self, chart: &Chart, format: Format) -> Result<Vec<u8>> {
@@ -158,7 +160,7 @@ impl Plot {
             if self.terminal || io::stdout().is_terminal() {
                 return Ok(Target::Terminal);
             }
-            return Err(Complaint::usage("standard output is no terminal, and no picture is named")
+            return Err(Complaint::usage("missing -o: standard output is not a terminal")
                 .help("add -o plot.svg or -o plot.png, or --terminal for text")
                 .into());
         };
@@ -169,25 +171,25 @@ impl Plot {
             _ => None,
         });
         let format = format.ok_or_else(|| {
-            Complaint::usage(format!("{}: the extension does not tell the kind of picture", shown(output)))
-                .help("end it in .svg or .png, or add --to")
+            Complaint::usage(format!("{}: unknown picture format", shown(output)))
+                .help("use the extension .svg or .png, or add --to")
         })?;
         if output.as_os_str() != "-" {
-            // The same would be said at the end, after all the reading.
+            // Fail before reading the log, not after.
             if output.is_file() && !self.force {
                 return Err(recover::exists(output).into());
             }
             return Ok(Target::File(output, format));
         }
         if format == Format::Png && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a PNG is binary and does not go to a terminal")
-                .help("name a file with -o, or use --terminal")
+            return Err(Complaint::usage("refusing to write binary data to a terminal")
+                .help("write to a file with -o, or use --terminal")
                 .into());
         }
         Ok(Target::Stdout(format))
     }
 
-    /// Draws text; where no size was asked for, as many lines as are needed.
+    /// Draws text, with as many lines as needed if no size was given.
     fn in_terminal(&self, chart: &Chart, screen: &Screen) -> Result<String> {
         let lines = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
         let lines = lines.map_or(LINES, |(_, height)| u32::from(height.0).saturating_sub(2).clamp(10, 60));
@@ -202,7 +204,7 @@ impl Plot {
         Ok(drawn.map_err(complaint)?)
     }
 
-    /// What is to be seen of each log.
+    /// The visible part of each log.
     fn views<'a>(&self, logs: &'a [Log]) -> Result<Vec<View<'a>>> {
         let (start, end) = self.selection.moments.parse()?;
         let mut views = Vec::with_capacity(logs.len());
@@ -216,14 +218,14 @@ impl Plot {
             }
         }
         if views.is_empty() {
-            return Err(Complaint::failed("no-samples", "there are no samples in that time")
-                .help("`logpose info FILE` shows the time range; -S and -E choose from it")
+            return Err(Complaint::failed("no-samples", "no samples in the selected time range")
+                .help("run `logpose info FILE` to see the time range, then adjust -S and -E")
                 .into());
         }
         Ok(views)
     }
 
-    /// The time of a log that is drawn as zero.
+    /// The log time drawn as zero.
     fn zero(&self, log: &Log, first: Time) -> Result<Time> {
         let mode = match self.align {
             Align::Time => return Ok(Time::ZERO),
@@ -234,7 +236,7 @@ impl Plot {
         let span = log.frc().modes.iter().find(|span| span.mode == mode);
         span.map(|span| span.start).ok_or_else(|| {
             let message = format!("{}: the robot was never in the mode {:?}", shown(&log.path), mode.name());
-            Complaint::failed("no-mode", message).help("use --align start, or --align time").into()
+            Complaint::failed("no-mode", message).help("use --align start or --align time").into()
         })
     }
 
@@ -263,10 +265,10 @@ impl Plot {
             timeline.bands = view.bands();
         }
         timeline.time_label = match self.align {
-            Align::Time => "robot time, s".to_owned(),
-            Align::Start => "time since the start of the log, s".to_owned(),
-            Align::Auto => "time since autonomous began, s".to_owned(),
-            Align::Teleop => "time since teleop began, s".to_owned(),
+            Align::Time => "log time, s".to_owned(),
+            Align::Start => "time since start of log, s".to_owned(),
+            Align::Auto => "time since start of autonomous, s".to_owned(),
+            Align::Teleop => "time since start of teleop, s".to_owned(),
         };
         timeline.title = Some(self.title(views));
         timeline.subtitle = subtitle(views);
@@ -296,10 +298,11 @@ impl Plot {
                     [] => return Err(nothing_to_draw(0).into()),
                     [_] => found.push(places),
                     [first, second, ..] => {
-                        let message =
-                            format!("--xy needs one channel each way, and `{pattern}` is several: {first}, {second}");
+                        let message = format!(
+                            "--xy needs one channel per axis, but `{pattern}` matches several: {first}, {second}"
+                        );
                         return Err(Complaint::usage(message)
-                            .help("name it in full, or leave others out with -n")
+                            .help("use the full name, or exclude the others with -n")
                             .into());
                     }
                 }
@@ -326,10 +329,10 @@ impl Plot {
     }
 }
 
-/// What is to be seen of one log.
+/// The visible part of one log.
 struct View<'a> {
     log: &'a Log,
-    /// The time that is drawn as zero.
+    /// The log time drawn as zero.
     zero: Time,
     first: Time,
     last: Time,
@@ -340,7 +343,7 @@ impl View<'_> {
         Time::from_nanos(time.since(self.zero)).seconds()
     }
 
-    /// The name of the file, with its folder where that alone tells it from another.
+    /// The file name, with its folder if two logs share the name.
     fn name(&self, views: &[Self]) -> String {
         let path = &self.log.path;
         let bare = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -348,7 +351,7 @@ impl View<'_> {
         if twins > 1 { shown(path) } else { bare }
     }
 
-    /// The driver station's modes.
+    /// The Driver Station modes.
     fn bands(&self) -> Vec<Band> {
         let seen = self.log.frc().modes.iter().filter(|span| span.start < self.last && span.end > self.first);
         let band = |span: &logpose::frc::ModeSpan| Band {
@@ -367,7 +370,7 @@ impl View<'_> {
     }
 }
 
-/// When the first log begins by the clock on the wall.
+/// The wall-clock time at which the first log starts.
 fn subtitle(views: &[View<'_>]) -> Option<String> {
     let view = views.first()?;
     let wall = info::wall(view.first.plus(view.log.epoch_ns()?))?;
@@ -375,13 +378,13 @@ fn subtitle(views: &[View<'_>]) -> Option<String> {
     Some(format!("{of}{} UTC at {} s", wall.strftime("%Y-%m-%d %H:%M:%S"), about_time(view.first.since(view.zero))))
 }
 
-/// Collects lines and rows of one log.
+/// Collects the lines and state rows of one log.
 struct Lines<'a, 'l> {
     view: &'a View<'l>,
     prefix: String,
     range: (f64, f64),
     width: u32,
-    /// How many lines other logs have.
+    /// Number of lines of the logs before this one.
     before: usize,
     lines: Vec<Line>,
 }
@@ -394,12 +397,9 @@ enum Line {
 impl Taker for Lines<'_, '_> {
     fn meet(&mut self, channel: &Channel, name: &str, value: &Leaf<'_>) -> Result<Option<usize>> {
         if self.before + self.lines.len() >= MOST_LINES {
-            return Err(Complaint::failed(
-                "too-many",
-                format!("that is more than {MOST_LINES} lines, too many for one plot"),
-            )
-            .help("name fewer channels with -y, or leave some out with -n")
-            .into());
+            return Err(Complaint::failed("too-many", format!("too many lines for one plot (max {MOST_LINES})"))
+                .help("select fewer channels with -y, or exclude some with -n")
+                .into());
         }
         let shown = format!("{}{name}", self.prefix);
         let trace = || Trace::new(self.range, self.width);
@@ -423,14 +423,14 @@ impl Taker for Lines<'_, '_> {
         match (self.lines.get_mut(place), value) {
             (Some(Line::Series(series)), Leaf::Number(value) | Leaf::Integer(value)) => series.trace.push(time, value),
             (Some(Line::Row(row)), Leaf::Text(text)) => row.push(time, text),
-            // A JSON value that changed its kind has no place in either.
+            // A JSON value that changed its type fits neither a line nor a row.
             _ => {}
         }
     }
 }
 
 impl Line {
-    /// Puts the line into the timeline if anything of it is to be seen there.
+    /// Adds the line to the timeline if any of it is visible.
     fn finish(self, last: f64, timeline: &mut Timeline) {
         match self {
             Self::Series(mut series) => {
@@ -484,12 +484,12 @@ impl Taker for Places<'_, '_> {
     }
 }
 
-/// Two series as places: each value holds until the next of its series.
+/// Joins two series into positions: each value holds until the next of its series.
 fn join(xs: &[(Time, f64)], ys: &[(Time, f64)], path: &mut Route) {
     let (mut xs, mut ys) = (xs.iter().peekable(), ys.iter().peekable());
     let (mut x, mut y) = (None, None);
     while let Some(now) = [xs.peek(), ys.peek()].into_iter().flatten().map(|(time, _)| *time).min() {
-        // Both of one sample come together, and so do both of one time.
+        // x and y of one sample come together, and so do those of one timestamp.
         let next = |series: &mut std::iter::Peekable<std::slice::Iter<'_, (Time, f64)>>, held: &mut Option<f64>| {
             if let Some((_, value)) = series.next_if(|(time, _)| *time == now) {
                 *held = Some(*value);
@@ -506,11 +506,14 @@ fn join(xs: &[(Time, f64)], ys: &[(Time, f64)], path: &mut Route) {
 fn nothing_to_draw(met: usize) -> Complaint {
     let (message, help) = if met == 0 {
         (
-            "what matches has no numbers, truth values or texts",
-            "`logpose list FILE` shows the types; bytes need a schema",
+            "the matching channels have no numbers, booleans or text",
+            "run `logpose list FILE` to see the types; raw bytes need a schema",
         )
     } else {
-        ("what matches has no values in that time", "`logpose list FILE` shows when each channel was written")
+        (
+            "the matching channels have no samples in the selected time range",
+            "run `logpose list FILE` to see the first and last timestamp of each channel",
+        )
     };
     Complaint::failed("nothing-to-draw", message).help(help)
 }
@@ -518,7 +521,7 @@ fn nothing_to_draw(met: usize) -> Complaint {
 fn complaint(error: logpose_plot::Error) -> Complaint {
     match error {
         error @ (logpose_plot::Error::TooSmall { .. } | logpose_plot::Error::TooLarge { .. }) => {
-            Complaint::usage(error.to_string()).help("choose another --size, or name fewer channels with -y")
+            Complaint::usage(error.to_string()).help("choose another --size, or select fewer channels with -y")
         }
         error => Complaint::failed("drawing", error.to_string()),
     }
@@ -535,9 +538,9 @@ fn screen_width(screen: &Screen) -> u32 {
     u32::try_from(screen.out.width).unwrap_or(WIDTH)
 }
 
-/// Pixels, where nothing else is asked for.
+/// Default size in pixels.
 const WIDTH: u32 = 1200;
-/// Lines of text where there is no terminal to ask.
+/// Default height in lines if the terminal size is unknown.
 const LINES: u32 = 30;
-/// More lines than anybody can tell apart.
+/// More lines than this cannot be distinguished.
 const MOST_LINES: usize = 48;

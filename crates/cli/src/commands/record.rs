@@ -17,69 +17,70 @@ use crate::interrupt;
 use crate::render::live as render;
 use crate::screen::Screen;
 
-/// Record live robots to a file that is whole at every instant
+/// Record live robots to a file that survives crashes and power loss
 ///
-/// Connects, and connects again whenever the link breaks; Ctrl-C ends the recording. The file can be opened while it
-/// grows, and after a crash, a power cut or a full disk: it lacks at most the flush interval.
+/// Connects, reconnects whenever the link breaks, and records until Ctrl-C. The file can be opened while it grows and
+/// after a crash, a power loss or a full disk: it loses at most the last flush interval.
 ///
-/// A host is an address, a name, or a team's number: 254 is sought at 10.2.54.2, at roborio-254-FRC.local and at
-/// 172.22.11.2. One source keeps its own names and clock. Several go into one file on this machine's clock, each behind
-/// a prefix, with the source's own time and the moment of receipt in /logpose/NAME/source_time and receive_time.
+/// HOST is an address, a host name or a team number: team 254 is looked up at 10.2.54.2, roborio-254-FRC.local and
+/// 172.22.11.2. A single source keeps its channel names and clock. Several sources go into one file on this computer's
+/// clock, each with a name prefix; /logpose/NAME/source_time and receive_time keep the source's timestamps and the time
+/// of arrival.
 ///
-/// ds:// listens to a robot in the place of its Driver Station, and keeps it disabled: close the other one first. To record
-/// both while a station drives, see `logpose ds proxy`.
+/// ds:// connects to a robot in place of its Driver Station and keeps it disabled: close the Driver Station first. To
+/// record a robot that a Driver Station controls, use `logpose ds proxy`.
 ///
-/// refloat+tcp://, refloat+serial: and refloat+udp:// poll the live values of a Refloat board; its own recording, at a much
-/// higher rate, is saved by `logpose refloat fetch`.
+/// refloat+tcp://, refloat+serial: and refloat+udp:// poll the live values of a Refloat board. To save the board's own
+/// recording, which has a much higher sample rate, use `logpose refloat fetch`.
 ///
-/// With --trigger only what is around an event is kept, a file for each event; with --ring the last so many minutes are,
-/// in files that follow each other; with both, both.
+/// --trigger keeps only the time around events, one file per event. --ring keeps only the last minutes, in segments. They
+/// can be combined.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose record rlog://254 -o match.wpilog
   logpose record nt4://10.2.54.2 -o match.mcap --split match
-  logpose record rlog://254 nt4://254 -o all.mcap          both, on one clock
+  logpose record rlog://254 nt4://254 -o all.mcap          both on one clock
   logpose record camera=nt4://10.2.54.11 drive=rlog://254 -o all.wpilog
   logpose record nt4://254 -o a.wpilog --ring 20m --trigger 'BatteryVoltage < 9' --pre 9s --post 5s
-  logpose record rlog://254 -o match.wpilog --to foxglove://  watch in Foxglove meanwhile
-  logpose record ds://254 -o pit.wpilog                     battery, currents and console, disabled
+  logpose record rlog://254 -o match.wpilog --to foxglove://  and watch in Foxglove
+  logpose record ds://254 -o pit.wpilog                     the robot stays disabled
   logpose record refloat+tcp://192.168.4.1 -o ride.wpilog   live values of a Refloat board")]
 pub(super) struct Record {
-    /// Live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT; `NAME=rlog://HOST` gives one a name
+    /// Live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT; `NAME=rlog://HOST` sets the name
     #[arg(required = true, value_name = "ADDRESS")]
     sources: Vec<String>,
-    /// The file; .wpilog, .rlog, .mcap, .csv or .ndjson
+    /// Output file: .wpilog, .rlog, .mcap, .csv or .ndjson
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Replace the file if it exists
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Begin another file after so much (`500MB`), after so long (`10m`), or with every `match`
+    /// Start a new file after a size (`500MB`), after a time (`10m`), or at every `match`
     #[arg(long, value_name = "WHEN")]
     split: Option<String>,
-    /// Keep the last so many minutes, in segments
+    /// Keep only the last period, such as 20m, in segments
     #[arg(long, value_name = "DURATION")]
     ring: Option<String>,
-    /// Keep what is around the moments at which this begins to hold; see `logpose find --help`
+    /// Keep only the time around moments when this condition becomes true; see `logpose find --help`
     #[arg(long, value_name = "EXPRESSION")]
     trigger: Option<String>,
-    /// How much before an event is kept
+    /// Time to keep before an event
     #[arg(long, value_name = "DURATION", default_value = "10s", requires = "trigger")]
     pre: String,
-    /// How much after it
+    /// Time to keep after an event
     #[arg(long, value_name = "DURATION", default_value = "5s", requires = "trigger")]
     post: String,
-    /// What may be lost at most when the power fails or the program is killed
+    /// Flush interval: the most that a power loss or a kill can lose
     #[arg(long, value_name = "DURATION", default_value = "250ms")]
     flush: String,
-    /// End when less than this is free on the disk
+    /// Stop when less disk space than this is free
     #[arg(long, value_name = "SIZE", default_value = "200MB")]
     keep_free: String,
-    /// End after so long
+    /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
-    /// End when the connection ends, instead of connecting again
+    /// Stop when the connection ends instead of reconnecting
     #[arg(long)]
     once: bool,
     #[command(flatten)]
@@ -98,7 +99,7 @@ impl Record {
         let epoch = if sources.names.len() > 1 { Epoch::Known(start.nanos()) } else { Epoch::Received };
         let file = Recorded::start(&self.output, self.options(epoch, screen)?, live.clock())?;
         let ticker = Ticker::new(screen, self.form.json());
-        sources.tell(&ticker);
+        sources.warn(&ticker);
         let served = self.to.start(&live, None, &ticker)?;
         interrupt::await_it();
         let watch = file.watch.clone();
@@ -127,16 +128,16 @@ impl Record {
         let files = file.stats.files.clone();
         let outcome = file.outcome(screen)?;
         if !state.heard {
-            // A file without a sample would only be in the way of the next try.
+            // An empty file would only block the next attempt.
             for file in &files {
                 let _ = std::fs::remove_file(file);
             }
             let why = last.sources.iter().zip(&state.sources.addresses).map(|(source, address)| {
-                format!("{address}: {}", source.link.trouble.as_deref().unwrap_or("connected, but it told nothing"))
+                format!("{address}: {}", source.link.trouble.as_deref().unwrap_or("connected, but sent no data"))
             });
-            let message = format!("nothing was received: {}", why.collect::<Vec<_>>().join("; "));
+            let message = format!("no data received: {}", why.collect::<Vec<_>>().join("; "));
             return Err(Complaint::failed("nothing-received", message)
-                .help("is the robot on, and are you on its network?")
+                .help("check that the robot is on and that you are on its network")
                 .into());
         }
         Ok(outcome)
@@ -163,12 +164,12 @@ impl Record {
     }
 }
 
-/// When another file is begun.
+/// When to start a new file.
 fn split(text: &str) -> Result<SplitBy> {
     if text.eq_ignore_ascii_case("match") {
         return Ok(SplitBy::Match);
     }
-    // A bare number could be either.
+    // A bare number could be a size or a time.
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
     if let Ok(ns) = parse_duration(text)
         && !unit.is_empty()
@@ -180,11 +181,11 @@ fn split(text: &str) -> Result<SplitBy> {
     {
         return Ok(SplitBy::Size(bytes));
     }
-    let complaint = Complaint::usage(format!("--split {text} makes no sense"));
-    Err(complaint.help("say how much (500MB), how long (10m), or `match`").into())
+    let complaint = Complaint::usage(format!("invalid value for --split: {text}"));
+    Err(complaint.help("use a size (500MB), a time (10m), or `match`").into())
 }
 
-/// How a recording goes.
+/// The state of a recording.
 struct Recording {
     sources: SourcesTicker,
     watch: RecordWatch,

@@ -17,29 +17,29 @@ use crate::progress::Bar;
 use crate::render;
 use crate::screen::Screen;
 
-/// Write the best readable file out of a damaged one
+/// Write a repaired copy of a damaged log
 ///
-/// What is behind the damage is searched for and kept where it makes sense. What was lost is told, and with --map
-/// also written as JSON. The damaged file is never changed. Exits with 3 if anything was lost.
+/// logpose searches for readable records after the damage and keeps those that are plausible. It reports what was lost,
+/// and writes it as JSON with --map. The damaged file is never changed. Exits with 3 if anything was lost.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose recover demo/damaged.wpilog
   logpose recover demo/damaged.wpilog -o saved.wpilog --map lost.json --force")]
 pub(super) struct Recover {
-    /// A damaged log; `-` is standard input
+    /// Damaged log; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where to write; `-` is standard output [default: NAME.recovered.EXT beside the input]
+    /// Output file; `-` is standard output [default: NAME.recovered.EXT next to the input]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write what was lost to this file, in the shape of `doctor --json`
+    /// Write what was lost to this file, in the format of `doctor --json`
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
-    /// Replace existing files
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -51,14 +51,16 @@ impl Recover {
         let output = self.output.clone().map_or_else(|| beside(&self.file), Ok)?;
         let to_stdout = output.as_os_str() == "-";
         if to_stdout && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a log is binary and does not go to a terminal")
-                .help("name a file with -o, or pipe the output")
+            return Err(Complaint::usage("refusing to write binary data to a terminal")
+                .help("write to a file with -o, or pipe the output")
                 .into());
         }
         if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(&self.file).is_ok_and(|file| file == output)) {
-            return Err(Complaint::usage("the damaged log itself must not be replaced: it is the only evidence")
-                .help("choose another name with -o")
-                .into());
+            return Err(Complaint::usage(
+                "refusing to overwrite the damaged log: it is the only copy of the original data",
+            )
+            .help("choose another output file with -o")
+            .into());
         }
         if let Some(map) = self.map.as_ref().filter(|map| !self.force && map.exists()) {
             return Err(exists(map).into());
@@ -79,11 +81,11 @@ impl Recover {
             write_map(map, self.force, &doctor::as_json(&self.file, !lost, &done.findings))
                 .with_context(|| format!("writing {}", map.display()))?;
         }
-        self.tell(&done, &output, to_stdout, screen)?;
+        self.report(&done, &output, to_stdout, screen)?;
         Ok(if lost { Outcome::Damage } else { Outcome::Done })
     }
 
-    fn tell(&self, done: &Recovered, output: &Path, to_stdout: bool, screen: &mut Screen) -> Result<()> {
+    fn report(&self, done: &Recovered, output: &Path, to_stdout: bool, screen: &mut Screen) -> Result<()> {
         if self.json && !to_stdout {
             let problems = done
                 .findings
@@ -115,9 +117,9 @@ impl Recover {
             .collect();
         screen.notes.list_problems(None, &self.file, &problems, 0);
         let lost = match done.lost_bytes {
-            0 if done.findings.iter().any(|f| f.severity == Severity::Damage) => "no bytes were lost".to_owned(),
-            0 => "nothing was lost".to_owned(),
-            n => format!("{} could not be read", bytes(n)),
+            0 if done.findings.iter().any(|f| f.severity == Severity::Damage) => "lost no bytes".to_owned(),
+            0 => "lost nothing".to_owned(),
+            n => format!("lost {}", bytes(n)),
         };
         let samples = counted(done.samples, "sample");
         screen.notes.line(format_args!(
@@ -133,7 +135,8 @@ impl Recover {
 fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     if file.as_os_str() == "-" {
-        return Err(Complaint::usage("standard input has no name to derive the output's from").help("add -o OUT"));
+        return Err(Complaint::usage("missing -o: standard input has no name to derive the output name from")
+            .help("add -o OUT"));
     }
     let mut bare = file.to_owned();
     if text(&bare).is_some_and(|extension| Wrapper::from_name(&extension).is_some()) {
@@ -143,7 +146,7 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
     let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
     let extension = inner.unwrap_or(extension);
-    // What is of another field is recovered as a log.
+    // Captures and other bridge formats are recovered as WPILOG.
     let read_only = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| !info.files.write);
     let mut others = read_only.chain(BRIDGES.iter().map(|bridge| bridge.info()));
     let extension = if others.any(|info| info.extensions.contains(&&*extension)) { "wpilog".into() } else { extension };
@@ -152,8 +155,8 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
 }
 
 pub(super) fn exists(path: &Path) -> Complaint {
-    Complaint::failed("exists", format!("{}: the file exists already", path.display()))
-        .help("choose another name, or replace it with --force")
+    Complaint::failed("exists", format!("{}: file already exists", path.display()))
+        .help("choose another name, or overwrite it with --force")
 }
 
 fn write_map(path: &Path, force: bool, map: &render::Checkup<'_>) -> Result<()> {

@@ -7,7 +7,7 @@ use logpose::Log;
 use logpose::core::Time;
 use logpose::stats::{self, ChannelStats, Kind, MOST_ROWS, Numbers, Row, StatsOptions};
 
-use super::{shown, tell_problems};
+use super::{report_problems, shown};
 use crate::args::{Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, clean, clip, count, duration, hertz, number, share};
@@ -15,13 +15,13 @@ use crate::render::{self, Double, Int, Scalar, Values};
 use crate::screen::{STRONG, Screen};
 use crate::table::{Align, Table};
 
-/// Work out the numbers of channels: extremes, mean, percentiles, rate, gaps
+/// Compute channel statistics: min, max, mean, percentiles, rate, gaps
 ///
-/// Of every channel: how many samples, the rate by the middle interval between them, the longest interval and when it
-/// began, and how many intervals are longer than five times the middle one. Of numbers the extremes, mean, standard
-/// deviation and percentiles of all samples, however long each held; NaN is counted and left out. Of truth values the
-/// share of true and the changes; of texts the different ones and the most frequent. Structs are shown by their
-/// fields, lists by their length, and by their elements if there are always the same few.
+/// For every channel: number of samples, rate from the median interval, longest gap and its start, and the number of gaps
+/// (intervals longer than five times the median). For numbers: min, max, mean, standard deviation and percentiles over
+/// samples, not weighted by time; NaN is counted and excluded. For booleans: share of true and number of changes. For
+/// text: distinct values and the most frequent one. Structs are split into fields, and lists into elements if they always
+/// have the same small length.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -33,13 +33,13 @@ pub(super) struct Stats {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Which percentiles, from 0 to 100
+    /// Percentiles, from 0 to 100
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "5,95")]
     percentiles: Vec<f64>,
-    /// How to print the result
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     format: Form,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -58,8 +58,9 @@ enum Form {
 impl Stats {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         if let Some(bad) = self.percentiles.iter().find(|p| !(0.0..=100.0).contains(*p)) {
-            let complaint = Complaint::usage(format!("--percentiles: {bad} is no number from 0 to 100"));
-            return Err(complaint.help("write them like this: --percentiles 1,50,99").into());
+            let complaint =
+                Complaint::usage(format!("invalid value for --percentiles: {bad} is not between 0 and 100"));
+            return Err(complaint.help("example: --percentiles 1,50,99").into());
         }
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
         let lookups = self.selection.lookups(&logs)?;
@@ -86,10 +87,10 @@ impl Stats {
             }
             Form::Csv => self.csv(&all, screen)?,
         }
-        Ok(tell_problems(&logs, screen))
+        Ok(report_problems(&logs, screen))
     }
 
-    /// A table for each kind of values.
+    /// Prints one table per kind of value.
     fn print(&self, all: &[(&Log, Vec<ChannelStats>)], screen: &mut Screen) -> Result<()> {
         let percents: Vec<String> = self.percentiles.iter().map(|p| format!("p{p}")).collect();
         for (place, (log, channels)) in all.iter().enumerate() {
@@ -109,7 +110,7 @@ impl Stats {
             let mut booleans = head(["true", "changes"].map(right).to_vec());
             let texts = [right("distinct"), ("most frequent".to_owned(), Align::Left), right("times")];
             let mut texts = head(texts.to_vec());
-            let mut empty = Table::new(&[("without samples", Align::Left)]);
+            let mut empty = Table::new(&[("no samples", Align::Left)]);
             for channel in channels {
                 if channel.rows.is_empty() {
                     empty.row(vec![clean(&channel.name).into_owned()]);
@@ -168,7 +169,7 @@ impl Stats {
     }
 }
 
-/// The reader of the table may have gone, and that must still be seen.
+/// Keeps the I/O error of a closed pipe recognizable.
 fn unwrapped(error: csv::Error) -> anyhow::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
@@ -268,7 +269,7 @@ fn values(row: &Row) -> Values<'_> {
     }
 }
 
-/// The cells below [`HEAD`]; what a kind does not have is empty.
+/// The cells below [`HEAD`]; empty where a kind has no such value.
 fn csv_cells(channel: &ChannelStats, row: &Row) -> Vec<String> {
     let timing = &channel.timing;
     let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
@@ -317,7 +318,7 @@ fn percentile_cells(row: &Row, wanted: usize) -> Vec<String> {
     }
 }
 
-/// The columns of the CSV form; percentiles come behind them.
+/// The CSV columns; percentiles follow them.
 const HEAD: [&str; 21] = [
     "name",
     "type",

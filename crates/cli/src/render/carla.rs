@@ -1,4 +1,4 @@
-//! The shapes of `logpose carla`.
+//! The JSON of `logpose carla`.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{Double, Finding, Int, Single};
 
-/// Text from a recording, which may be no UTF-8.
+/// Text from a recording, which may not be UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Seconds of a recording as nanoseconds; none if they are no time.
+/// Seconds as nanoseconds; `None` if out of range.
 pub(crate) fn nanos(seconds: f64) -> Option<Int> {
     Time::from_seconds(seconds).map(|time| time.nanos().into())
 }
@@ -50,7 +50,7 @@ pub(crate) struct Hero {
     pub blueprint: String,
 }
 
-/// Which CARLA wrote a [`Recording`].
+/// The CARLA version that wrote a [`Recording`].
 #[derive(Serialize)]
 pub(crate) struct Guess<'a> {
     pub version: &'a str,
@@ -149,7 +149,7 @@ impl Actor {
     }
 }
 
-/// Where a pose comes from, in one word.
+/// The source of a pose.
 pub(crate) fn source(source: PoseSource) -> &'static str {
     match source {
         PoseSource::Recorded => "recorded",
@@ -191,7 +191,7 @@ impl From<Vector> for Axes {
     }
 }
 
-/// Metres and degrees a second.
+/// Metres and degrees per second.
 #[derive(Serialize)]
 pub(crate) struct Velocity {
     linear: Axes,
@@ -228,7 +228,7 @@ pub(crate) struct Lamps {
     on: Vec<&'static str>,
 }
 
-/// The lamps that are on.
+/// The names of the lamps that are on.
 pub(crate) fn lamps(bits: u32) -> Vec<&'static str> {
     (0..).zip(LAMPS).filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| name).collect()
 }
@@ -261,7 +261,7 @@ impl From<Bounds> for Box3 {
     }
 }
 
-/// What a traffic light shows.
+/// The state of a traffic light.
 #[derive(Serialize)]
 pub(crate) struct Light {
     state: String,
@@ -275,7 +275,7 @@ impl From<TrafficLightState> for Light {
     }
 }
 
-/// The colour of a traffic light; a number that has no name stays one.
+/// The color of a traffic light; an unknown value stays a number.
 pub(crate) fn colour(state: u8) -> String {
     ["red", "yellow", "green", "off"]
         .get(usize::from(state))
@@ -296,7 +296,7 @@ impl From<TrafficLightTime> for Timing {
     }
 }
 
-/// The doors that are known, and whether they are open.
+/// Known doors and whether they are open.
 pub(crate) struct OpenDoors(Doors);
 
 impl Serialize for OpenDoors {
@@ -306,7 +306,7 @@ impl Serialize for OpenDoors {
     }
 }
 
-/// A light of a street or building.
+/// A street or building light.
 #[derive(Serialize)]
 pub(crate) struct Lamp {
     light: i32,
@@ -329,7 +329,7 @@ impl From<&SceneLight> for Lamp {
     }
 }
 
-/// The weather, by the names of its values.
+/// Weather parameters by name.
 pub(crate) struct Sky(pub Weather);
 
 impl Serialize for Sky {
@@ -373,7 +373,7 @@ impl<'a> From<&'a Step<'a>> for Tick<'a> {
     }
 }
 
-/// Where an actor is in a [`Tick`].
+/// The pose of an actor in a [`Tick`].
 #[derive(Serialize)]
 pub(crate) struct Placed {
     actor: u32,
@@ -381,7 +381,7 @@ pub(crate) struct Placed {
     pose: Place,
 }
 
-/// What happens in a [`Tick`].
+/// An event in a [`Tick`].
 pub(crate) struct Event<'a>(&'a Happening<'a>);
 
 impl Serialize for Event<'_> {
@@ -448,7 +448,7 @@ impl From<&EventAdd<'_>> for Added {
     }
 }
 
-/// What `carla crop`, `drop`, `rename` and `concat` print with `--json`.
+/// `carla crop`, `drop`, `rename` and `concat` with `--json`.
 #[derive(Serialize)]
 pub(crate) struct Made {
     pub output: String,
@@ -456,12 +456,12 @@ pub(crate) struct Made {
     pub bytes: Int,
 }
 
-/// How many actors there are of each class, also of those that have none.
+/// The number of actors of each class, including zeros.
 pub(crate) fn classes(summary: &Summary<'_>) -> BTreeMap<&'static str, usize> {
     ActorType::ALL.iter().map(|class| (class.name(), summary.actors.get(class).copied().unwrap_or(0))).collect()
 }
 
-/// How vectors and packets are written, in the words of the model.
+/// The wire flavor of a recording, as the model names it.
 pub(crate) fn form(frames: &Frames<'_>) -> (&'static str, &'static str) {
     use logpose::carla::{Ids, Vectors};
     let vectors = match frames.form().vectors {

@@ -7,22 +7,22 @@ use serde::Serialize;
 
 use super::Int;
 
-/// It runs from now on.
+/// The command has started.
 #[derive(Serialize)]
 pub(crate) struct Started<'a> {
     pub event: &'static str,
-    /// Where the robot is, is sought, or seems to be.
+    /// The address of the robot, as far as known.
     pub address: &'a str,
 }
 
-/// Something happened.
+/// An event.
 #[derive(Serialize)]
 pub(crate) struct News<'a> {
     pub event: &'static str,
     pub text: &'a str,
 }
 
-/// The recording, in all lines.
+/// The recording, included in every line.
 #[derive(Serialize)]
 pub(crate) struct Recording {
     pub files: Vec<String>,
@@ -57,14 +57,14 @@ pub(crate) struct StationLine<'a> {
     pub station: String,
     pub robot: Option<Robot>,
     pub trip_time_us: Option<f64>,
-    /// Of the last 25 packets.
+    /// Lost packets among the last 25.
     pub lost: u32,
     pub sent: Int,
     pub received: Int,
     pub recording: Option<Recording>,
 }
 
-/// What a robot says of itself.
+/// The robot's own status.
 #[derive(Serialize)]
 pub(crate) struct Robot {
     pub enabled: bool,
@@ -111,7 +111,7 @@ impl<'a> StationLine<'a> {
     }
 }
 
-/// One line of `ds robot --json`: `control` whenever the station asks for something else.
+/// One line of `ds robot --json`: `control` whenever the requested state changes.
 #[derive(Serialize)]
 pub(crate) struct RobotLine {
     pub event: &'static str,
@@ -129,14 +129,14 @@ pub(crate) struct RobotLine {
     pub match_number: Option<u16>,
     pub game_data: Option<String>,
     pub joysticks: Vec<Option<Joystick>>,
-    /// How often the watchdog has disabled it.
+    /// How often the watchdog has disabled the robot.
     pub watchdog: u16,
     pub received: Int,
     pub replied: Int,
     pub recording: Option<Recording>,
 }
 
-/// Where the parts of a stick are.
+/// The state of a joystick.
 #[derive(Serialize)]
 pub(crate) struct Joystick {
     pub axes: Vec<f32>,
@@ -188,12 +188,12 @@ pub(crate) struct ProxyLine {
     pub to_robot: Way,
     pub to_station: Way,
     pub turned_away: Int,
-    /// What was passed on and not recorded.
+    /// Datagrams forwarded but not recorded.
     pub unrecorded: Int,
     pub recording: Option<Recording>,
 }
 
-/// One direction.
+/// Traffic in one direction.
 #[derive(Serialize)]
 pub(crate) struct Way {
     pub datagrams: Int,
@@ -239,7 +239,7 @@ impl ProxyLine {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "microseconds for people and plots")]
+#[expect(clippy::cast_precision_loss, reason = "microseconds for display")]
 fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }

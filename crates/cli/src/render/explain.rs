@@ -1,4 +1,4 @@
-//! The shapes of `logpose refloat explain`.
+//! The JSON of `logpose refloat explain`.
 
 use logpose::refloat::{self, Limit, Origin};
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub(crate) struct Explained<'a> {
     pub charts: Vec<Chart<'a>>,
 }
 
-/// Why it stopped.
+/// The conclusion: why the board stopped.
 #[derive(Serialize)]
 pub(crate) struct Verdict<'a> {
     pub cause: &'static str,
@@ -30,14 +30,14 @@ pub(crate) struct Verdict<'a> {
     pub against: &'a [String],
 }
 
-/// Where the account ends.
+/// The moment of the stop.
 #[derive(Serialize)]
 pub(crate) struct Stop {
     pub time_ns: Int,
     pub kind: &'static str,
 }
 
-/// How much there was to look at.
+/// The extent of the data.
 #[derive(Serialize)]
 pub(crate) struct Seen {
     pub samples: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Seen {
     pub rate_hz: Option<Double>,
 }
 
-/// Something that had nothing left to give.
+/// A resource that reached its limit.
 #[derive(Serialize)]
 pub(crate) struct RanOut {
     pub what: &'static str,
@@ -53,7 +53,7 @@ pub(crate) struct RanOut {
     pub before_ns: Int,
 }
 
-/// Something that happened.
+/// An observation.
 #[derive(Serialize)]
 pub(crate) struct Line<'a> {
     pub rule: &'static str,
@@ -80,7 +80,7 @@ pub(crate) struct Evidence<'a> {
     pub how: Option<&'static str>,
 }
 
-/// What things were compared with.
+/// The limits used in the comparison.
 #[derive(Serialize)]
 pub(crate) struct Limits {
     pub max_duty: LimitOf,
@@ -89,14 +89,14 @@ pub(crate) struct Limits {
     pub low_voltage: Option<LimitOf>,
 }
 
-/// A limit, and who says so.
+/// A limit and its source.
 #[derive(Serialize)]
 pub(crate) struct LimitOf {
     pub value: Double,
     pub by: &'static str,
 }
 
-/// How a number went, in equal steps of time.
+/// A series sampled at equal time steps.
 #[derive(Serialize)]
 pub(crate) struct Chart<'a> {
     pub name: &'a str,

@@ -13,17 +13,17 @@ pub(crate) struct Server {
     pub address: String,
     pub clients: u64,
     pub sent_bytes: Option<Int>,
-    /// Clients that were cut off because they did not read.
+    /// Clients disconnected because they read too slowly.
     pub cut_off: u64,
-    /// Clients that were not let in.
+    /// Rejected clients.
     pub turned_away: u64,
-    /// Samples that the server was too slow for.
+    /// Samples dropped because the server was too slow.
     pub dropped: Int,
-    /// Values that could not be said there.
+    /// Values that the protocol cannot represent.
     pub refused: Int,
 }
 
-/// Something is served from now on.
+/// A server has started.
 #[derive(Serialize)]
 pub(crate) struct Serving<'a> {
     pub event: &'static str,
@@ -59,7 +59,7 @@ pub(crate) struct Source<'a> {
     pub trouble: Option<String>,
 }
 
-/// What is said of a source besides how it goes: its name, its address, samples a second.
+/// The name, address and rate of a source.
 pub(crate) type Named<'a> = (&'a str, &'a str, f64);
 
 impl<'a> Source<'a> {
@@ -124,7 +124,7 @@ pub(crate) struct PlayLine {
 
 impl PlayLine {
     pub(crate) fn of(event: &'static str, at: &Snapshot, servers: Vec<Server>) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "microseconds for people and plots")]
+        #[expect(clippy::cast_precision_loss, reason = "microseconds for display")]
         let us = |ns: u64| ns as f64 / 1e3;
         Self {
             event,

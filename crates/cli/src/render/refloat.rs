@@ -15,7 +15,7 @@ use super::Int;
 #[derive(Serialize)]
 pub(crate) struct Firmware {
     pub version: String,
-    /// What it calls itself, if it does.
+    /// The name reported by the hardware, if any.
     pub name: Option<String>,
     pub hardware: String,
     /// `controller`, `bms`, `module` or a number.
@@ -30,18 +30,18 @@ pub(crate) struct Package {
     pub version: String,
     pub commit: Option<String>,
     pub tick_rate_hz: u32,
-    /// `recording`, `leds`, `external leds`, `gnss`; `null` where it cannot be told.
+    /// `recording`, `leds`, `external leds`, `gnss`; `null` if unknown.
     pub capabilities: Option<Vec<&'static str>>,
 }
 
-/// A recorder.
+/// The state of the recorder.
 #[derive(Serialize)]
 pub(crate) struct Recorder {
     pub recording: Option<bool>,
     pub autostart: Option<bool>,
     pub autostop: Option<bool>,
     pub decimation: Option<u8>,
-    /// How long a recording lasts with this decimation.
+    /// Length of a full recording with this decimation.
     pub duration_s: Option<f64>,
 }
 
@@ -65,13 +65,13 @@ pub(crate) struct Board {
     pub firmware: Option<Firmware>,
     pub package: Option<Package>,
     pub can_record: bool,
-    /// What is missing for recording, in a sentence.
+    /// Why the board cannot record, as a sentence.
     pub missing: Option<String>,
     pub recorder: Option<Recorder>,
     pub round_trip_ms: Option<f64>,
 }
 
-/// `refloat status --json`, and what the commands that change something print.
+/// `refloat status --json`, also printed by the commands that change a setting.
 #[derive(Serialize)]
 pub(crate) struct Status {
     pub address: String,
@@ -83,13 +83,13 @@ pub(crate) struct Status {
 pub(crate) struct Fetched {
     pub output: String,
     pub complete: bool,
-    /// How many samples the recording has.
+    /// Samples in the recording.
     pub size: Int,
-    /// How many are in the file.
+    /// Samples in the file.
     pub samples: Int,
-    /// How many were there before.
+    /// Samples that were already in the file.
     pub resumed_from: Int,
-    /// Bytes of samples that came.
+    /// Bytes of samples received.
     pub bytes: Int,
     pub requests: Int,
     pub retries: Int,
@@ -100,14 +100,14 @@ pub(crate) struct Fetched {
     pub error: Option<String>,
 }
 
-/// It runs from now on.
+/// The command has started.
 #[derive(Serialize)]
 pub(crate) struct Started<'a> {
     pub event: &'static str,
     pub address: &'a str,
 }
 
-/// Something happened.
+/// An event.
 #[derive(Serialize)]
 pub(crate) struct News<'a> {
     pub event: &'static str,
@@ -124,7 +124,7 @@ pub(crate) struct WatchLine {
     pub trouble: Option<String>,
     pub replies: Int,
     pub tick: Option<u32>,
-    /// By the names of their channels, without `/refloat/`.
+    /// Values by channel name, without `/refloat/`.
     pub values: BTreeMap<String, Json>,
     pub recorder: Recorder,
 }
@@ -140,12 +140,12 @@ pub(crate) struct BoardLine {
     pub speed_kmh: f64,
     pub voltage_v: f64,
     pub recorder: Recorder,
-    /// Samples that are stored.
+    /// Stored samples.
     pub samples: Int,
     pub capacity: Int,
-    /// Samples that were sent, again and again if they were asked for again.
+    /// Samples sent, including repeats.
     pub samples_sent: Int,
-    /// How often the last sample was sent after the header.
+    /// How often a full recording was sent.
     pub fetched: Int,
     pub answered: Int,
     pub refused: Int,
@@ -179,12 +179,12 @@ impl BoardLine {
     }
 }
 
-/// A number with three decimals, which is more than anybody measures.
+/// A number rounded to three decimals.
 fn about(x: f32) -> f64 {
     (f64::from(x) * 1e3).round() / 1e3
 }
 
-/// A live value: numbers that are none are strings, as everywhere.
+/// A live value; NaN and infinities are strings, as elsewhere.
 pub(crate) fn value(value: &LiveValue) -> Json {
     match value {
         LiveValue::Boolean(it) => (*it).into(),

@@ -35,6 +35,27 @@ fn listed(line: &str) -> Vec<String> {
     list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
+/// The commands in the `console` blocks of all pages in docs/.
+#[cfg(unix)]
+fn console_lines() -> Vec<String> {
+    let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages: Vec<_> = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    assert!(pages.len() > 10, "{pages:?}");
+    let mut lines = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut console = false;
+        for line in text.lines() {
+            if line.starts_with("```") {
+                console = line == "```console";
+            } else if let Some(command) = line.strip_prefix("$ ").filter(|_| console) {
+                lines.push(command.to_owned());
+            }
+        }
+    }
+    lines
+}
+
 /// The lines under `Examples:` of a command's help, without their comments.
 #[cfg(unix)]
 fn examples(command: &str) -> Vec<String> {
@@ -62,14 +83,15 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
     };
     let (jq, man) = (has("jq"), has("man"));
     let mut run = 0;
-    let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
-    let page: Vec<String> = page.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect();
+    let mut shown: Vec<String> = console_lines();
+    shown.sort();
+    shown.dedup();
     let helps = commands().into_iter().chain(grouped()).chain([String::new()]).map(|command| {
         let examples = examples(&command);
         assert!(!examples.is_empty(), "`logpose {command} --help` has no examples");
         examples
     });
-    for examples in helps.chain([page]) {
+    for examples in helps.chain([shown]) {
         for example in examples {
             if example.contains("| jq") && !jq || example.contains("| man") && !man || example == "logpose demo" {
                 continue;
@@ -102,7 +124,7 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
                 .unwrap();
             if example.starts_with("logpose record") {
                 assert_eq!(code(&output), 1, "{example}: nobody is there\n{}", stderr(&output));
-                assert!(stderr(&output).contains("nothing was received"), "{example}\n{}", stderr(&output));
+                assert!(stderr(&output).contains("no data received"), "{example}\n{}", stderr(&output));
                 run += 1;
                 continue;
             }

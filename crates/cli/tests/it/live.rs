@@ -124,5 +124,5 @@ fn a_server_for_everyone_says_what_it_exposes() {
     assert_eq!(code(&alone), 0, "{}", stderr(&alone));
     assert!(stderr(&alone).contains("serving: rlog://127.0.0.1:") && !stderr(&alone).contains("exposed"));
     let all = typed(dir.path(), "logpose play match.wpilog --to rlog://:0 --bind 0.0.0.0 --rate 0");
-    assert!(stderr(&all).contains("exposed: everyone on every network of this machine"), "{}", stderr(&all));
+    assert!(stderr(&all).contains("exposed: everyone on all networks of this computer"), "{}", stderr(&all));
 }

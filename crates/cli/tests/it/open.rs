@@ -132,7 +132,7 @@ fn beyond_this_machine_there_is_a_token() {
     assert_ne!(viewer.url.split_once("token=").unwrap().1, other.url.split_once("token=").unwrap().1);
     let told = typed(&SHARED, "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
     assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(stderr(&told).contains("exposed: whoever has the whole address"), "{}", stderr(&told));
+    assert!(stderr(&told).contains("exposed: anyone with the full address"), "{}", stderr(&told));
     assert_eq!(stdout(&told).lines().count(), 1);
 }
 
@@ -159,10 +159,10 @@ fn what_cannot_be_shown_is_said_and_what_helps() {
         ("nothing.wpilog", 1, "no such file"),
         ("folder", 1, "this is a directory"),
         ("empty.wpilog", 1, "empty"),
-        (&format!("match.wpilog --port {port}"), 1, "another program has the port"),
-        ("match.wpilog --bind 203.0.113.5", 1, "an address of this machine"),
+        (&format!("match.wpilog --port {port}"), 1, "another program uses this port"),
+        ("match.wpilog --bind 203.0.113.5", 1, "an address of this computer"),
         ("match.wpilog --port 70000", 2, "70000"),
-        ("match.wpilog --record a.wpilog", 2, "for live sources"),
+        ("match.wpilog --record a.wpilog", 2, "needs a live source"),
         ("rlog://127.0.0.1:9 --record nowhere/a.wpilog", 1, "nowhere"),
         ("rlog://127.0.0.1:9 --record match.wpilog", 1, "--force"),
         ("foxglove://127.0.0.1:9", 2, "for viewers that connect to us"),

@@ -52,7 +52,8 @@ fn several_logs_have_their_names_in_the_legend() {
     let output = typed(dir.path(), line);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let svg = fs::read_to_string(dir.path().join("both.svg")).unwrap();
-    for text in ["match.wpilog: /Power/BatteryVoltage", "again.wpilog: /Power/BatteryVoltage", "since autonomous began"]
+    for text in
+        ["match.wpilog: /Power/BatteryVoltage", "again.wpilog: /Power/BatteryVoltage", "since start of autonomous"]
     {
         assert!(svg.contains(text), "{text}");
     }

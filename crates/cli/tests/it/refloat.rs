@@ -135,7 +135,7 @@ fn a_recording_is_fetched_from_every_version_and_is_a_log() {
         assert_eq!(about["dialect"], "refloat");
         // Nothing is replaced unasked.
         let said = refused(dir, &format!("fetch {address} -o {file}"), 1);
-        assert!(said.contains("exists already") && said.contains("--force"), "{said}");
+        assert!(said.contains("already exists") && said.contains("--force"), "{said}");
         let again = json(dir, &format!("fetch {address} -o {file} --force"));
         assert_eq!(again["samples"], fetched["samples"]);
     }
@@ -302,7 +302,7 @@ fn a_fault_is_told_while_a_board_is_watched() {
     let output = refloat(dir, &format!("watch {address} --duration 1500ms --json"));
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let alert = lines.iter().find(|line| line["what"] == "alert").unwrap_or_else(|| panic!("{lines:?}"));
-    assert_eq!(alert["text"], "OVER_TEMP_FET (5) begins");
+    assert_eq!(alert["text"], "OVER_TEMP_FET (5) active");
     assert_eq!(lines.last().unwrap()["values"]["fault_code"], 5.0);
 }
 
@@ -343,12 +343,12 @@ fn on_a_terminal_what_erases_or_stops_is_asked_first() {
     let (_board, address) = board(dir, "--scenario empty");
     let is_recording = || json(dir, &format!("status {address}"))["recorder"]["recording"].as_bool().unwrap();
     let Some((said, end)) = on_a_terminal(dir, &format!("start {address}"), "n\n") else { return };
-    assert!(said.contains("erases the recording that is on the board. Start? [y/N]"), "{said}");
+    assert!(said.contains("erases the recording on the board. Start? [y/N]"), "{said}");
     assert_eq!((end, is_recording()), (1, false), "{said}");
     let (said, end) = on_a_terminal(dir, &format!("start {address}"), "y\n").unwrap();
     assert_eq!((end, is_recording()), (0, true), "{said}");
     let (said, end) = on_a_terminal(dir, &format!("fetch {address} -o no.rfrec"), "\n").unwrap();
-    assert!(said.contains("The board is recording, and fetching ends that. Stop it? [y/N]"), "{said}");
+    assert!(said.contains("The board is recording. Stop the recording and download it? [y/N]"), "{said}");
     assert_eq!((end, is_recording(), dir.join("no.rfrec").exists()), (1, true, false), "{said}");
     let (said, end) = on_a_terminal(dir, &format!("fetch {address} -o yes.rfrec"), "yes\n").unwrap();
     assert_eq!((end, is_recording(), dir.join("yes.rfrec").exists()), (0, false, true), "{said}");
@@ -363,7 +363,7 @@ fn on_a_terminal_a_board_is_drawn_and_what_was_there_comes_back() {
     let Some((said, end)) = on_a_terminal(dir, &format!("watch {address} --duration 1500ms"), "") else { return };
     assert_eq!(end, 0, "{said}");
     assert!(said.contains("\u{1b}[?1049h") && said.trim_end().ends_with("\u{1b}[?1049l"), "{said:?}");
-    assert!(said.contains("Refloat 1.3.0-beta2 at") && said.contains("READY") && said.contains("q ends"), "{said:?}");
+    assert!(said.contains("Refloat 1.3.0-beta2 at") && said.contains("READY") && said.contains("q quit"), "{said:?}");
     // Only y after r starts a recording; q ends it before its time.
     let (said, end) = on_a_terminal(dir, &format!("watch {address} --duration 60s"), "rnq").unwrap();
     assert_eq!(end, 0, "{said}");
@@ -389,7 +389,7 @@ fn ctrl_c_keeps_what_came_and_restores_the_board() {
     assert!(sent.success());
     let output = fetching.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
-    assert!(stderr(&output).contains("-o ride.rfrec` goes on where it ended"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("-o ride.rfrec` to continue"), "{}", stderr(&output));
     assert!(slow.line("status")["recorder"]["autostart"].as_bool().unwrap());
     let rest = json(dir, &format!("fetch {address} -o ride.rfrec"));
     assert!(rest["complete"].as_bool().unwrap() && rest["resumed_from"].as_u64().unwrap() > 0, "{rest}");

@@ -8,7 +8,7 @@ use crate::output::room;
 #[non_exhaustive]
 pub enum RecordError {
     /// There is a file of that name.
-    #[error("{}: the file exists already", .path.display())]
+    #[error("{}: file already exists", .path.display())]
     Exists {
         /// The name.
         path: PathBuf,

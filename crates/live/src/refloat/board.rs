@@ -63,7 +63,7 @@ pub enum BoardError {
         address: SocketAddr,
     },
     /// There is something of this name.
-    #[error("{} exists already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// There are no pseudo-terminals.
     #[error("this system has no pseudo-terminals; TCP goes everywhere")]

@@ -63,13 +63,13 @@ impl LinkError {
 #[non_exhaustive]
 pub enum FetchError {
     /// There is a file of that name, with a whole recording.
-    #[error("{}: the file exists already, with a whole recording", .path.display())]
+    #[error("{}: the file already exists and has a complete recording", .path.display())]
     Complete {
         /// The name.
         path: PathBuf,
     },
     /// There is a file of that name, and it is another one.
-    #[error("{}: the file exists already, and is no part of a recording: {error}", .path.display())]
+    #[error("{}: the file already exists and is not a partial recording: {error}", .path.display())]
     NoRecording {
         /// The name.
         path: PathBuf,

@@ -8,10 +8,11 @@ use crate::failure::{Complaint, Outcome};
 use crate::rows::{Cell, Rows};
 use crate::screen::Screen;
 
-/// Tell who stood still for long, as CARLA's show_recorder_actors_blocked does
+/// List actors that stood still, like CARLA's show_recorder_actors_blocked
 ///
-/// The text is CARLA's: the longest first, times without decimals. The other formats give every stay with its place, and
-/// whether it lasted until the recording ended. Exits with 0 also if nobody did, as CARLA prints its table then too.
+/// The text output matches CARLA's: longest first, times without decimals. The other formats list every stop with its
+/// position and whether it lasted until the end of the recording. Exits with 0 even if no actor was blocked: CARLA prints
+/// its table then too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -21,10 +22,10 @@ Examples:
 pub(super) struct Blocked {
     #[command(flatten)]
     pub(super) query: Query,
-    /// For how many seconds
+    /// Minimum time standing still, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, allow_negative_numbers = true)]
     min_time: f64,
-    /// Within how many centimetres
+    /// Distance that counts as movement, in centimetres
     #[arg(long, value_name = "CM", default_value_t = 10.0, allow_negative_numbers = true)]
     min_distance: f64,
 }

@@ -8,11 +8,11 @@ use crate::failure::Outcome;
 use crate::rows::{Cell, Rows};
 use crate::screen::Screen;
 
-/// Tell who hit whom, as CARLA's show_recorder_collisions does
+/// List collisions, like CARLA's show_recorder_collisions
 ///
-/// The text is CARLA's, with its slips: of a long contact the first frame, times without decimals, and names that go wrong
-/// once an actor was destroyed. The other formats give every contact once, from its first frame to its last, with the
-/// right names. Exits with 0 also if nobody hit anybody, as CARLA prints its table then too.
+/// The text output matches CARLA's, including its errors: only the first frame of a long contact, times without decimals,
+/// and wrong names once an actor was destroyed. The other formats list every contact once, from its first to its last
+/// frame, with correct names. Exits with 0 even if there are no collisions: CARLA prints its table then too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 pub(super) struct Collisions {
     #[command(flatten)]
     pub(super) query: Query,
-    /// Of which kinds the two must be: a any, h hero, v vehicle, w walker, t traffic light, o other
+    /// Kinds of the two actors: a any, h hero, v vehicle, w walker, t traffic light, o other
     #[arg(long, num_args = 2, value_enum, value_names = ["ONE", "OTHER"], hide_possible_values = true)]
     types: Vec<Type>,
 }

@@ -1,4 +1,4 @@
-//! New recordings out of recordings.
+//! Commands that write new recordings.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::Args;
 use logpose::Output;
 use logpose::carla::{self, Edit, File, Frames, Who, Written};
 
-use super::{tell, who};
+use super::{report_problems, who};
 use crate::args::Moments;
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
@@ -18,11 +18,11 @@ use crate::progress::Bar;
 use crate::render::carla::Made;
 use crate::screen::Screen;
 
-/// Cut a stretch of time out of a recording
+/// Extract a time range of a recording
 ///
-/// Actors that are there when the stretch begins are created in its first frame, with what is known of them, so that CARLA
-/// can replay it alone. Times begin at 0 again, and the date moves on. A damaged recording is refused: `logpose recover`
-/// makes a whole one out of it.
+/// Actors that exist at the start of the range are created in its first frame with their known state, so that CARLA can
+/// replay the result on its own. Times start at 0 again, and the date is adjusted. To crop a damaged recording, run
+/// `logpose recover` first.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -35,10 +35,10 @@ pub(super) struct Crop {
     moments: Moments,
 }
 
-/// Leave actors out of a recording
+/// Remove actors from a recording
 ///
-/// With them go all records about them, their collisions too, and the actors that were spawned attached to them. A damaged
-/// recording is refused: `logpose recover` makes a whole one out of it.
+/// Removes the actors, all records about them including collisions, and the actors attached to them. To edit a damaged
+/// recording, run `logpose recover` first.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -47,15 +47,15 @@ Examples:
 pub(super) struct Drop {
     #[command(flatten)]
     one: One,
-    /// Which actors: `24`, `class:walker`, `role:hero`, or a pattern of blueprints such as 'vehicle.*'; repeatable
+    /// Actors to remove: `24`, `class:walker`, `role:hero`, or a blueprint pattern such as 'vehicle.*'; repeatable
     #[arg(short, long = "actor", required = true, value_name = "ACTOR", value_parser = who::parse)]
     actors: Vec<Who>,
 }
 
-/// Give a recording another map
+/// Change the map name of a recording
 ///
-/// CARLA loads the map that the recording names before it replays it. Nothing else changes. A damaged recording is refused:
-/// `logpose recover` makes a whole one out of it.
+/// CARLA loads the map named in the recording before it replays it. Nothing else changes. To edit a damaged recording, run
+/// `logpose recover` first.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -63,49 +63,48 @@ Examples:
 pub(super) struct Rename {
     #[command(flatten)]
     one: One,
-    /// The name of the map
+    /// New map name
     #[arg(long, value_name = "MAP")]
     map: String,
 }
 
-/// Put recordings of the same map one behind the other
+/// Join recordings of the same map
 ///
-/// Each follows the last frame of the one before it by one step. Actors that both have under one id, of the same blueprint
-/// and attributes, live on; others are destroyed at the seam, and an id that is still taken is replaced. The recordings must
-/// be written in the same way, by the same kind of CARLA. A damaged one is refused: `logpose recover` makes a whole one out of
-/// it.
+/// Each recording starts one step after the last frame of the one before. Actors with the same id, blueprint and attributes
+/// in both live on; others are destroyed at the joint, and an id still in use is replaced. All recordings must have the
+/// same wire format. To join a damaged recording, run `logpose recover` first.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose carla concat demo/demo_junction.log demo/demo_junction.log -o twice.log")]
 pub(super) struct Concat {
-    /// Recordings, two or more
+    /// Two or more recordings
     #[arg(required = true, num_args = 2.., value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
 }
 
-/// One recording, and the one to be made.
+/// The input and output of an edit.
 #[derive(Args)]
 struct One {
-    /// A recording; `-` is standard input
+    /// Recording; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     target: Target,
 }
 
-/// The recording to be made.
+/// The output of an edit.
 #[derive(Args)]
 struct Target {
-    /// Where to write; `-` is standard output; .gz, .zst, .xz or .lz4 at the end compress
+    /// Output file; `-` is standard output; .gz, .zst, .xz or .lz4 at the end compresses it
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -114,8 +113,8 @@ impl Crop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let (start, end) = self.moments.parse()?;
         if start.is_none() && end.is_none() {
-            let complaint = Complaint::usage("neither where to begin nor where to end is said");
-            return Err(complaint.help("add -S 10..20, --start 10 or --end -5s").into());
+            let complaint = Complaint::usage("missing --start or --end");
+            return Err(complaint.help("for example -S 10..20, --start 10 or --end -5s").into());
         }
         self.one.edit(screen, |file, frames| {
             let seconds = |moment: &logpose::Moment| file.seconds(frames, moment);
@@ -129,8 +128,8 @@ impl Drop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         self.one.edit(screen, |file, frames| {
             if let Some(nobody) = self.actors.iter().find(|who| !who::occurs(who, frames)) {
-                let message = format!("{}: no actor is {}", shown(file.path()), who::written(nobody));
-                let help = "`logpose carla info` tells who there is";
+                let message = format!("{}: no actor matches {}", shown(file.path()), who::written(nobody));
+                let help = "run `logpose carla info` to list the actors";
                 return Err(Complaint::failed("no-actor", message).help(help).into());
             }
             Ok(Edit { drop: self.actors.clone(), ..Edit::default() })
@@ -150,9 +149,9 @@ impl Concat {
         let bar = Bar::new(screen.notes.quiet);
         let files: Vec<File> = self.files.iter().map(|path| Ok(File::open(path, &bar)?)).collect::<Result<_>>()?;
         let written = self.target.write(screen, |out| Ok(carla::concat(&files, out, &bar)?))?;
-        self.target.tell(written, screen)?;
-        let told = files.iter().map(|file| tell(file, true, Vec::new(), screen)).max();
-        Ok(told.unwrap_or(Outcome::Done))
+        self.target.report(written, screen)?;
+        let outcome = files.iter().map(|file| report_problems(file, true, Vec::new(), screen)).max();
+        Ok(outcome.unwrap_or(Outcome::Done))
     }
 }
 
@@ -164,8 +163,8 @@ impl One {
         let frames = file.frames()?;
         let edit = plan(&file, &frames)?;
         let written = self.target.write(screen, |out| Ok(carla::edit(&file, &frames, &edit, out, &bar)?))?;
-        self.target.tell(written, screen)?;
-        Ok(tell(&file, false, Vec::new(), screen))
+        self.target.report(written, screen)?;
+        Ok(report_problems(&file, false, Vec::new(), screen))
     }
 }
 
@@ -176,8 +175,8 @@ impl Target {
 
     fn check(&self) -> Result<(), Complaint> {
         if self.is_stdout() && io::stdout().is_terminal() {
-            return Err(Complaint::usage("a recording is binary and does not go to a terminal")
-                .help("name a file with -o, or pipe the output"));
+            return Err(Complaint::usage("refusing to write binary data to a terminal")
+                .help("write to a file with -o, or pipe the output"));
         }
         Ok(())
     }
@@ -190,7 +189,7 @@ impl Target {
         interrupt::while_writing(&self.output, || make(Output::File { path: &self.output, force: self.force, wrapper }))
     }
 
-    fn tell(&self, Written { frames, bytes: size }: Written, screen: &mut Screen) -> Result<()> {
+    fn report(&self, Written { frames, bytes: size }: Written, screen: &mut Screen) -> Result<()> {
         if self.json && !self.is_stdout() {
             let made = Made { output: shown(&self.output), frames: frames.into(), bytes: size.into() };
             screen.out.json(&made)?;

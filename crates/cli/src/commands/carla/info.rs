@@ -13,11 +13,11 @@ use crate::render::{Double, Finding, Int};
 use crate::rows::{Cell, Form, Rows};
 use crate::screen::Screen;
 
-/// Tell what a recording holds, as CARLA's show_recorder_file_info does
+/// Show the contents of a recording, like CARLA's show_recorder_file_info
 ///
-/// Actors that appear, disappear and collide, and with --all what every frame holds, in CARLA's words. The other formats
-/// give the facts: map, date, frames, duration, actors by class, heroes, collisions, which CARLA wrote it and what says
-/// so, one row for each recording. Exits with 3 if a recording is damaged; what is whole is told.
+/// The text output matches CARLA's: actors that appear, disappear and collide, and with --all the contents of every frame.
+/// The other formats print one row per recording: map, date, frames, duration, actors by class, heroes, collisions, and the
+/// CARLA version that wrote it with the evidence for it. Exits with 3 if a recording is damaged; the readable part is shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
 pub(super) struct Info {
     #[command(flatten)]
     pub(super) query: Query,
-    /// Also tell what every frame holds: positions, controls, lights
+    /// Also show the contents of every frame: positions, controls, lights
     #[arg(long)]
     all: bool,
 }

@@ -1,4 +1,4 @@
-//! `logpose carla`: what only CARLA recordings have.
+//! `logpose carla`: commands for CARLA recordings.
 
 mod blocked;
 mod collisions;
@@ -25,12 +25,12 @@ use crate::progress::Bar;
 use crate::rows::Form;
 use crate::screen::{STRONG, Screen};
 
-/// Ask, replay and edit CARLA recordings, without CARLA
+/// Query, replay and edit CARLA recordings without CARLA
 ///
-/// Any recording from 0.9.4 to 0.10 and development builds, also inside .gz, .zst, .xz or .lz4. The queries print what
-/// CARLA's server prints, byte for byte, or the same facts as a table, CSV or JSON. Other commands take recordings too:
-/// `logpose doctor` finds what is damaged, and `logpose recover` makes a recording out of a damaged one that CARLA can
-/// replay.
+/// Reads recordings from CARLA 0.9.4 to 0.10 and development builds, also compressed with .gz, .zst, .xz or .lz4. The
+/// queries print the same text as the CARLA server, byte for byte, or the same facts as a table, CSV or JSON. All other
+/// commands accept recordings too: `logpose doctor` finds damage, and `logpose recover` writes a repaired recording that
+/// CARLA can replay.
 #[derive(Args)]
 #[command(
     arg_required_else_help = true,
@@ -87,34 +87,34 @@ impl Carla {
     }
 }
 
-/// The recordings of a query, and how it is answered.
+/// Inputs and output format of a query.
 #[derive(Args)]
 struct Query {
-    /// Recordings; patterns such as 'runs/*.log' work without help of the shell; `-` is standard input
+    /// Recordings; logpose expands patterns such as 'runs/*.log' itself; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to print the result
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     format: Format,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
-    /// In which time zone the date is shown: `UTC`, `+02:00`, or `local` for that of this machine; a CARLA server uses its own
+    /// Time zone of the date: `UTC`, `+02:00`, or `local` for this computer's; a CARLA server uses its own
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = zone::parse, allow_hyphen_values = true)]
     time_zone: zone::Zone,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// What CARLA's server prints, byte for byte
+    /// The text of the CARLA server, byte for byte
     Text,
-    /// The facts, for people
+    /// A text table
     Table,
-    /// The facts, for spreadsheets
+    /// CSV for spreadsheets
     Csv,
-    /// The facts, one JSON object a line
+    /// One JSON object per line
     Ndjson,
-    /// The facts as JSON
+    /// One JSON document
     Json,
 }
 
@@ -123,7 +123,7 @@ impl Query {
         if self.json { Format::Json } else { self.format }
     }
 
-    /// How rows are printed; `None` where CARLA's text is wanted.
+    /// The row format; `None` for CARLA's text.
     fn rows(&self) -> Option<Form> {
         match self.format() {
             Format::Text => None,
@@ -134,7 +134,7 @@ impl Query {
         }
     }
 
-    /// Prints CARLA's text of every recording; where there are several, with its name above.
+    /// Prints CARLA's text for every recording, under its name if there are several.
     fn text(
         &self,
         screen: &mut Screen,
@@ -164,8 +164,7 @@ impl Query {
     }
 }
 
-/// Opens files one after the other and tells what was wrong with each. One that cannot be read must not hide the
-/// others.
+/// Opens files one after the other and reports the problems of each. One that cannot be read is reported and skipped.
 fn each(
     files: &[PathBuf],
     screen: &mut Screen,
@@ -176,31 +175,31 @@ fn each(
         let opened = File::open(path, &Bar::new(screen.notes.quiet)).map_err(anyhow::Error::from);
         let Some(file) = one_of(opened, files.len(), screen, &mut worst)? else { continue };
         let done = act(&file, screen);
-        // What the output says of itself is no matter of this file.
+        // An output error is not the fault of this input file.
         let of = if done.as_ref().is_err_and(|error| !error.is::<logpose::Error>()) { 1 } else { files.len() };
         let Some(problems) = one_of(done, of, screen, &mut worst)? else { continue };
         screen.out.flush()?;
-        worst = worst.max(tell(&file, files.len() > 1, problems, screen));
+        worst = worst.max(report_problems(&file, files.len() > 1, problems, screen));
     }
     Ok(worst)
 }
 
-/// Tells what was lost of a recording.
-fn tell(file: &File, named: bool, mut problems: Vec<Problem>, screen: &Screen) -> Outcome {
+/// Reports what was lost of a recording.
+fn report_problems(file: &File, named: bool, mut problems: Vec<Problem>, screen: &Screen) -> Outcome {
     problems.extend(file.problem().cloned());
     screen.notes.list_problems(named.then_some(file.path()), file.path(), &problems, 0);
     let damage = problems.iter().any(|problem| problem.severity == Severity::Damage);
     if damage { Outcome::Damage } else { Outcome::Done }
 }
 
-/// What is wrong with a recording where its times matter.
+/// Problems of a recording that affect its timestamps.
 fn problems(frames: &Frames<'_>) -> Vec<Problem> {
     let mut doubts = Problems::default();
     check_frames(frames.frames(), &mut doubts);
     Reading::of(frames).problems().into_iter().chain(doubts.list().iter().cloned()).collect()
 }
 
-/// What stands for an output on a terminal: a recording must not move its cursor or ring its bell.
+/// Escapes control characters for a terminal: a recording must not move the cursor or ring the bell.
 struct Harmless<'a, W> {
     out: &'a mut W,
     line: Vec<u8>,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use logpose::carla::{self, File, Pose, ReplayError, ReplayOptions, Replayed, Tick, WriteError};
 use logpose::{ConvertOptions, Log, OpenOptions, Output, convert};
 
-use super::{problems, tell};
+use super::{problems, report_problems};
 use crate::commands::convert::format_of;
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
@@ -17,12 +17,14 @@ use crate::render::carla as shapes;
 use crate::rows::{Array, Cell, Form, Rows};
 use crate::screen::{Out, Screen};
 
-/// Step through a recording as CARLA's replayer does
+/// Step through a recording like CARLA's replayer
 ///
-/// One line for each step: time, the frame that is current, how much of it has passed, what happened, and where actors are
-/// placed, in metres and degrees; the first line is the step to the start, which places nobody. What CARLA answers to
-/// replay_file goes to standard error. With -o the steps become a recording of their own, in the format that the extension
-/// tells: .log for a simulator, .mcap for Foxglove, or any other. It ends where the replayer stops, or where the recording has nothing more to show.
+/// Prints one line per step: time, current frame, fraction of the frame that has passed, events, and the poses of actors in
+/// metres and degrees. The first line is the step to the start, which moves no actor. CARLA's reply to replay_file goes to
+/// standard error.
+///
+/// With -o the steps are written as a new recording: .log for a simulator, .mcap for Foxglove, or any other output format.
+/// The replay ends where CARLA's replayer stops or at the end of the recording.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,40 +34,40 @@ Examples:
   logpose carla replay demo/demo_junction.log --ignore-hero --format json > replay.json
   logpose carla replay demo/demo_junction.log --start 9 --duration 2 --factor 0.25 -o slow.mcap")]
 pub(super) struct Replay {
-    /// A recording; `-` is standard input
+    /// Recording; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where to begin, in seconds; negative ones count from the end
+    /// Start time in seconds; negative values count from the end
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true)]
     start: f64,
-    /// How long, in seconds of the recording; to its end if 0
+    /// Duration in seconds of the recording; 0 replays to the end
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true)]
     duration: f64,
-    /// Tell where a camera is that follows this actor, as CARLA's spectator does
+    /// Print the pose of a camera that follows this actor, like CARLA's spectator
     #[arg(long, value_name = "ID")]
     follow: Option<u32>,
-    /// How much faster than recorded; from 2 on CARLA shows poses as they were recorded, not those between
+    /// Playback speed; from 2 on CARLA shows recorded poses without interpolation
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     factor: f64,
-    /// How long a step of the simulator is, in seconds
+    /// Simulation step in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0.05, allow_negative_numbers = true)]
     delta: f32,
-    /// Leave out the ego vehicle
+    /// Skip the ego vehicle
     #[arg(long)]
     ignore_hero: bool,
-    /// Leave out the spectator, as CARLA does from 0.9.15 on unless told otherwise
+    /// Skip the spectator, the default in CARLA 0.9.15 and later
     #[arg(long)]
     ignore_spectator: bool,
-    /// How to print steps; csv has a row for each pose, and no events
+    /// Output format; csv has one row per pose and no events
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "ndjson", conflicts_with = "json")]
     format: Format,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
-    /// Write the steps as a recording, or as what the extension tells
+    /// Write the steps to a file; the extension selects the format
     #[arg(short, long, value_name = "OUT", conflicts_with_all = ["format", "json"])]
     output: Option<PathBuf>,
-    /// Replace OUT if it exists
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
 }
@@ -112,12 +114,12 @@ impl Replay {
         screen.out.flush()?;
         if !last.stopped {
             let (end, stop) = (number(frames.total()), number(replay.stop()));
-            screen.notes.note("note", format_args!("the recording ends at {end} s; CARLA would go on to {stop} s"));
+            screen.notes.note("note", format_args!("the recording ends at {end} s; CARLA would continue to {stop} s"));
         }
-        Ok(tell(&file, false, problems(&frames), screen))
+        Ok(report_problems(&file, false, problems(&frames), screen))
     }
 
-    /// Writes a recording in the format that a name tells.
+    /// Writes a recording in the format given by the extension.
     fn write(&self, recording: Vec<u8>, output: &Path, screen: &mut Screen) -> Result<()> {
         let (format, wrapper) = format_of(output)?;
         let log = [Log::from_bytes("replay.log", recording, &OpenOptions::default())?];
@@ -131,15 +133,15 @@ impl Replay {
         Ok(())
     }
 
-    /// A step that does not move the time would be repeated for ever.
+    /// A step that does not advance time would repeat forever.
     fn check_step(&self, start: f64, stop: f64) -> Result<(), Complaint> {
         let step = f64::from(self.delta) * self.factor;
         if step.is_finite() && step > 0.0 && start + step > start && stop - step < stop {
             return Ok(());
         }
         let (delta, factor) = (self.delta, self.factor);
-        Err(Complaint::usage(format!("with --delta {delta} and --factor {factor} the time does not move on"))
-            .help("both must be above 0; CARLA's step is often 0.05"))
+        Err(Complaint::usage(format!("time does not advance with --delta {delta} and --factor {factor}"))
+            .help("both must be greater than 0; a common CARLA step is 0.05"))
     }
 }
 
@@ -147,12 +149,12 @@ fn written(error: WriteError) -> Complaint {
     Complaint::failed("write", error.to_string())
 }
 
-/// Steps as they are printed or written.
+/// Receives steps and prints or writes them.
 enum Steps<'f, 'a> {
     Lines,
     Array(Array),
     Poses(Rows),
-    /// As a recording, with so many seconds from one to the next.
+    /// A new recording with this many seconds per step.
     Recording(Box<Replayed<'f, 'a>>, f32),
 }
 
@@ -187,7 +189,7 @@ impl<'a> Steps<'_, 'a> {
         Ok(())
     }
 
-    /// Ends what is printed, or gives the recording.
+    /// Ends the output, or returns the recording.
     fn finish(self, out: &mut Out) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Lines => {}

@@ -7,7 +7,7 @@ use logpose::Moment;
 use logpose::carla::{self, ActorState, File, Frames, Mode, Vector, VehicleAnim, Who};
 use logpose::core::Time;
 
-use super::{problems, tell, who};
+use super::{problems, report_problems, who};
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{clean, counted, number};
@@ -18,12 +18,12 @@ use crate::rows::{Cell, Form, Rows};
 use crate::screen::{STRONG, Screen};
 use crate::table::{Align, Table};
 
-/// Tell where every actor is at a time, and what it does
+/// Show the state of all actors at a time
 ///
-/// Poses lie between those of the two frames around the time, in metres and degrees. Speeds are those recorded; one with
-/// ~ is reckoned from positions, because the recording has none. The table has the most important, --json everything:
-/// velocities, controls, lamps, boxes, traffic lights and their timing, doors, lights of streets, weather. Exits with 4 if
-/// no actor is as asked for.
+/// Poses are interpolated between the two nearest frames, in metres and degrees. Speeds are recorded values; ~ marks a speed
+/// computed from positions because the recording has none. --json includes everything: velocities, controls, vehicle
+/// lights, bounding boxes, traffic lights and their timing, doors, street lights and weather. Exits with 4 if no actor
+/// matches.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,22 +32,22 @@ Examples:
   logpose carla state demo/demo_junction.log --time 10 --actor 10 --json | jq .actors
   logpose carla state demo/demo_junction.log --time 10 --mode carla --format csv")]
 pub(super) struct State {
-    /// A recording; `-` is standard input
+    /// Recording; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// When: `12.5` seconds, `+3s` after the start, `-10s` before the end, RFC 3339
+    /// Time: `12.5` seconds, `+3s` after the start, `-10s` before the end, RFC 3339
     #[arg(short, long, value_name = "TIME", allow_hyphen_values = true)]
     time: String,
-    /// As recorded, or as CARLA's replayer shows it, which is one frame late
+    /// As recorded (true), or as shown by CARLA's replayer, which is one frame late (carla)
     #[arg(long, value_enum, value_name = "MODE", default_value = "true")]
     mode: Shown,
-    /// Only these actors: `24`, `class:walker`, `role:hero`, or a pattern of blueprints such as 'vehicle.*'; repeatable
+    /// Only these actors: `24`, `class:walker`, `role:hero`, or a blueprint pattern such as 'vehicle.*'; repeatable
     #[arg(short, long = "actor", value_name = "ACTOR", value_parser = who::parse)]
     actors: Vec<Who>,
-    /// How to print the result; csv and ndjson have a row for each actor
+    /// Output format; csv and ndjson have one row per actor
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     format: Format,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
 }
@@ -77,12 +77,12 @@ impl State {
             Shown::Carla => Mode::Carla,
         };
         let Some(state) = carla::State::at(&frames, time, mode) else {
-            tell(&file, false, problems(&frames), screen);
+            report_problems(&file, false, problems(&frames), screen);
             return Err(too_early(&file, &frames, time).into());
         };
         if time > frames.total() {
             let end = number(frames.total());
-            screen.notes.note("note", format_args!("the recording ends at {end} s; this is its last frame"));
+            screen.notes.note("note", format_args!("the recording ends at {end} s; showing its last frame"));
         }
         let frame = u32::try_from(state.frame).unwrap_or(u32::MAX);
         let wanted = |actor: &&ActorState<'_>| {
@@ -107,13 +107,13 @@ impl State {
             })?,
         }
         screen.out.flush()?;
-        let told = tell(&file, false, problems(&frames), screen);
+        let outcome = report_problems(&file, false, problems(&frames), screen);
         if !actors.is_empty() || self.actors.is_empty() {
-            return Ok(told);
+            return Ok(outcome);
         }
         let asked: Vec<_> = self.actors.iter().map(who::written).collect();
-        screen.notes.note("note", format_args!("no actor is {} at that time", asked.join(" or ")));
-        Ok(told.max(Outcome::No))
+        screen.notes.note("note", format_args!("no actor matches {} at this time", asked.join(" or ")));
+        Ok(outcome.max(Outcome::No))
     }
 
     fn print(
@@ -171,7 +171,7 @@ impl State {
     }
 }
 
-/// A moment. Seconds may have more decimals than nanoseconds have: those of the recording do.
+/// Parses a time. Seconds may have more than nine decimals, because those of recordings do.
 fn moment(text: &str) -> Result<Moment> {
     let moment: Moment = text.parse()?;
     let exact = text.trim().parse().ok().and_then(Time::from_seconds);
@@ -184,16 +184,16 @@ fn moment(text: &str) -> Result<Moment> {
 fn too_early(file: &File, frames: &Frames<'_>, time: f64) -> Complaint {
     let path = shown(file.path());
     match frames.frames().first() {
-        None => Complaint::failed("no-frames", format!("{path}: the recording has not one whole frame")),
+        None => Complaint::failed("no-frames", format!("{path}: the recording has no complete frame")),
         Some(first) => {
             let (time, first, last) = (number(time), number(first.start.elapsed), number(frames.total()));
-            Complaint::failed("too-early", format!("{path}: nothing is known at {time} s"))
-                .help(format!("the recording lasts from {first} s to {last} s"))
+            Complaint::failed("too-early", format!("{path}: no data at {time} s"))
+                .help(format!("the recording covers {first} s to {last} s"))
         }
     }
 }
 
-/// How fast an actor is, and a mark where that was not recorded.
+/// The speed of an actor, marked if it was computed.
 fn speed(actor: &ActorState<'_>) -> Option<(f64, &'static str)> {
     let length = |Vector { x, y, z }: Vector| (x * x + y * y + z * z).sqrt();
     let velocity = actor.velocity.map(|v| (length(v.linear), if v.derived { "~" } else { "" }));
@@ -204,7 +204,7 @@ fn speed(actor: &ActorState<'_>) -> Option<(f64, &'static str)> {
     }
 }
 
-/// Controls that do something.
+/// Controls other than zero.
 fn controls(controls: VehicleAnim) -> String {
     let named = [("throttle", controls.throttle), ("brake", controls.brake), ("steer", controls.steering)];
     let mut words: Vec<String> =
@@ -216,7 +216,7 @@ fn controls(controls: VehicleAnim) -> String {
     words.join(" ")
 }
 
-/// What a traffic light shows, or the lamps of a vehicle that are on.
+/// The state of a traffic light, or the lamps of a vehicle that are on.
 fn lights(actor: &ActorState<'_>) -> String {
     match (&actor.light, actor.lamps) {
         (Some(light), _) => {
@@ -228,7 +228,7 @@ fn lights(actor: &ActorState<'_>) -> String {
     }
 }
 
-/// A row for each actor.
+/// One row per actor.
 fn rows(form: Form, state: &carla::State<'_>, actors: &[&ActorState<'_>], screen: &mut Screen) -> Result<()> {
     let out = &mut screen.out;
     let mut rows = Rows::begin(form, COLUMNS.to_vec(), out)?;

@@ -1,27 +1,27 @@
-//! Which actors are meant.
+//! Actor selection.
 
 use logpose::carla::{ActorType, Body, Frames, Kind, Who};
 
-/// Reads `24`, `class:walker`, `role:hero`, or a pattern of blueprints.
+/// Parses `24`, `class:walker`, `role:hero`, or a blueprint pattern.
 pub(super) fn parse(text: &str) -> Result<Who, String> {
     if let Some(name) = text.strip_prefix("class:") {
         let class = ActorType::ALL.into_iter().find(|class| class.name() == name).map(Who::Class);
         let names = ActorType::ALL.map(ActorType::name).join(", ");
-        return class.ok_or_else(|| format!("there is no class {name:?}; there are {names}"));
+        return class.ok_or_else(|| format!("unknown class {name:?}, expected one of {names}"));
     }
     if let Some(role) = text.strip_prefix("role:") {
         return Ok(Who::Role(role.to_owned()));
     }
     if text.is_empty() {
-        return Err("name an actor: 24, class:walker, role:hero or vehicle.*".to_owned());
+        return Err("expected an actor such as 24, class:walker, role:hero or vehicle.*".to_owned());
     }
     match text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => text.parse().map(Who::Id).map_err(|_| "no actor has a number this large".to_owned()),
+        true => text.parse().map(Who::Id).map_err(|_| "actor id is too large".to_owned()),
         false => Ok(Who::Blueprint(text.to_owned())),
     }
 }
 
-/// What was asked for, as it was written.
+/// The selection as it was typed.
 pub(super) fn written(who: &Who) -> String {
     match who {
         Who::Id(id) => id.to_string(),
@@ -31,13 +31,13 @@ pub(super) fn written(who: &Who) -> String {
     }
 }
 
-/// Whether an actor is meant in a frame, counted from 0. Of one that was never added only the id is known.
+/// Whether an actor matches in a frame, counted from 0. Only the id is known of an actor that was never added.
 pub(super) fn is(who: &Who, actor: u32, frames: &Frames<'_>, frame: u32) -> bool {
     let birth = || frames.life(actor, frame).and_then(|life| frames.birth(life));
     *who == Who::Id(actor) || birth().is_some_and(|birth| who.is(&birth))
 }
 
-/// Whether a recording has such an actor at any time.
+/// Whether any actor of the recording matches at any time.
 pub(super) fn occurs(who: &Who, frames: &Frames<'_>) -> bool {
     let born = frames.lives().iter().filter_map(|life| frames.birth(life)).any(|birth| who.is(&birth));
     let placed = |id: u32| {

@@ -1,4 +1,4 @@
-//! Time zones of dates.
+//! Time zones for dates.
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -6,14 +6,14 @@ use jiff::tz::{Offset, TimeZone};
 /// A time zone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Zone {
-    /// So many seconds ahead of UTC.
+    /// A fixed offset in seconds east of UTC.
     Ahead(i32),
-    /// That of this machine.
+    /// The time zone of this computer.
     Local,
 }
 
 impl Zone {
-    /// How many seconds it is ahead of UTC on a date, in seconds since 1970.
+    /// The offset from UTC in seconds at a date given in seconds since 1970.
     pub(super) fn offset(self, date: i64) -> i32 {
         match (self, Timestamp::from_second(date)) {
             (Self::Ahead(seconds), _) => seconds,
@@ -22,7 +22,7 @@ impl Zone {
         }
     }
 
-    /// A date in seconds since 1970 as RFC 3339; `None` if no calendar has it.
+    /// A date in seconds since 1970 as RFC 3339; `None` if out of range.
     pub(super) fn date(self, date: i64) -> Option<String> {
         let time = Timestamp::from_second(date).ok()?;
         Some(match self.offset(date) {
@@ -32,9 +32,9 @@ impl Zone {
     }
 }
 
-/// Reads `UTC`, `local`, `+02:00`, `-0530` or `+2`.
+/// Parses `UTC`, `local`, `+02:00`, `-0530` or `+2`.
 pub(super) fn parse(text: &str) -> Result<Zone, String> {
-    let bad = || "not a zone such as UTC, +02:00 or local".to_owned();
+    let bad = || "expected a time zone such as UTC, +02:00 or local".to_owned();
     match text.to_ascii_lowercase().as_str() {
         "utc" | "z" => return Ok(Zone::Ahead(0)),
         "local" => return Ok(Zone::Local),

@@ -17,10 +17,10 @@ use crate::human::{clean, counted, duration};
 use crate::screen::{HEAD, Screen};
 use crate::table::{Align, Table};
 
-/// List the Driver Station logs of a season: matches, modes, brownouts, lost communication
+/// List Driver Station logs: matches, modes, brownouts, lost communication
 ///
-/// Both files of a log are one line, in the order of their starts, which are shown in the time zone of this machine.
-/// Drops are the times that the robot was gone and came back. The Driver Station keeps its logs in
+/// Prints one line per log, which is a pair of files, sorted by start time. Times are in the time zone of this computer.
+/// Drops counts how often the robot disconnected and came back. The Driver Station keeps its logs in
 /// `C:\Users\Public\Documents\FRC\Log Files`.
 #[derive(Args)]
 #[command(after_help = "\
@@ -29,13 +29,13 @@ Examples:
   logpose ds list demo --matches
   logpose ds list demo --json | jq '.[] | select(.brownouts > 0) | .file'")]
 pub(super) struct List {
-    /// Folders, which are searched with all that is in them, or files
+    /// Files, or folders to search recursively
     #[arg(required = true, value_name = "FOLDER")]
     pub(super) folders: Vec<PathBuf>,
-    /// Only logs of matches
+    /// List match logs only
     #[arg(long)]
     matches: bool,
-    /// How many threads to use; 0 for one per processor
+    /// Number of threads; 0 for one per CPU
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     threads: usize,
     #[command(flatten)]
@@ -70,7 +70,7 @@ impl List {
     }
 }
 
-/// Whether the log is of a match, and not of a field that only was there.
+/// Whether the log is of a match, not only of a robot connected to a field.
 fn is_match(entry: &Entry) -> bool {
     let number = |played: &MatchSummary| played.number.is_some_and(|number| number > 0);
     entry.summary.played.as_ref().is_some_and(number)
@@ -122,7 +122,7 @@ fn start(unix_ns: i64, zone: &TimeZone) -> String {
     stamp.map_or_else(|_| String::new(), |stamp| stamp.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// `TXHOU qualification 48`, with the replay where there was one.
+/// `TXHOU qualification 48`, with the replay number if there is one.
 fn named(played: &MatchSummary) -> String {
     let number = played.number.filter(|number| *number > 0).map(|number| number.to_string());
     let replay = played.replay.filter(|replay| *replay > 1).map(|replay| format!("replay {replay}"));

@@ -1,4 +1,4 @@
-//! `logpose ds`: the FRC Driver Station, its link to the robot and its own logs.
+//! `logpose ds`: the FRC Driver Station, its link to the robot and its logs.
 
 mod list;
 mod proxy;
@@ -14,11 +14,11 @@ use clap::{Args, Subcommand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// The FRC Driver Station: its logs, its link to the robot, and both sides of it
+/// Work with FRC Driver Station logs and the link to the robot
 ///
-/// A Driver Station writes a pair of files for every connection to a robot, .dslog and .dsevents. Other commands take
-/// them too: naming one of the two opens both as one log. `station` and `robot` are the two sides of the link, `proxy` stands
-/// between them and records it.
+/// A Driver Station writes two files for every connection to a robot, .dslog and .dsevents. All other commands accept them
+/// too: opening one opens both as a single log. `station` and `robot` act as the two ends of the link; `proxy` sits between
+/// a Driver Station and a robot and records the traffic.
 #[derive(Args)]
 #[command(
     arg_required_else_help = true,
@@ -27,8 +27,8 @@ use crate::screen::Screen;
 Examples:
   logpose ds list demo
   logpose ds list demo --matches --json
-  logpose ds robot --duration 1m                 a robot for any Driver Station, on this machine
-  logpose ds station --robot 254 -o pit.wpilog   what a robot says, disabled"
+  logpose ds robot --duration 1m                 simulate a robot on localhost
+  logpose ds station --robot 254 -o pit.wpilog   record a robot, kept disabled"
 )]
 pub(super) struct Ds {
     #[command(subcommand)]

@@ -14,32 +14,32 @@ use crate::human::{count, counted, duration};
 use crate::render::ds as render;
 use crate::screen::Screen;
 
-/// Stand between a Driver Station and a robot, and record both
+/// Record the traffic between a Driver Station and a robot
 ///
-/// A station that is told the address of this machine instead of the robot's finds the robot behind it. Every byte is
-/// passed on as it is, also what nobody understands; what is recorded is a copy that never delays it. How long datagrams
-/// were here is told in the end.
+/// Set the Driver Station to the address of this computer instead of the robot's. The proxy forwards every byte unchanged,
+/// including packets it does not understand; it records a copy, which never delays the traffic. At the end it prints how
+/// long datagrams took to pass through.
 ///
-/// Robots answer at a port that a Driver Station on the same machine has, too: let the proxy run on another machine, or give
-/// it an address of its own with --answers.
+/// Robots answer on a port that a Driver Station on the same computer also uses: run the proxy on another computer, or give
+/// it its own address with --answers.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose ds proxy --robot 254 --bind 0.0.0.0 -o match.wpilog
-  logpose ds proxy --robot 127.0.0.2                        a simulator, for a station on this machine
+  logpose ds proxy --robot 127.0.0.2                        simulator and station on this computer
   logpose ds proxy --robot 10.2.54.2 -o match.mcap --json")]
 pub(super) struct Proxy {
-    /// Where the robot is: a team's number, an address or a name
+    /// Robot: team number, address or host name
     #[arg(long, value_name = "HOST|TEAM")]
     robot: String,
-    /// The address of this machine at which stations find it; 0.0.0.0 for every network
+    /// Address to listen on for the Driver Station; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP", default_value_t = IpAddr::from(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The address of this machine at which the robot's answers come, if not the one that comes by itself
+    /// Local address for the robot's answers [default: chosen by the system]
     #[arg(long, value_name = "IP")]
     answers: Option<IpAddr>,
-    /// The ports at which stations find it: control packets, their answers, TCP; others than usual where a simulator on this
-    /// machine has those
+    /// Ports for the Driver Station: control packets, answers, TCP; change them if a simulator on this computer uses the
+    /// usual ones
     #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
     ports: Option<Ports>,
     #[command(flatten)]
@@ -55,9 +55,9 @@ impl Proxy {
         let mut proxy = ds::Proxy::start(clock, &options).map_err(complain)?;
         let show = self.running.start(clock, screen)?;
         let address = format!("ds://{}:{}", self.bind, front.datagrams);
-        show.started("proxy", &address, &format!("{address} is passed on to ds://{}", self.robot), screen);
+        show.started("proxy", &address, &format!("forwarding {address} to ds://{}", self.robot), screen);
         if !self.bind.is_loopback() {
-            show.ticker.tell("exposed", "whoever reaches this address can be the station of the robot behind it");
+            show.ticker.event("exposed", "anyone who can reach this address can control the robot behind it");
         }
         let mut before = ProxyView::default();
         proxy.run(&show.outputs(), &mut |view| {
@@ -65,11 +65,11 @@ impl Proxy {
                 show.news("station", &view.station.map(|ip| ip.to_string()).unwrap_or_default(), screen);
             }
             if view.robot != before.robot {
-                let text = view.robot.map_or_else(|| "it does not answer".to_owned(), |ip| ip.to_string());
+                let text = view.robot.map_or_else(|| "not answering".to_owned(), |ip| ip.to_string());
                 show.news("robot", &text, screen);
             }
             for problem in view.problems.iter().filter(|problem| problem.severity > Severity::Note) {
-                show.ticker.tell(problem.severity.name(), &problem.to_string());
+                show.ticker.event(problem.severity.name(), &problem.to_string());
             }
             if show.ticker.is_due() {
                 show.line(&render::ProxyLine::of("status", &view, show.recording()), screen);
@@ -82,23 +82,25 @@ impl Proxy {
         let outcome =
             show.finish(before.elapsed, |recording| render::ProxyLine::of("done", &before, recording), screen)?;
         for (to, way) in [("the robot", &before.to_robot), ("the station", &before.to_station)] {
-            screen.notes.note("passed on", format!("to {to}: {}", summary(way)));
+            screen.notes.note("forwarded", format!("to {to}: {}", summary(way)));
         }
         if before.unrecorded > 0 {
-            screen.notes.note("warning", format!("{} were not recorded, for want of time", count(before.unrecorded)));
+            screen.notes.note(
+                "warning",
+                format!("{} datagrams were not recorded because the recorder was too slow", count(before.unrecorded)),
+            );
             return Ok(outcome.max(Outcome::Damage));
         }
         Ok(outcome)
     }
 }
 
-/// What went one way.
+/// Summary of one direction.
 fn summary(way: &Way) -> String {
-    let failed =
-        if way.failed > 0 { format!(", {} not taken by the system", count(way.failed)) } else { String::new() };
+    let failed = if way.failed > 0 { format!(", {} refused by the system", count(way.failed)) } else { String::new() };
     let delay = way.delay;
     format!(
-        "{}{failed}; each was here for {} (p50), {} (p99), {} at most; {} by TCP",
+        "{}{failed}; delay p50 {}, p99 {}, max {}; {} over TCP",
         counted(way.datagrams, "datagram"),
         us(delay.p50_ns),
         us(delay.p99_ns),
@@ -111,7 +113,7 @@ fn us(ns: u64) -> String {
     format!("{} µs", ns / 1000)
 }
 
-/// How it goes, in one line.
+/// The status line.
 fn status(view: &ProxyView) -> String {
     let ns = |elapsed: Duration| i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX);
     let mut parts = vec![duration(ns(view.elapsed))];

@@ -16,14 +16,14 @@ use crate::human::{count, duration};
 use crate::render::ds as render;
 use crate::screen::Screen;
 
-/// Be a robot: a simulated roboRIO that any Driver Station can connect to
+/// Simulate a roboRIO that any Driver Station can connect to
 ///
-/// Answers control packets as a roboRIO does, disables itself 125 ms after the last one, and prints what the station asks
-/// for; with -v also how the joysticks move. It is found at 127.0.0.1 unless --bind says otherwise, by one station at a
-/// time. Nothing moves.
+/// Answers control packets like a roboRIO, disables itself 125 ms after the last one, and prints the requested state; with
+/// -v also joystick changes. Listens on 127.0.0.1 unless --bind is given, and accepts one Driver Station at a time. Nothing
+/// moves.
 ///
-/// A script makes it have trouble. A line is a time, a command and what it needs; the time is in seconds or has a unit, and
-/// counts from the first packet of a station:
+/// A script simulates faults. Each line is a time, a command and its arguments. Times are in seconds unless they have a
+/// unit, and count from the first packet of a Driver Station:
 ///
 /// 0 battery 12.6 · 5 battery 9.5 over 2s · 6 brownout on · 7 cpu 40 20 · 8 print hello · 9 error 1 "details" · 10 silence 2s ·
 /// 12 code off · 13 loss 0.2 · 14 delay 30ms jitter 10ms · 20 end
@@ -34,25 +34,25 @@ Examples:
   logpose ds robot --bind 127.0.0.2 --battery 11.8 --duration 1m -o robot.wpilog
   logpose ds robot --script trouble.txt --json")]
 pub(super) struct Robot {
-    /// The address of this machine at which it is found; 0.0.0.0 for every network
+    /// Address to listen on; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP", default_value_t = IpAddr::from(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// What happens to it when
+    /// Script of faults
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// The voltage of its battery
+    /// Battery voltage
     #[arg(long, value_name = "VOLTS", default_value_t = 12.5)]
     battery: f64,
-    /// It has no program running
+    /// Report that no robot code is running
     #[arg(long)]
     no_code: bool,
-    /// It stays enabled when the station falls silent
+    /// Stay enabled when the Driver Station stops sending
     #[arg(long)]
     no_watchdog: bool,
-    /// Tell the Driver Station of this machine that a simulator is here, as WPILib's simulator does
+    /// Announce a simulator to the Driver Station on this computer, as WPILib's simulator does
     #[arg(long)]
     beacon: bool,
-    /// Its ports: control packets, their answers, TCP; others than usual where another simulator has those
+    /// Ports: control packets, answers, TCP; change them if another simulator uses the usual ones
     #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
     ports: Option<Ports>,
     #[command(flatten)]
@@ -74,9 +74,9 @@ impl Robot {
         let runner = RobotRunner::new(live.clock(), setup).map_err(complain)?;
         let show = self.running.start(live.clock(), screen)?;
         let address = format!("ds://{}", runner.address());
-        show.started("robot", &address, &format!("{address} waits for a Driver Station"), screen);
+        show.started("robot", &address, &format!("waiting for a Driver Station at {address}"), screen);
         if !self.bind.is_loopback() {
-            show.ticker.tell("exposed", "whoever reaches this address can be its station; nothing moves");
+            show.ticker.event("exposed", "anyone who can reach this address can control the simulated robot");
         }
         let handle = runner.handle();
         let verbose = screen.notes.verbose;
@@ -85,7 +85,7 @@ impl Robot {
         live.listen(vec![runner.into_source()], Join::single(), &show.outputs(), &mut |progress| {
             elapsed = progress.elapsed;
             let view = handle.view();
-            tell(&before, &view, verbose, &show);
+            report_changes(&before, &view, verbose, &show);
             let line = |event| render::RobotLine::of(event, elapsed.as_secs_f64(), &view, show.recording());
             if asked(&before) != asked(&view) {
                 show.line(&line("control"), screen);
@@ -102,37 +102,37 @@ impl Robot {
     }
 }
 
-/// What a station asks for.
+/// The state requested by the station.
 fn asked(view: &RobotView) -> impl PartialEq {
     let RobotView { connected, enabled, mode, estop, station, match_info, game_data, .. } = view.clone();
     (connected, enabled, mode, estop, station, match_info, game_data)
 }
 
-/// Tells what is new.
-fn tell(before: &RobotView, view: &RobotView, verbose: bool, show: &Show) {
+/// Reports changes.
+fn report_changes(before: &RobotView, view: &RobotView, verbose: bool, show: &Show) {
     if view.connected != before.connected {
-        let text = if view.connected { "a station is there" } else { "the station is silent" };
-        show.ticker.tell("station", text);
+        let text = if view.connected { "station connected" } else { "station stopped sending" };
+        show.ticker.event("station", text);
     }
     let state = |view: &RobotView| (view.enabled, view.mode, view.estop, view.station);
     if view.connected && (state(before) != state(view) || !before.connected) {
         let station = view.station.map(|station| format!(", {station}")).unwrap_or_default();
-        let stopped = if view.estop { ", stopped for an emergency" } else { "" };
-        show.ticker.tell("control", &format!("{} {}{station}{stopped}", word(view), view.mode));
+        let stopped = if view.estop { ", emergency stop" } else { "" };
+        show.ticker.event("control", &format!("{} {}{station}{stopped}", word(view), view.mode));
     }
     if view.comms_faults != before.comms_faults {
-        show.ticker.tell("watchdog", "no packet for 125 ms: it has disabled itself");
+        show.ticker.event("watchdog", "no packet for 125 ms: disabled");
     }
     if let Some(Match { event, kind, number, replay }) =
         view.match_info.as_ref().filter(|_| view.match_info != before.match_info)
     {
         let replay = if *replay > 0 { format!(", replay {replay}") } else { String::new() };
-        show.ticker.tell("match", &format!("{event} {kind} {number}{replay}"));
+        show.ticker.event("match", &format!("{event} {kind} {number}{replay}"));
     }
     if let Some(data) =
         view.game_data.as_ref().filter(|data| before.game_data.as_ref() != Some(*data) && !data.is_empty())
     {
-        show.ticker.tell("game data", data);
+        show.ticker.event("game data", data);
     }
     if !verbose {
         return;
@@ -144,7 +144,7 @@ fn tell(before: &RobotView, view: &RobotView, verbose: bool, show: &Show) {
         let down = down.collect::<Vec<_>>().join(",");
         let povs: Vec<String> = stick.povs.iter().map(ToString::to_string).collect();
         let text = format!("{port}: axes {}; buttons {down}; povs {}", axes.join(" "), povs.join(" "));
-        show.ticker.tell("joystick", &text);
+        show.ticker.event("joystick", &text);
     }
 }
 
@@ -152,7 +152,7 @@ fn word(view: &RobotView) -> &'static str {
     if view.enabled { "enabled" } else { "disabled" }
 }
 
-/// How it is, in one line.
+/// The status line.
 fn status(view: &RobotView, elapsed: Duration) -> String {
     let mut parts = vec![duration(i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX))];
     if view.connected {

@@ -1,4 +1,4 @@
-//! What `ds robot`, `ds station` and `ds proxy` share.
+//! Shared by `ds robot`, `ds station` and `ds proxy`.
 
 use std::fs;
 use std::io::Write;
@@ -20,26 +20,26 @@ use crate::interrupt;
 use crate::render::ds as render;
 use crate::screen::Screen;
 
-/// How long it runs, and where what goes on is kept.
+/// Duration and recording options.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Running {
-    /// Record what both sides say; .wpilog, .rlog, .mcap, .csv or .ndjson
+    /// Record both directions to a file: .wpilog, .rlog, .mcap, .csv or .ndjson
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace the file if it exists
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
-    /// End recording when less than this is free on the disk
+    /// Stop recording when less disk space than this is free
     #[arg(long, value_name = "SIZE", default_value = "200MB", hide_default_value = true)]
     keep_free: String,
-    /// End after so long
+    /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
     form: Form,
 }
 
-/// The recording and the status line of something that runs.
+/// The recording and status line of a running command.
 pub(super) struct Show {
     pub(super) ticker: Ticker,
     file: Option<Recorded>,
@@ -47,7 +47,7 @@ pub(super) struct Show {
 }
 
 impl Running {
-    /// Begins the recording, if one is wanted.
+    /// Starts the recording, if requested.
     pub(super) fn start(&self, clock: Clock, screen: &Screen) -> Result<Show> {
         let limit = self.duration.as_deref().map(parse_duration).transpose()?;
         let file = match &self.output {
@@ -73,38 +73,38 @@ impl Show {
         self.file.iter().map(|file| &file.thread).collect()
     }
 
-    /// Says where it runs.
+    /// Reports the address.
     pub(super) fn started(&self, word: &str, address: &str, text: &str, screen: &mut Screen) {
-        self.ticker.tell(word, text);
+        self.ticker.event(word, text);
         self.line(&render::Started { event: "started", address }, screen);
     }
 
-    /// Tells something that happened.
+    /// Reports an event.
     pub(super) fn news(&self, word: &str, text: &str, screen: &mut Screen) {
-        self.ticker.tell(word, text);
+        self.ticker.event(word, text);
         self.line(&render::News { event: "news", text }, screen);
     }
 
-    /// Prints a line of JSON, where that is wanted.
+    /// Prints a line of JSON, if requested.
     pub(super) fn line<T: serde::Serialize>(&self, line: &T, screen: &mut Screen) {
         if self.ticker.json {
-            // If nobody reads it, it goes on all the same.
+            // A closed pipe does not stop the command.
             let _ = screen.out.json_line(line).and_then(|()| screen.out.flush());
         }
     }
 
-    /// How the recording stands.
+    /// The state of the recording.
     pub(super) fn recording(&self) -> Option<render::Recording> {
         self.file.as_ref().map(|file| render::Recording::of(&file.watch.stats(), file.thread.dropped()))
     }
 
-    /// Whether it is to end: Ctrl-C was pressed, the time is over, or the recording takes no more.
+    /// Whether to stop: Ctrl-C was pressed, the time is over, or the recording failed.
     pub(super) fn is_over(&self, elapsed: Duration) -> bool {
         let late = self.limit.is_some_and(|limit| elapsed.as_nanos() >= u128::from(limit.unsigned_abs()));
         late || interrupt::is_raised() || self.file.as_ref().is_some_and(|file| file.thread.is_done())
     }
 
-    /// Closes the recording and prints the last line of JSON. How the command ends.
+    /// Closes the recording, prints the last line of JSON and returns the outcome.
     pub(super) fn finish<T: serde::Serialize>(
         self,
         elapsed: Duration,
@@ -125,27 +125,27 @@ impl Show {
     }
 }
 
-/// Where a robot is: a team's number, an address or a name, perhaps with a port behind a colon.
+/// A robot: team number, address or host name, optionally with a port.
 pub(super) fn robot(text: &str) -> Result<(Host, Ports)> {
     let address = Address::parse(&format!("ds://{text}")).map_err(|error| Complaint::usage(error.to_string()))?;
     let (host, datagrams) = address.network().map_or((Host::Unsaid, 0), |(host, port)| (host.clone(), port));
     Ok((host, Ports { datagrams, ..Ports::default() }))
 }
 
-/// Three ports: of control packets, of their answers, and of TCP.
+/// Three ports: control packets, answers and TCP.
 pub(super) fn ports(text: &str) -> Result<Ports, String> {
     let numbers: Result<Vec<u16>, _> = text.split(',').map(|port| port.trim().parse::<u16>()).collect();
     match numbers.as_deref() {
         Ok([datagrams, answers, stream]) => Ok(Ports { datagrams: *datagrams, answers: *answers, stream: *stream }),
-        _ => Err("three ports are wanted: control packets, their answers, TCP; usually 1110,1150,1740".to_owned()),
+        _ => Err("expected three ports (control packets, answers, TCP), such as 1110,1150,1740".to_owned()),
     }
 }
 
 /// Reads a script.
 pub(super) fn script(path: &Path, role: Role) -> Result<Script> {
     let text = fs::read(path).with_context(|| path.display().to_string())?;
-    let text =
-        String::from_utf8(text).map_err(|_| Complaint::usage(format!("{}: a script is a text", path.display())))?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Complaint::usage(format!("{}: the script is not UTF-8 text", path.display())))?;
     let script = Script::parse(&text, role);
     Ok(script.map_err(|error| Complaint::usage(format!("{}: {error}", path.display())))?)
 }
@@ -153,9 +153,8 @@ pub(super) fn script(path: &Path, role: Role) -> Result<Script> {
 pub(super) fn complain(error: DsError) -> Complaint {
     match error {
         DsError::Field(_) | DsError::Itself(_) => Complaint::usage(error.to_string()),
-        DsError::Taken { .. } => {
-            Complaint::failed("bind", error.to_string()).help("end it, or use another address of this machine")
-        }
+        DsError::Taken { .. } => Complaint::failed("bind", error.to_string())
+            .help("stop the other program, or use another address of this computer"),
         error => Complaint::failed("bind", error.to_string()),
     }
 }

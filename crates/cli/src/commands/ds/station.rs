@@ -26,31 +26,31 @@ use crate::progress::Bar;
 use crate::render::ds as render;
 use crate::screen::Screen;
 
-/// Be the Driver Station of a robot or of a simulator
+/// Act as the Driver Station of a robot or simulator
 ///
-/// Sends a control packet every 20 ms and shows what the robot answers. Nothing enables the robot unless --enable is given,
-/// and then only --enable-after, a script or the key e does. Whatever ends the program, the robot is told before that it is
-/// disabled. It never plays the part of a field system, and never talks to one.
+/// Sends a control packet every 20 ms and shows the robot's answers. The robot is never enabled without --enable, and with
+/// it only by --enable-after, a script or the key e. logpose always disables the robot before it exits. It never acts as a
+/// field management system and never connects to one.
 ///
-/// A script says what happens when. A line is a time, a command and what it needs; the time is in seconds or has a unit, and
-/// counts from the first answer of the robot:
+/// Each line of a script is a time, a command and its arguments. Times are in seconds unless they have a unit, and count
+/// from the first answer of the robot:
 ///
 /// 0 mode auto · 1 enable · 1.5 joystick 0 axes 0.5 -1 buttons 1,3 pov 90 · 16 disable · 17 match qualification 12 TXPAS ·
 /// 18 gamedata LRL · 19 estop · 20 end
 ///
-/// On a terminal: e enables, d or Enter disables, space stops for an emergency (only a reboot of the robot ends that), a, t
-/// and s choose autonomous, teleop and test, q ends.
+/// Keys in a terminal: e enables, d or Enter disables, space triggers an emergency stop (only a reboot of the robot clears
+/// it), a, t and s select autonomous, teleop and test, q quits.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose ds station                                    a simulator on this machine, disabled
+  logpose ds station                                    a simulator on localhost, kept disabled
   logpose ds station --robot 254 -o pit.wpilog
   logpose ds station --robot 10.2.54.2 --enable --mode teleop
   logpose ds station --enable --enable-after 1s --mode auto --duration 16s
   logpose ds station --match 'qualification 12' --event TXPAS --game-data LRL --alliance blue2
   logpose ds station --enable --script match.txt --joysticks demo/demo_q12.rlog --json")]
 pub(super) struct Station {
-    /// Where the robot is: a team's number, an address or a name; this machine if nothing is said
+    /// Robot: team number, address or host name [default: localhost]
     #[arg(
         long,
         visible_alias = "team",
@@ -59,37 +59,37 @@ pub(super) struct Station {
         hide_default_value = true
     )]
     robot: String,
-    /// Permit enabling the robot
+    /// Allow enabling the robot
     #[arg(long)]
     enable: bool,
-    /// Enable it so long after its first answer
+    /// Enable the robot this long after its first answer
     #[arg(long, value_name = "DURATION", requires = "enable")]
     enable_after: Option<String>,
-    /// The mode to begin with
+    /// Initial mode
     #[arg(long, value_name = "MODE", value_enum)]
     mode: Option<Mode>,
-    /// What happens when; repeatable
+    /// Script of commands; repeatable
     #[arg(long, value_name = "FILE")]
     script: Vec<PathBuf>,
-    /// Move the joysticks as in this log, of logpose, WPILib or AdvantageKit; with --enable from the moment of enabling
+    /// Replay the joysticks of this logpose, WPILib or AdvantageKit log; with --enable, starting when the robot is enabled
     #[arg(long, value_name = "FILE")]
     joysticks: Option<PathBuf>,
-    /// Which match the robot is told: `practice 1`, `qualification 12`, `elimination 3`
+    /// Match to send: `practice 1`, `qualification 12`, `elimination 3`
     #[arg(long = "match", value_name = "MATCH")]
     match_info: Option<String>,
-    /// Which event the robot is told
+    /// Event name to send
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// Which game data the robot is told
+    /// Game data to send
     #[arg(long, value_name = "TEXT")]
     game_data: Option<String>,
-    /// Where it stands: red1 to blue3
+    /// Alliance station: red1 to blue3
     #[arg(long, value_name = "STATION", default_value = "red1", hide_default_value = true)]
     alliance: String,
-    /// The address of this machine to use, if not the one that comes by itself
+    /// Local address to use [default: chosen by the system]
     #[arg(long, value_name = "IP")]
     bind: Option<IpAddr>,
-    /// The robot's ports, if not the usual ones: control packets, their answers, TCP
+    /// Ports of the robot if not the usual ones: control packets, answers, TCP
     #[arg(long, value_name = "UDP,UDP,TCP", value_parser = ports)]
     ports: Option<Ports>,
     #[command(flatten)]
@@ -98,12 +98,12 @@ pub(super) struct Station {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Mode {
-    /// The program drives
+    /// Autonomous
     #[value(alias = "autonomous")]
     Auto,
-    /// People drive
+    /// Teleoperated
     Teleop,
-    /// The program tests itself
+    /// Test
     Test,
 }
 
@@ -122,11 +122,11 @@ impl Station {
         }
         let show = self.running.start(live.clock(), screen)?;
         let address = format!("ds://{}", self.robot);
-        let may = if self.enable { "it may be enabled" } else { "it stays disabled" };
+        let may = if self.enable { "enabling is allowed" } else { "the robot stays disabled" };
         show.started("robot", &address, &format!("{places}, port {}; {may}", ports.datagrams), screen);
         let at_keyboard = show.ticker.is_drawn() && io::stdin().is_terminal();
         if at_keyboard {
-            show.ticker.tell("keys", KEYS);
+            show.ticker.event("keys", KEYS);
         }
         let keys = Keys::new(at_keyboard);
         let guard = Guard::start(&handle)?;
@@ -141,7 +141,7 @@ impl Station {
             }
             state.look(elapsed, &link, &show, screen);
             for problem in progress.problems.iter().filter(|problem| problem.severity > logpose::core::Severity::Note) {
-                show.ticker.tell(problem.severity.name(), &problem.to_string());
+                show.ticker.event(problem.severity.name(), &problem.to_string());
             }
             let over = state.quit || state.handle.is_over() || show.is_over(elapsed);
             if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -152,7 +152,7 @@ impl Station {
         if state.heard.is_none() {
             let why = link.trouble.map(|trouble| format!(" ({trouble})")).unwrap_or_default();
             return Err(Complaint::failed("no-robot", format!("no robot answered at {places}{why}"))
-                .help("is the robot on, and are you on its network?")
+                .help("check that the robot is on and that you are on its network")
                 .into());
         }
         Ok(outcome)
@@ -168,14 +168,14 @@ impl Station {
         let options = StationOptions { station, may_enable: self.enable, timezone: timezone() };
         let scripts: Vec<Script> = self.script.iter().map(|path| script(path, Role::Station)).collect::<Result<_>>()?;
         if let Some((path, _)) = self.script.iter().zip(&scripts).find(|(_, script)| script.enables() && !self.enable) {
-            let message = format!("{} enables the robot, which only --enable permits", path.display());
-            return Err(Complaint::usage(message).help("add --enable if everybody stands clear of the robot").into());
+            let message = format!("{} enables the robot, which needs --enable", path.display());
+            return Err(Complaint::usage(message).help("add --enable when everyone is clear of the robot").into());
         }
         let moves = self.joysticks.as_deref().map(|path| moves(path, screen)).transpose()?.unwrap_or_default();
         Ok(StationSetup { robot: host, ports, bind: self.bind, options, scripts, moves })
     }
 
-    /// What is told in the beginning.
+    /// The initial settings of the station.
     fn commands(&self) -> Result<Vec<Command>> {
         let mut commands = Vec::new();
         commands.extend(self.mode.map(|mode| {
@@ -201,33 +201,34 @@ fn match_info(text: &str) -> Result<Match> {
     let number = words.next().map_or(Some(0), |word| word.parse().ok());
     match (kind, number, words.next()) {
         (Some(kind), Some(number), None) => Ok(Match { kind, number, ..Match::default() }),
-        _ => Err(Complaint::usage(format!("--match {text:?} makes no sense"))
-            .help("say what kind and which: `practice 1`, `qualification 12`, `elimination 3`")
+        _ => Err(Complaint::usage(format!("invalid value for --match: {text:?}"))
+            .help("use a match type and number: `practice 1`, `qualification 12`, `elimination 3`")
             .into()),
     }
 }
 
-/// The name of the time zone that the robot is told.
+/// The time zone name sent to the robot.
 fn timezone() -> String {
     std::env::var("TZ").ok().filter(|zone| !zone.is_empty() && zone.len() < 64).unwrap_or_else(|| "UTC".to_owned())
 }
 
-/// How joysticks moved in a log.
+/// Reads joystick samples from a log.
 fn moves(path: &Path, screen: &Screen) -> Result<Vec<Move>> {
     let log = Log::open(path, &OpenOptions::default(), &Bar::new(screen.notes.quiet))?;
     let moves = joystick_moves(&log)?;
     if moves.is_empty() {
-        let message = format!("{}: no joystick moves in it", path.display());
-        let help = "there are none of the channels /ds/joystick/0/axes, DS:joystick0/axes or /DriverStation/Joystick0/AxisValues";
+        let message = format!("{}: the log has no joystick data", path.display());
+        let help =
+            "expected channels such as /ds/joystick/0/axes, DS:joystick0/axes or /DriverStation/Joystick0/AxisValues";
         return Err(Complaint::failed("no-joysticks", message).help(help).into());
     }
     Ok(moves)
 }
 
-/// Disables the robot when nobody looks after its station: what it prints is not read, and so it stands still.
+/// Disables the robot if the main loop stalls, for example because nobody reads its output.
 struct Guard {
     start: Instant,
-    /// Milliseconds after the start at which somebody looked last.
+    /// Milliseconds from the start to the last sign of life.
     looked: Arc<AtomicU64>,
 }
 
@@ -239,7 +240,7 @@ impl Guard {
             while let Some(looked) = life.upgrade() {
                 let looked = start + Duration::from_millis(looked.load(Ordering::Relaxed));
                 if (looked.elapsed() > UNATTENDED || interrupt::is_raised()) && handle.view().enabled {
-                    // It can always be disabled.
+                    // Disabling is always allowed.
                     let _ = handle.command(Command::Disable);
                 }
                 thread::sleep(Duration::from_millis(20));
@@ -255,23 +256,23 @@ impl Guard {
     }
 }
 
-/// After so long without a look a station is not looked after.
+/// The main loop counts as stalled after this time.
 const UNATTENDED: Duration = Duration::from_secs(1);
 
-/// A station that runs.
+/// A running station.
 struct State {
     handle: StationHandle,
-    /// Nanoseconds after the first answer at which it enables.
+    /// When to enable, in nanoseconds after the first answer.
     after: Option<i64>,
     /// When the robot first answered.
     heard: Option<Duration>,
     quit: bool,
-    /// What was last said of the connection.
+    /// The last reported state of the connection.
     connected: Option<String>,
 }
 
 impl State {
-    /// Does what a key means.
+    /// Handles a key.
     fn press(&mut self, code: KeyCode, modifiers: KeyModifiers, show: &Show, screen: &mut Screen) {
         let command = match code {
             KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => return self.quit = true,
@@ -293,7 +294,7 @@ impl State {
         }
     }
 
-    /// Tells what is new, and enables if its time has come.
+    /// Reports changes, and enables the robot when it is time.
     fn look(&mut self, elapsed: Duration, link: &LinkFigures, show: &Show, screen: &mut Screen) {
         while let Some(news) = self.handle.poll_news() {
             show.news("station", &news.to_string(), screen);
@@ -304,7 +305,7 @@ impl State {
         }
         let connected = match (&link.peer, &link.trouble) {
             (Some(peer), _) => Some(("connected", format!("to {peer}"))),
-            (None, Some(trouble)) => Some(("waiting", format!("{trouble}; trying again"))),
+            (None, Some(trouble)) => Some(("waiting", format!("{trouble}; retrying"))),
             (None, None) => None,
         };
         if let Some((word, text)) = connected
@@ -338,7 +339,7 @@ fn line<'a>(
     render::StationLine::of(event, elapsed.as_secs_f64(), view, ends, recording)
 }
 
-/// How it goes, in one line.
+/// The status line.
 fn status(view: &StationView, elapsed: Duration) -> String {
     let asked = match (view.estop, view.enabled) {
         (true, _) => "EMERGENCY STOP",
@@ -353,7 +354,7 @@ fn status(view: &StationView, elapsed: Duration) -> String {
     match &view.robot {
         None => parts.push("no robot".to_owned()),
         Some(robot) => {
-            let code = if robot.code { "" } else { ", no program" };
+            let code = if robot.code { "" } else { ", no robot code" };
             let brownout = if robot.brownout { ", brownout" } else { "" };
             parts.push(format!("robot {}{code}{brownout}", if robot.enabled { "enabled" } else { "disabled" }));
             parts.extend(robot.battery.map(|volts| format!("{volts:.2} V")));
@@ -367,5 +368,5 @@ fn status(view: &StationView, elapsed: Duration) -> String {
     parts.join(" · ")
 }
 
-/// What is said when keys are read.
-const KEYS: &str = "e enables, d or Enter disables, space stops for an emergency, a t s choose the mode, q ends";
+/// Shown when key input is active.
+const KEYS: &str = "e enables, d or Enter disables, space is emergency stop, a t s select the mode, q quits";

@@ -1,4 +1,4 @@
-//! What a board recorded.
+//! Refloat facts in `info`.
 
 use anyhow::Result;
 use logpose::Log;
@@ -11,12 +11,12 @@ use crate::human::{clean, counted, hertz, typed};
 use crate::render::Double;
 use crate::screen::{Out, WARNING};
 
-/// Why the board of a log stopped; `None` for logs of anything else.
+/// Why the board in a log stopped; `None` for other logs.
 fn explained(log: &Log) -> Option<Explanation> {
     is_explainable(log).then(|| explain(log, &Options::default()).ok())?
 }
 
-/// What `details` has of it.
+/// The part of `details` about the board.
 pub(super) fn as_json(log: &Log) -> Option<Value> {
     let Explanation { verdict, stop, seen, .. } = explained(log)?;
     Some(json!({
@@ -35,7 +35,7 @@ pub(super) fn print(log: &Log, out: &mut Out) -> Result<()> {
     let Some(explanation) = explained(log) else { return Ok(()) };
     let summary = out.paint(verdict_style(&explanation), &explanation.verdict.summary).to_string();
     row(out, "stopped", &format!("{summary} ({})", explanation.verdict.certainty.name()))?;
-    row(out, "", &format!("`logpose refloat explain {}` tells the whole story", typed(&log.path)))
+    row(out, "", &format!("run `logpose refloat explain {}` for the details", typed(&log.path)))
 }
 
 fn print_recording(log: &Log, out: &mut Out) -> Result<()> {
@@ -60,16 +60,17 @@ fn print_recording(log: &Log, out: &mut Out) -> Result<()> {
     let (recorded, held) = (number("recorded_samples"), number("held_samples"));
     let range = log.index.channels.iter().find(|c| c.channel.name == RUNNING && c.samples > 1);
     let rate = range.and_then(|c| crate::human::rate(c.samples, c.last.since(c.first)));
-    let rate = rate.map_or(String::new(), |rate| format!(", {} a second", hertz(rate)));
+    let rate = rate.map_or(String::new(), |rate| format!(", {} per second", hertz(rate)));
     let of_each = match number("decimation") {
         0 => String::new(),
-        1 => ", every pass of the loop".to_owned(),
-        n => format!(", every {n}th pass of the loop"),
+        1 => ", every step of the control loop".to_owned(),
+        n => format!(", every {n}th step of the control loop"),
     };
     let whole = if log.index.fact("complete") == Some("true") {
         "complete".to_owned()
     } else {
-        let text = format!("partial, {held} of {recorded}: `logpose refloat fetch -o {}` goes on", typed(&log.path));
+        let text =
+            format!("partial, {held} of {recorded}: run `logpose refloat fetch -o {}` to continue", typed(&log.path));
         out.paint(WARNING, text).to_string()
     };
     row(out, "recording", &format!("{}{rate}{of_each}; {whole}", counted(held, "sample")))

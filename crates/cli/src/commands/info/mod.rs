@@ -19,10 +19,10 @@ use crate::render::{self, Int, carla};
 use crate::screen::{BAD, GOOD, HEAD, Out, STRONG, Screen, WARNING};
 use crate::table::{Align, Table};
 
-/// Show what is in a log, on one screen
+/// Show a summary of a log
 ///
-/// Dialect, writer, size, time range, match, robot modes, battery, map and actors of a recording, why a board stopped,
-/// largest channels and damage. `logpose FILE` means the same. Exits with 3 if the log is damaged.
+/// Shows dialect, writer, size, time range, match, robot modes, battery, largest channels and damage; map and actors of a
+/// CARLA recording; why a Refloat board stopped. `logpose FILE` does the same. Exits with 3 if the log is damaged.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -169,7 +169,7 @@ fn print_times(log: &Log, out: &mut Out) -> Result<()> {
         &format!("{} s to {} s ({})", about_time(first.nanos()), about_time(last.nanos()), duration(last.since(first))),
     )?;
     if log.index.range() != Some((first, last)) {
-        row(out, "", "some channels are stamped by another clock and not counted here")?;
+        row(out, "", "excluding channels with timestamps from another clock")?;
     }
     if let Some(epoch) = log.epoch_ns() {
         let (from, to) = (wall(first.plus(epoch)), wall(last.plus(epoch)));
@@ -191,7 +191,7 @@ pub(super) fn wall(time: Time) -> Option<jiff::civil::DateTime> {
     Some(stamp.to_zoned(jiff::tz::TimeZone::UTC).datetime())
 }
 
-/// What the CARLA recording says that a log is or was made of.
+/// Facts about the CARLA recording that the log is or was converted from.
 fn with_recording<T>(log: &Log, with: impl FnOnce(&Summary<'_>) -> T) -> Option<T> {
     let recorded = recorded(log).ok().flatten()?;
     let frames = recorded.frames().ok()?;
@@ -199,7 +199,7 @@ fn with_recording<T>(log: &Log, with: impl FnOnce(&Summary<'_>) -> T) -> Option<
 }
 
 fn print_recording(summary: &Summary<'_>, out: &mut Out) -> Result<()> {
-    let fps = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} a second"));
+    let fps = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} frames/s"));
     let map = String::from_utf8_lossy(summary.map);
     row(out, "recording", &format!("{}, {}{fps}", clean(&map), counted(summary.frames as u64, "frame")))?;
     row(out, "", &format!("by CARLA {}: {}", summary.guess.version, summary.guess.reasons.join("; ")))?;
@@ -236,7 +236,7 @@ fn print_largest(log: &Log, out: &mut Out) -> Result<()> {
     Ok(table.print("    ", out)?)
 }
 
-/// What is wrong, by kind, the worst first, and what to do about it.
+/// Prints problems by kind, worst first, and what to do about them.
 fn print_problems(log: &Log, verbose: bool, out: &mut Out) -> Result<()> {
     let mut kinds: Vec<_> = log.problems.kinds().to_vec();
     if !verbose {
@@ -265,7 +265,11 @@ fn print_problems(log: &Log, verbose: bool, out: &mut Out) -> Result<()> {
     }
     if kinds.iter().any(|(_, severity, _)| *severity == Severity::Damage) {
         let path = typed(&log.path);
-        row(out, "", &format!("`logpose doctor {path}` tells more, `logpose recover {path}` saves what can be saved"))?;
+        row(
+            out,
+            "",
+            &format!("run `logpose doctor {path}` for details, `logpose recover {path}` for a repaired copy"),
+        )?;
     }
     Ok(())
 }
@@ -283,7 +287,7 @@ fn largest(log: &Log) -> Vec<&ChannelIndex> {
     channels
 }
 
-/// The names of the schemas that the log brings along.
+/// The names of the schemas in the log.
 fn schemas(log: &Log) -> Vec<String> {
     let mut names: Vec<_> =
         log.index.channels.iter().filter_map(|c| super::list::schema_name(&c.channel)).map(str::to_owned).collect();
@@ -292,7 +296,7 @@ fn schemas(log: &Log) -> Vec<String> {
     names
 }
 
-/// The width of the words on the left.
+/// Width of the labels.
 const LABEL: usize = 12;
 const LARGEST: usize = 5;
 const SHOWN_PER_KIND: usize = 3;

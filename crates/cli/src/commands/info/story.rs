@@ -1,4 +1,4 @@
-//! What happened in a match.
+//! FRC facts in `info`: match, modes, battery, link and disables.
 
 use anyhow::Result;
 use logpose::core::Time;
@@ -10,7 +10,7 @@ use crate::human::{about_time, clean, clip, count, counted, duration, share};
 use crate::render::{Double, Int};
 use crate::screen::{BAD, GOOD, HEAD, Out, WARNING};
 
-/// What `details` has of it.
+/// The part of `details` about the match.
 pub(super) fn as_json(facts: &Facts) -> Map<String, Value> {
     let modes: Vec<_> = facts
         .modes
@@ -102,7 +102,7 @@ fn print_match(facts: &Facts, out: &mut Out) -> Result<()> {
     row(out, "match", &format!("{}{number}{event}{station}{data}", played.kind.name()))
 }
 
-/// A bar of the modes over time and, below it, the stretches in which the robot was enabled.
+/// A bar of modes over time and, below it, the intervals in which the robot was enabled.
 fn print_modes(modes: &[ModeSpan], out: &mut Out) -> Result<()> {
     let (Some(first), Some(last)) = (modes.first(), modes.last()) else { return Ok(()) };
     let enabled: Vec<&ModeSpan> = modes.iter().filter(|span| span.mode.is_enabled()).collect();
@@ -135,8 +135,7 @@ fn print_modes(modes: &[ModeSpan], out: &mut Out) -> Result<()> {
     row(out, "", &sums.collect::<Vec<_>>().join(", "))
 }
 
-/// Each character is the mode that the robot was in for most of its share of the time; short moments of being
-/// enabled are never lost.
+/// Each character shows the mode that took most of its time slice; a short enabled interval always shows.
 fn timeline(modes: &[ModeSpan], start: Time, end: Time, width: usize) -> String {
     let total = i128::from(end.since(start)).max(1);
     let cell = |time: Time| usize::try_from(i128::from(time.since(start)) * width as i128 / total).unwrap_or(0);
@@ -172,11 +171,11 @@ fn mode_style(letter: char) -> anstyle::Style {
 fn print_battery(facts: &Facts, out: &mut Out) -> Result<()> {
     let mut words = Vec::new();
     if let Some(battery) = &facts.battery {
-        words.push(format!("lowest {:.2} V at {} s", battery.lowest, about_time(battery.at.nanos())));
+        words.push(format!("min {:.2} V at {} s", battery.lowest, about_time(battery.at.nanos())));
     }
     if !facts.low_battery.is_empty() {
         let total = facts.low_battery.iter().fold(0i64, |sum, (start, end)| sum.saturating_add(end.since(*start)));
-        words.push(format!("too low {}× for {}", facts.low_battery.len(), duration(total)));
+        words.push(format!("low {}×, {} in total", facts.low_battery.len(), duration(total)));
     }
     if let Some((first, _)) = facts.brownouts.first() {
         let longest = facts.brownouts.iter().map(|(start, end)| end.since(*start)).max().unwrap_or(0);
@@ -196,13 +195,13 @@ fn print_link(link: &LinkFacts, out: &mut Out) -> Result<()> {
     if let Some(trip) = link.trip_time {
         let ms = |seconds: f64| format!("{:.1} ms", seconds * 1e3);
         let (p50, p95, p99, max) = (ms(trip.p50), ms(trip.p95), ms(trip.p99), ms(trip.max));
-        lines.push(format!("trip time {p50}; 95 of 100 within {p95}, 99 within {p99}, at most {max}"));
+        lines.push(format!("trip time p50 {p50}, p95 {p95}, p99 {p99}, max {max}"));
     }
     let mut load = Vec::new();
-    load.extend(link.cpu.map(|peak| format!("CPU up to {:.0} % at {} s", peak.value * 100.0, at(peak.at))));
+    load.extend(link.cpu.map(|peak| format!("CPU max {:.0} % at {} s", peak.value * 100.0, at(peak.at))));
     // Some robots send percent.
     let percent = |value: f64| if value > 1.0 { value } else { value * 100.0 };
-    load.extend(link.can.map(|peak| format!("CAN up to {:.0} % at {} s", percent(peak.value), at(peak.at))));
+    load.extend(link.can.map(|peak| format!("CAN max {:.0} % at {} s", percent(peak.value), at(peak.at))));
     if !load.is_empty() {
         lines.push(load.join(", "));
     }
@@ -220,13 +219,13 @@ fn print_link(link: &LinkFacts, out: &mut Out) -> Result<()> {
     let faults: Vec<String> = link
         .faults
         .iter()
-        .map(|rise| format!("{} +{} from {} s on", rise.channel.trim_start_matches("/ds/"), rise.by, at(rise.first)))
+        .map(|rise| format!("{} +{} from {} s", rise.channel.trim_start_matches("/ds/"), rise.by, at(rise.first)))
         .collect();
     rows(out, "faults", &if faults.is_empty() { faults } else { vec![faults.join(", ")] })?;
     print_errors(link, out)
 }
 
-/// How much was lost: of the packets if each is known, else of what the station reckoned.
+/// Packet loss: counted from the packets if available, otherwise as reported by the Driver Station.
 fn loss(link: &LinkFacts) -> Option<String> {
     let percent = |part: f64| format!("{:.0} %", part * 100.0);
     let worst = link.worst.map_or(String::new(), |worst| {
@@ -238,7 +237,7 @@ fn loss(link: &LinkFacts) -> Option<String> {
         }
         (None, Some(loss)) if loss.max <= 0.0 => "no packets lost".to_owned(),
         (None, Some(loss)) => format!(
-            "packet loss {}; 95 of 100 within {}, 99 within {}, at most {}",
+            "packet loss p50 {}, p95 {}, p99 {}, max {}",
             percent(loss.p50),
             percent(loss.p95),
             percent(loss.p99),
@@ -249,7 +248,7 @@ fn loss(link: &LinkFacts) -> Option<String> {
     Some(mean + &worst)
 }
 
-/// The first ones with what speaks for them, and the others by reason.
+/// The first disables with their evidence, the rest summed by reason.
 fn print_disables(disables: &[Disable], out: &mut Out) -> Result<()> {
     let shown = if disables.len() > SHOWN + 1 { SHOWN } else { disables.len() };
     let (first, others) = disables.split_at_checked(shown).unwrap_or((disables, &[]));
@@ -296,12 +295,12 @@ fn and_more(of: usize) -> String {
     of.checked_sub(SHOWN).filter(|more| *more > 0).map_or(String::new(), |more| format!(" and {more} more"))
 }
 
-/// Lines of which the first is labelled.
+/// Prints lines; only the first has the label.
 fn rows(out: &mut Out, label: &str, lines: &[String]) -> Result<()> {
     lines.iter().enumerate().try_for_each(|(place, line)| row(out, if place == 0 { label } else { "" }, line))
 }
 
-/// How many of many things are told one by one.
+/// Longer lists are cut after this many items.
 const SHOWN: usize = 4;
 const FREQUENT: usize = 2;
 

@@ -1,4 +1,4 @@
-//! The keyboard, while something live goes on.
+//! Keyboard input during live commands.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use logpose_live::player::Control;
 
-/// Reads keys one by one while it lives, if that is wanted.
+/// Reads single key presses until dropped, if enabled.
 pub(in crate::commands) struct Keys {
     raw: bool,
 }
 
-/// What a key means.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::commands) enum Key {
-    /// Tell the player.
+    /// A command for the player.
     Control(Control),
-    /// Twice as fast, or half.
+    /// Multiply the speed by this.
     Faster(f64),
     /// Back to the start.
     Home,
@@ -27,12 +27,12 @@ impl Keys {
         Self { raw: wanted && enable_raw_mode().is_ok() }
     }
 
-    /// The next key that means something to a player, if one is pressed within that time.
+    /// The next key with a meaning for the player, if one is pressed within `wait`.
     pub(in crate::commands) fn next(&self, patience: Duration) -> Option<Key> {
         self.press(patience).and_then(|(code, modifiers)| meaning(code, modifiers))
     }
 
-    /// The next key, if one is pressed within that time.
+    /// The next key, if one is pressed within `wait`.
     pub(in crate::commands) fn press(&self, patience: Duration) -> Option<(KeyCode, KeyModifiers)> {
         if !self.raw {
             std::thread::sleep(patience);
@@ -76,8 +76,9 @@ fn meaning(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
     })
 }
 
-/// What is said when keys are read.
-pub(in crate::commands) const HELP: &str = "space pauses, arrows left and right go 5 s (with shift 30 s), comma and dot step, + - and 1 set the rate, Home begins anew, q ends";
+/// Shown when key input is active.
+pub(in crate::commands) const HELP: &str =
+    "space pauses, left/right seek 5 s (shift: 30 s), comma/dot step, + - 1 set the speed, Home restarts, q quits";
 
 #[cfg(test)]
 mod tests {

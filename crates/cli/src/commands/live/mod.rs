@@ -1,4 +1,4 @@
-//! What `record` and `play` share: sources, what is served, and how it goes.
+//! Shared by `record`, `play` and `open`: live sources, servers and status.
 
 mod keys;
 mod recorded;
@@ -19,13 +19,13 @@ pub(super) use ticker::{SourcesTicker, Ticker};
 /// Live sources with their names.
 pub(super) struct Sources {
     pub(super) list: Vec<Source>,
-    /// What stands before their channels where there are several.
+    /// Channel name prefixes if there are several sources.
     pub(super) names: Vec<String>,
     pub(super) addresses: Vec<Address>,
 }
 
 impl Sources {
-    /// Reads addresses such as `rlog://254` or `drive=rlog://254`.
+    /// Parses addresses such as `rlog://254` or `drive=rlog://254`.
     pub(super) fn parse(texts: &[String], once: bool) -> Result<Self> {
         let mut sources = Self { list: Vec::new(), names: Vec::new(), addresses: Vec::new() };
         let mut given = Vec::new();
@@ -45,26 +45,26 @@ impl Sources {
         sorted.sort();
         sorted.dedup();
         if sorted.len() < sources.names.len() {
-            return Err(Complaint::usage("two sources have the same name").into());
+            return Err(Complaint::usage("two sources have the same name; choose names with NAME=ADDRESS").into());
         }
         Ok(sources)
     }
 
-    /// Tells what it means to listen to some of them.
-    pub(super) fn tell(&self, ticker: &Ticker) {
+    /// Warns about sources that replace the Driver Station.
+    pub(super) fn warn(&self, ticker: &Ticker) {
         for address in self.addresses.iter().filter(|address| address.is_commanding()) {
-            let text = format!("{address}: this takes the place of the Driver Station; the robot stays disabled");
-            ticker.tell("note", &text);
+            let text = format!("{address}: logpose replaces the Driver Station; the robot stays disabled");
+            ticker.event("note", &text);
         }
     }
 
-    /// What puts them together: several on a clock that is zero at `start`.
+    /// Joins the sources: several are put on one clock that is zero at `start`.
     pub(super) fn join(&self, start: Time) -> Join {
         if self.names.len() > 1 { Join::several(&self.names, start) } else { Join::single() }
     }
 }
 
-/// `name=address` or just the address.
+/// Splits `name=address`; the name is optional.
 pub(super) fn named(text: &str) -> (Option<&str>, &str) {
     match text.split_once('=') {
         Some((name, address)) if !name.contains("://") => (Some(name), address),
@@ -77,11 +77,11 @@ fn check_name(name: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    let complaint = Complaint::usage(format!("{name:?} is no name for a source"));
-    Err(complaint.help("a name has letters, digits, dots and dashes, as in drive=rlog://254").into())
+    let complaint = Complaint::usage(format!("invalid source name {name:?}"));
+    Err(complaint.help("use letters, digits, dots and dashes, as in drive=rlog://254").into())
 }
 
-/// Names that were given, else the schemes if they tell the sources apart, else the hosts, else both with a number.
+/// Names as given, otherwise the schemes if they are distinct, otherwise the hosts, otherwise both with a number.
 fn names(given: &[Option<&str>], addresses: &[Address]) -> Vec<String> {
     let unique = |key: &dyn Fn(&Address) -> String| {
         let mut keys: Vec<String> = addresses.iter().map(key).collect();
@@ -126,7 +126,7 @@ mod tests {
         let cases = [
             ("foxglove://", "for viewers that connect to us"),
             ("match.wpilog", "is no live address"),
-            ("a/b=rlog://254", "is no name for a source"),
+            ("a/b=rlog://254", "invalid source name"),
         ];
         for (text, reason) in cases {
             let error = Sources::parse(&[text.to_owned()], false).err().unwrap().to_string();

@@ -11,14 +11,14 @@ use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, counted, duration};
 use crate::screen::Screen;
 
-/// A file that is written while something live goes on, on its own thread.
+/// A recording in progress, written on its own thread.
 pub(in crate::commands) struct Recorded {
     path: PathBuf,
     pub(in crate::commands) thread: OutputThread,
     pub(in crate::commands) watch: RecordWatch,
 }
 
-/// A file that is closed.
+/// A finished recording.
 pub(in crate::commands) struct Finished {
     path: PathBuf,
     written: Result<(), OutputError>,
@@ -38,7 +38,7 @@ impl Recorded {
         Ok(Self { path: path.to_owned(), thread, watch })
     }
 
-    /// Closes it.
+    /// Closes the file.
     pub(in crate::commands) fn finish(self) -> Finished {
         let dropped = self.thread.dropped();
         let written = self.thread.finish();
@@ -47,7 +47,7 @@ impl Recorded {
 }
 
 impl Finished {
-    /// Tells what was recorded.
+    /// Describes what was recorded.
     pub(in crate::commands) fn conclude(&self, elapsed: Duration, screen: &Screen) {
         for file in &self.stats.files {
             screen.notes.line(shown(file));
@@ -61,15 +61,15 @@ impl Finished {
         );
         if self.stats.late > 0 {
             let late = counted(self.stats.late, "sample");
-            text += &format!("; {late} came late and stand at the time of the one before");
+            text += &format!("; {late} arrived out of order and got the timestamp of the sample before");
         }
         if self.dropped > 0 {
-            text += &format!("; {} were lost because the disk was too slow", counted(self.dropped, "sample"));
+            text += &format!("; lost {} because the disk was too slow", counted(self.dropped, "sample"));
         }
         screen.notes.note("recorded", text);
     }
 
-    /// Tells what was wrong with it, and how the command ends by that.
+    /// Reports problems of the recording and returns the outcome.
     pub(in crate::commands) fn outcome(self, screen: &Screen) -> Result<Outcome> {
         screen.notes.problems(None, &self.path, &self.stats.problems);
         match self.written {

@@ -17,28 +17,28 @@ use crate::human::counted;
 use crate::render::live::Server as Figures;
 use crate::screen::Notes;
 
-/// Where things are served.
+/// Server addresses and options.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Serving")]
 pub(in crate::commands) struct To {
-    /// Serve it there: rlog://, nt4:// or foxglove://, with a port behind a colon if not the usual one; on this machine alone unless --bind says otherwise; repeatable
+    /// Serve over rlog://, nt4:// or foxglove://, optionally with a port as in rlog://:5801; listens on localhost only unless --bind is given; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub to: Vec<String>,
-    /// Let others on the network connect: an address of this machine, or 0.0.0.0 for all of them
+    /// Address to listen on, to let others on the network connect; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP", requires = "to")]
     pub bind: Option<IpAddr>,
-    /// RLOG: the revision to write and to serve
+    /// RLOG: revision to write and serve
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub rlog_revision: Option<u8>,
-    /// Foxglove: messages of ROS 2 instead of ROS 1, which is all that PlotJuggler takes
+    /// Foxglove: send ROS 2 messages instead of ROS 1; PlotJuggler needs this
     #[arg(long, requires = "to")]
     pub ros2: bool,
-    /// How many clients each server may have
+    /// Maximum number of clients per server
     #[arg(long, value_name = "N", default_value_t = 1024, hide_default_value = true)]
     pub max_clients: usize,
 }
 
-/// Something that is served, on its own thread.
+/// A running server on its own thread.
 pub(in crate::commands) struct Served {
     pub(in crate::commands) address: String,
     pub(in crate::commands) thread: OutputThread,
@@ -55,7 +55,7 @@ impl To {
         EncodeOptions { revision: self.rlog_revision, ..EncodeOptions::default() }
     }
 
-    /// Starts everything that is asked for.
+    /// Starts all requested servers.
     pub(in crate::commands) fn start(
         &self,
         live: &Live,
@@ -65,7 +65,8 @@ impl To {
         let mut served = Vec::new();
         for text in &self.to {
             let mut address = Address::parse(text).map_err(|error| {
-                Complaint::usage(error.to_string()).help("to write a file use `logpose convert`, or `record -o`")
+                Complaint::usage(error.to_string())
+                    .help("to write a file, use `logpose convert` or `logpose record -o`")
             })?;
             if let Some(bind) = self.bind {
                 address = address.on(Host::Ip(bind));
@@ -103,7 +104,7 @@ impl To {
 fn refused(error: ServerError) -> Complaint {
     match &error {
         ServerError::Bind { error: reason, .. } if reason.kind() == io::ErrorKind::AddrInUse => {
-            let help = "another program has the port; choose another one behind a colon, as in rlog://127.0.0.1:5801";
+            let help = "another program uses this port; choose another one, as in rlog://127.0.0.1:5801";
             Complaint::failed("bind", error.to_string()).help(help)
         }
         ServerError::Bind { .. } => Complaint::failed("bind", error.to_string()),
@@ -111,16 +112,16 @@ fn refused(error: ServerError) -> Complaint {
     }
 }
 
-/// Says where something is to be found, and what it exposes if that is more than this machine.
+/// Prints the address, and a warning if others on the network can connect.
 fn expose(scheme: &str, bound: SocketAddr, ticker: &Ticker) {
-    ticker.tell("serving", &format!("{scheme}://{bound}"));
+    ticker.event("serving", &format!("{scheme}://{bound}"));
     if !bound.ip().is_loopback() {
         let who = if bound.ip().is_unspecified() {
-            "everyone on every network of this machine".to_owned()
+            "everyone on all networks of this computer".to_owned()
         } else {
-            format!("everyone who reaches {}", bound.ip())
+            format!("everyone who can reach {}", bound.ip())
         };
-        ticker.tell("exposed", &format!("{who} can read all channels that are served; nobody is asked for a password"));
+        ticker.event("exposed", &format!("{who} can read all served channels without a password"));
     }
 }
 
@@ -156,28 +157,28 @@ impl Served {
         }
     }
 
-    /// How it stands, in a few words.
+    /// A short status.
     pub(in crate::commands) fn line(&self) -> String {
         let figures = self.figures();
         format!("{} {}", self.address, counted(figures.clients, "client"))
     }
 }
 
-/// Ends what is served, and tells what was not delivered.
+/// Stops the servers and reports undelivered data.
 pub(in crate::commands) fn finish(served: Vec<Served>, notes: &Notes) -> Vec<Figures> {
     let end = |one: Served| {
         let figures = one.figures();
         let warn = |text: String| notes.note("warning", format_args!("{}: {text}", figures.address));
         if figures.cut_off > 0 {
-            warn(format!("{} cut off, because what was sent was not read", counted(figures.cut_off, "client")));
+            warn(format!("disconnected {} that read too slowly", counted(figures.cut_off, "client")));
         }
         if one.thread.dropped() > 0 {
-            warn(format!("it was too slow for {}", counted(one.thread.dropped(), "sample")));
+            warn(format!("the server was too slow and dropped {}", counted(one.thread.dropped(), "sample")));
         }
         if let Watch::Links(stats) = &one.watch
             && let Some(refusal) = stats.figures().refusal
         {
-            warn(format!("some values cannot be said there, such as: {refusal}"));
+            warn(format!("some values cannot be represented, for example: {refusal}"));
         }
         if let Err(error) = one.thread.finish() {
             warn(error.to_string());

@@ -9,7 +9,7 @@ use super::Sources;
 use crate::render::live::Named;
 use crate::screen::{Notes, Screen};
 
-/// How something live goes: one line on a terminal, JSON lines for programs, and events as notes.
+/// Live status: one updating line on a terminal, JSON lines for programs, and events as notes.
 pub(in crate::commands) struct Ticker {
     bar: Option<ProgressBar>,
     notes: Notes,
@@ -28,7 +28,7 @@ impl Ticker {
         Self { bar, notes: screen.notes, json, next: Cell::new(Instant::now()) }
     }
 
-    /// Whether the line is to be drawn, or a line of JSON to be printed, now.
+    /// Whether the status is due.
     pub(in crate::commands) fn is_due(&self) -> bool {
         let every = if self.json { Duration::from_secs(1) } else { Duration::from_millis(100) };
         let due = (self.json || self.bar.is_some()) && Instant::now() >= self.next.get();
@@ -38,7 +38,7 @@ impl Ticker {
         due
     }
 
-    /// Shows how it goes.
+    /// Updates the status line.
     pub(in crate::commands) fn show(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_message(text);
@@ -46,22 +46,22 @@ impl Ticker {
         }
     }
 
-    /// Tells something that stays on the screen.
-    pub(in crate::commands) fn tell(&self, word: &str, text: &str) {
+    /// Prints an event that stays on the screen.
+    pub(in crate::commands) fn event(&self, word: &str, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| self.notes.note(word, text)),
             None => self.notes.note(word, text),
         }
     }
 
-    /// Takes the line off the screen.
+    /// Clears the status line.
     pub(in crate::commands) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    /// Whether somebody sits at a terminal and sees the line.
+    /// Whether the status line is visible on a terminal.
     pub(in crate::commands) fn is_drawn(&self) -> bool {
         self.bar.is_some()
     }
@@ -73,7 +73,7 @@ impl Drop for Ticker {
     }
 }
 
-/// Tells how it goes with all sources.
+/// Tracks the state of all sources.
 pub(in crate::commands) struct SourcesTicker {
     names: Vec<String>,
     pub(in crate::commands) addresses: Vec<String>,
@@ -87,13 +87,13 @@ impl SourcesTicker {
         Self { names: sources.names.clone(), addresses, tickers }
     }
 
-    /// Tells what is new.
+    /// Reports changes.
     pub(in crate::commands) fn take(&mut self, progress: &Progress, ticker: &Ticker) {
         for ((address, source), one) in self.addresses.iter().zip(&progress.sources).zip(&mut self.tickers) {
             one.take(address, source, ticker);
         }
         for problem in &progress.problems {
-            ticker.tell(problem.severity.name(), &problem.to_string());
+            ticker.event(problem.severity.name(), &problem.to_string());
         }
     }
 
@@ -103,20 +103,20 @@ impl SourcesTicker {
         named.map(|((name, address), one)| (&**name, &**address, one.rate)).collect()
     }
 
-    /// Samples a second of all.
+    /// Samples per second of all sources.
     pub(in crate::commands) fn rate(&self) -> f64 {
         self.tickers.iter().map(|one| one.rate).sum()
     }
 }
 
-/// Tells when a source connects, goes or cannot be reached, each time once.
+/// Reports once each time a source connects, disconnects or cannot be reached.
 #[derive(Default)]
 struct SourceTicker {
     connected: bool,
     trouble: Option<String>,
     samples: u64,
     since: Option<Instant>,
-    /// Samples a second.
+    /// Samples per second.
     rate: f64,
 }
 
@@ -125,9 +125,9 @@ impl SourceTicker {
         let connected = source.link.open > 0;
         if connected != self.connected || (!connected && source.link.trouble != self.trouble) {
             match (&source.link.peer, &source.link.trouble) {
-                (Some(peer), _) if connected => ticker.tell("connected", &format!("{address} is {peer}")),
-                (_, Some(trouble)) if source.ended => ticker.tell("ended", &format!("{address}: {trouble}")),
-                (_, Some(trouble)) => ticker.tell("waiting", &format!("{address}: {trouble}; trying again")),
+                (Some(peer), _) if connected => ticker.event("connected", &format!("{address} at {peer}")),
+                (_, Some(trouble)) if source.ended => ticker.event("ended", &format!("{address}: {trouble}")),
+                (_, Some(trouble)) => ticker.event("waiting", &format!("{address}: {trouble}; retrying")),
                 _ => {}
             }
             self.connected = connected;

@@ -2,12 +2,12 @@ use std::io;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// Shows a page in the browser of whoever sits here. Nothing happens where nobody does, as over ssh.
+/// Opens a page in the local browser. Does nothing without a desktop, for example over ssh.
 pub(super) fn show(url: &str) -> io::Result<()> {
     let Some(mut command) = command(url) else { return Ok(()) };
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child: Child = apart(child).spawn()?;
-    // The one who opens browsers is done at once; some browsers stay as long as their window does.
+    // Openers exit at once; some browsers run as long as their window.
     thread::Builder::new().name("browser".to_owned()).spawn(move || child.wait())?;
     Ok(())
 }
@@ -21,7 +21,7 @@ fn command(url: &str) -> Option<Command> {
 
 #[cfg(windows)]
 fn command(url: &str) -> Option<Command> {
-    // What `start` does, without a shell that would take `&` and `%` in the address for its own.
+    // Does what `start` does, without a shell that would interpret `&` and `%` in the address.
     let mut command = Command::new("rundll32.exe");
     command.args(["url.dll,FileProtocolHandler", url]);
     Some(command)
@@ -35,7 +35,7 @@ fn command(url: &str) -> Option<Command> {
     (has("DISPLAY") || has("WAYLAND_DISPLAY")).then_some(command)
 }
 
-/// Ctrl-C is for us, not for the browser.
+/// Keeps Ctrl-C from reaching the browser.
 #[cfg(unix)]
 fn apart(command: &mut Command) -> &mut Command {
     std::os::unix::process::CommandExt::process_group(command, 0)

@@ -1,4 +1,4 @@
-//! Opens what is to be looked at, serves it, and waits for the end.
+//! Opens logs and live sources, serves the viewer and waits for the end.
 
 #[path = "answers/mod.rs"]
 mod answers;
@@ -23,9 +23,9 @@ use serde::Serialize;
 use self::listening::Listening;
 use super::{AlignBy, Open};
 use crate::args::one_of;
-use crate::commands::convert::tell_alignment;
+use crate::commands::convert::report_alignment;
 use crate::commands::live::named;
-use crate::commands::tell_problems;
+use crate::commands::report_problems;
 use crate::failure::{Complaint, Outcome};
 use crate::interrupt;
 use crate::progress::Bar;
@@ -37,9 +37,9 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let limit = limit.map(|ns| Duration::from_nanos(ns.unsigned_abs()));
     let inputs = inputs(open);
     if open.record.is_some() && !inputs.iter().any(Input::is_live) {
-        return Err(Complaint::usage("--record is for live sources, and there is none").into());
+        return Err(Complaint::usage("--record needs a live source").into());
     }
-    // A port that is taken is told before logs are read, which may take its time.
+    // Report a port in use before reading logs, which may take a while.
     if let Err(reason) = TcpListener::bind(bind) {
         return Err(refused(&Error::Bind { address: bind, reason }).into());
     }
@@ -49,7 +49,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     if logs.is_empty() && listening.is_none() {
         return Ok(worst);
     }
-    worst = worst.max(tell_problems(&logs, screen));
+    worst = worst.max(report_problems(&logs, screen));
     let clocks = clocks(open, &logs, screen)?;
     let live_clock = listening.as_ref().map_or(Ok(ClockMap::default()), |live| live.clock(open.align, &logs))?;
     let (mut session, bar) = (Session::new(), Bar::new(screen.notes.quiet));
@@ -64,7 +64,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
                 }
             }
             Input::File(path) => {
-                // One that could not be read is not there, nor one that was opened together with another.
+                // Logs that could not be read are missing, and so are companions of other logs.
                 if let Some((log, clock)) = whole.next_if(|(log, _)| log.path == *path) {
                     session.add(Browse::new(Arc::clone(log), &bar)?, clock);
                 }
@@ -78,11 +78,11 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let options = Options { bind, token, hosts: open.hosts.clone() };
     let server = Server::start(session, &options).map_err(|error| refused(&error))?;
     interrupt::await_it();
-    tell(open, &server, screen)?;
+    announce(open, &server, screen)?;
     if !open.no_browser
         && let Err(error) = browser::show(&server.url())
     {
-        screen.notes.note("note", format_args!("no browser could be opened ({error}): open the address yourself"));
+        screen.notes.note("note", format_args!("could not open a browser ({error}); open the address yourself"));
     }
     match listening {
         Some(listening) => worst = worst.max(listening.listen(limit, screen)?),
@@ -92,10 +92,10 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     Ok(worst)
 }
 
-/// Something to look at.
+/// An input of the viewer.
 enum Input {
     File(PathBuf),
-    /// With its name before it, if it was given one.
+    /// An address, with its name in front if it has one.
     Live(String),
 }
 
@@ -112,7 +112,7 @@ impl Input {
     }
 }
 
-/// What was asked for.
+/// Parses one argument.
 fn inputs(open: &Open) -> Vec<Input> {
     let one = |path: &PathBuf| match path.to_str() {
         Some(text) if Address::is_live(named(text).1) => Input::Live(text.to_owned()),
@@ -121,10 +121,10 @@ fn inputs(open: &Open) -> Vec<Input> {
     open.inputs.iter().map(one).collect()
 }
 
-/// Opens the files. One that cannot be read must not hide the others.
+/// Opens the files. One that cannot be read is reported and skipped.
 fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log>, Outcome)> {
     let mut options = open.reading.options();
-    // Every sample is found by its place: who looks around goes anywhere.
+    // The viewer needs random access to every sample.
     options.light_from = u64::MAX;
     let (mut logs, mut worst): (Vec<Log>, _) = (Vec::new(), Outcome::Done);
     for path in files {
@@ -137,7 +137,7 @@ fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log
     Ok((logs, worst))
 }
 
-/// How the times of each log become those of the session.
+/// Maps the timestamps of each log to the session clock.
 fn clocks(open: &Open, logs: &[Log], screen: &Screen) -> Result<Vec<ClockMap>> {
     let align = match open.align {
         AlignBy::Auto => Align::Auto,
@@ -148,15 +148,15 @@ fn clocks(open: &Open, logs: &[Log], screen: &Screen) -> Result<Vec<ClockMap>> {
             let Some(first) = logs.first() else { return Ok(Vec::new()) };
             let alignment = Alignment::by_enabled(logs)?;
             let aligned: Vec<_> = alignment.others.iter().zip(logs.iter().skip(1)).collect();
-            tell_alignment(&first.path, &aligned, screen);
+            report_alignment(&first.path, &aligned, screen);
             return Ok(alignment.clocks());
         }
     };
     Ok(align.shifts(logs)?.into_iter().map(ClockMap::shifted).collect())
 }
 
-/// Says where it is to be found, and what is exposed if that is more than this machine.
-fn tell(open: &Open, server: &Server, screen: &mut Screen) -> Result<()> {
+/// Prints the address, and a warning if others on the network can connect.
+fn announce(open: &Open, server: &Server, screen: &mut Screen) -> Result<()> {
     let url = server.url();
     if open.form.json() {
         screen.out.json_line(&Ready { url: &url, pid: std::process::id() })?;
@@ -166,39 +166,39 @@ fn tell(open: &Open, server: &Server, screen: &mut Screen) -> Result<()> {
     screen.out.flush()?;
     let ip = server.address().ip();
     if !ip.to_canonical().is_loopback() {
-        let who = "whoever has the whole address, with its token, can read all that is open here";
+        let who = "anyone with the full address, including its token, can read everything open here";
         match own_address().filter(|_| ip.is_unspecified()) {
             Some(own) => {
                 let there = url.replacen("127.0.0.1", &own.to_string(), 1).replacen("[::1]", &own.to_string(), 1);
-                screen.notes.note("exposed", format_args!("{who}; elsewhere it is {there}"));
+                screen.notes.note("exposed", format_args!("{who}; from other computers use {there}"));
             }
             None => screen.notes.note("exposed", who),
         }
     }
-    screen.notes.line("Ctrl-C ends it");
+    screen.notes.line("Press Ctrl-C to stop");
     Ok(())
 }
 
-/// The line for programs.
+/// The JSON line for programs.
 #[derive(Serialize)]
 struct Ready<'a> {
     url: &'a str,
     pid: u32,
 }
 
-/// The address that others of the network reach this machine by. Nothing is sent: the system is only asked which way it
-/// would go.
+/// The address at which others on the network reach this computer. Nothing is sent: the system is only asked for its
+/// route.
 fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     socket.connect((Ipv4Addr::new(10, 255, 255, 255), 9)).ok()?;
     socket.local_addr().ok().map(|address| address.ip()).filter(|ip| !ip.is_unspecified())
 }
 
-/// 192 random bits of the system.
+/// 192 random bits from the system.
 fn token() -> Result<String> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Complaint::failed("random", format!("the system gives no random numbers: {error}")))?;
+        .map_err(|error| Complaint::failed("random", format!("cannot get random numbers from the system: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -206,20 +206,18 @@ fn refused(error: &Error) -> Complaint {
     let complaint = Complaint::failed("bind", error.to_string());
     match error {
         Error::Bind { reason, .. } => match reason.kind() {
-            io::ErrorKind::AddrInUse => {
-                complaint.help("another program has the port; leave --port away to get a free one")
-            }
+            io::ErrorKind::AddrInUse => complaint.help("another program uses this port; omit --port to get a free one"),
             io::ErrorKind::PermissionDenied => {
-                complaint.help("ports below 1024 are for the system; choose a higher one")
+                complaint.help("ports below 1024 are reserved for the system; choose a higher one")
             }
-            io::ErrorKind::AddrNotAvailable => complaint.help("--bind takes an address of this machine, or 0.0.0.0"),
+            io::ErrorKind::AddrNotAvailable => complaint.help("--bind needs an address of this computer, or 0.0.0.0"),
             _ => complaint,
         },
         _ => complaint,
     }
 }
 
-/// Waits for Ctrl-C, or until it was long enough.
+/// Waits for Ctrl-C or the end of --duration.
 fn wait(limit: Option<Duration>) {
     let begun = Instant::now();
     while !interrupt::is_raised() && limit.is_none_or(|limit| begun.elapsed() < limit) {

@@ -15,24 +15,24 @@ use crate::human::duration;
 use crate::interrupt;
 use crate::screen::Screen;
 
-/// Live sources: what they tell goes to a log that the viewer shows, and to a file if so wished.
+/// Live sources: their data goes to a log that the viewer shows, and optionally to a recording.
 pub(super) struct Listening {
     live: Live,
     sources: Vec<Source>,
     names: SourcesTicker,
     logs: Vec<LiveLog>,
-    /// One for each source.
+    /// One per source.
     threads: Vec<OutputThread>,
     join: Join,
     file: Option<Recorded>,
-    /// When it began, in nanoseconds since 1970.
+    /// Start time in nanoseconds since 1970.
     start_ns: i64,
     commanding: Vec<String>,
     json: bool,
 }
 
 impl Listening {
-    /// Gets ready to listen; `None` if nothing is live.
+    /// Prepares the live sources; `None` if there are none.
     pub(super) fn new(open: &Open, inputs: &[Input]) -> Result<Option<Self>> {
         let texts = inputs.iter().filter_map(|input| match input {
             Input::Live(text) => Some(text.clone()),
@@ -45,7 +45,7 @@ impl Listening {
         let sources = Sources::parse(&texts, false)?;
         let live = Live::new()?;
         let start = live.clock().now();
-        // One alone keeps its own clock; beside others all have that of this machine.
+        // A single source keeps its own clock; several share the clock of this computer.
         let clock = if inputs.len() == 1 { LiveClock::Own } else { LiveClock::Common(start) };
         let (limit, keep_free) = (parse_bytes(&open.limit_disk)?, parse_bytes(&open.keep_free)?);
         let folder = default_cache_folder().filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir);
@@ -83,7 +83,7 @@ impl Listening {
         }))
     }
 
-    /// What the viewer shows, one for each source.
+    /// The logs that the viewer shows, one per source.
     pub(super) fn logs(&self) -> Vec<LiveLog> {
         self.logs.clone()
     }
@@ -99,22 +99,24 @@ impl Listening {
             AlignBy::Start => begin.nanos(),
             AlignBy::Auto => near.unwrap_or(begin.nanos()),
             AlignBy::Wall => wall.ok_or_else(|| {
-                Complaint::usage(format!("{}: this log does not tell the wall-clock time", first.path.display()))
-                    .help("align it by its start, or not at all")
+                Complaint::usage(format!("{}: the log does not contain the wall-clock time", first.path.display()))
+                    .help("use --align start or --align none")
             })?,
             AlignBy::Enabled => {
-                let complaint = Complaint::usage("--align enabled is for finished logs");
-                return Err(complaint.help("of a live source it is not known yet when the robot is enabled").into());
+                let complaint = Complaint::usage("--align enabled needs finished logs");
+                return Err(complaint
+                    .help("a live source does not yet contain the moments at which the robot is enabled")
+                    .into());
             }
         }))
     }
 
-    /// Listens until Ctrl-C, or until it was long enough.
+    /// Receives data until Ctrl-C or the end of --duration.
     pub(super) fn listen(mut self, limit: Option<Duration>, screen: &Screen) -> Result<Outcome> {
         let ticker = Ticker::new(screen, self.json);
         for address in &self.commanding {
-            let text = format!("{address}: this takes the place of the Driver Station; the robot stays disabled");
-            ticker.tell("note", &text);
+            let text = format!("{address}: logpose replaces the Driver Station; the robot stays disabled");
+            ticker.event("note", &text);
         }
         let outputs: Vec<&OutputThread> = self.file.iter().map(|file| &file.thread).collect();
         let each: Vec<&OutputThread> = self.threads.iter().collect();
@@ -138,15 +140,15 @@ impl Listening {
         if heard {
             file.conclude(last.elapsed, screen);
         } else {
-            // A file without a sample would only be in the way of the next try.
+            // An empty file would only block the next attempt.
             file.stats.files.iter().for_each(|file| drop(std::fs::remove_file(file)));
-            screen.notes.note("note", "nothing was received, so nothing was recorded");
+            screen.notes.note("note", "no data received, so no recording was written");
         }
         file.outcome(screen)
     }
 }
 
-/// How it goes, in a line.
+/// The status line.
 fn line(progress: &Progress, rate: f64) -> String {
     let open = progress.sources.iter().filter(|source| source.link.open > 0).count();
     let mut parts = vec![
@@ -160,5 +162,5 @@ fn line(progress: &Progress, rate: f64) -> String {
     parts.join(" · ")
 }
 
-/// A file that ended less than an hour ago belongs to what is live now.
+/// A file that ended less than this before now is taken to belong to the live session.
 const NEAR_NS: i64 = 3_600_000_000_000;

@@ -1,4 +1,4 @@
-//! `logpose open`. Without the feature `viewer` the command is there and says what it lacks.
+//! `logpose open`. Without the feature `viewer` the command exists and reports the missing feature.
 
 #[cfg_attr(feature = "viewer", path = "enabled.rs")]
 #[cfg_attr(not(feature = "viewer"), path = "disabled.rs")]
@@ -14,57 +14,57 @@ use crate::args::{Form, Reading};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Look around in logs and live robots, in the browser
+/// View logs and live robots in the browser
 ///
-/// Serves a page on this machine and opens it: the tree of channels, graphs, tables, console, field, 3D, statistics, SQL.
-/// The address is printed; Ctrl-C ends it. Nothing leaves the machine, and nothing needs the internet.
+/// Serves the viewer on localhost and opens it in the browser: channel tree, graphs, tables, console, field, 3D,
+/// statistics and SQL. It works offline and sends nothing anywhere. Press Ctrl-C to stop.
 ///
-/// Live sources are addresses as `logpose record` takes them. All that they tell is kept in a temporary file as long as this
-/// runs, so that the page can go back to the start; --record keeps it for good.
+/// Live sources use the same addresses as `logpose record`. Their data is kept in a temporary file while the viewer runs,
+/// so that you can scroll back to the start; use --record to save it.
 ///
-/// Several logs are put on one clock, see --align. With --bind others on the network can look, too, if they have the whole
-/// address that is printed: it ends in a token that is made anew each time.
+/// Several logs share one clock, see --align. With --bind, others on the network can connect too if they have the full
+/// address, which ends in a new random token on every start.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   logpose open demo/demo_q12.rlog
   logpose open demo/demo_q12.rlog demo/demo_q12_r1.rlog --align enabled   two logs on one clock
-  logpose open demo/demo_q12.rlog --no-browser --port 8080   only print the address
-  logpose open demo/demo_q12.rlog --bind 0.0.0.0             for the tablet on the same network
-  logpose open nt4://254                                     live, back to the moment at which this began
-  logpose open rlog://254 --record match.wpilog              the same, and keep it")]
+  logpose open demo/demo_q12.rlog --no-browser --port 8080   print the address only
+  logpose open demo/demo_q12.rlog --bind 0.0.0.0             for a tablet on the same network
+  logpose open nt4://254                                     live, with history
+  logpose open rlog://254 --record match.wpilog              live, and save a recording")]
 pub(super) struct Open {
-    /// Logs, and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
+    /// Logs and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
     #[arg(required = true, value_name = "FILE|ADDRESS")]
     pub(super) inputs: Vec<PathBuf>,
-    /// The port to listen on [default: one that is free]
+    /// Port to listen on [default: a free port]
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Let others on the network look: an address of this machine, or 0.0.0.0 for all of them
+    /// Address to listen on, to let others on the network connect; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP")]
     bind: Option<IpAddr>,
-    /// A name by which this machine may be called besides its address; repeatable
+    /// Additional host name to accept in requests; repeatable
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Print the address and leave the browser alone
+    /// Print the address without opening a browser
     #[arg(long)]
     no_browser: bool,
-    /// How the clocks of several logs become one
+    /// How to align the clocks of several logs
     #[arg(long, value_name = "HOW", value_enum, default_value = "auto", hide_default_value = true)]
     align: AlignBy,
-    /// Record what live sources tell, as `logpose record` does
+    /// Record live sources to this file, as `logpose record` does
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Replace the file of --record if it exists
+    /// Overwrite the --record file if it exists
     #[arg(long, requires = "record")]
     force: bool,
-    /// How much of the disk what live sources tell may take, until this ends
+    /// Maximum size of the temporary file for live data
     #[arg(long, value_name = "SIZE", default_value = "64GiB")]
     limit_disk: String,
-    /// End when less than this is free on the disk for --record; without it, let the oldest go
+    /// With --record, stop when less disk space than this is free; otherwise discard the oldest live data
     #[arg(long, value_name = "SIZE", default_value = "200MB")]
     keep_free: String,
-    /// End after so long
+    /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
@@ -75,15 +75,15 @@ pub(super) struct Open {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum AlignBy {
-    /// By the wall clock if all logs tell it, else by their starts
+    /// By wall-clock time if all logs contain it, otherwise by their first timestamps
     Auto,
-    /// All logs begin at the same moment
+    /// By their first timestamps
     Start,
-    /// By the wall clock
+    /// By wall-clock time
     Wall,
     /// By the moments at which the robot was enabled and disabled
     Enabled,
-    /// Not at all: the clocks are one already
+    /// No alignment: the logs already share a clock
     None,
 }
 

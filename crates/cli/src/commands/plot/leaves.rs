@@ -1,4 +1,4 @@
-//! Channels down to single numbers, truth values and texts.
+//! Splits channels into single numbers, booleans and texts.
 
 use std::collections::HashMap;
 
@@ -9,32 +9,32 @@ use logpose::{Filter, Log, Part, Parts, Visit, in_time_order};
 
 use crate::args::Channels;
 
-/// A single value of a leaf.
+/// One value of a leaf.
 pub(super) enum Leaf<'a> {
     Number(f64),
     Integer(f64),
     Text(&'a str),
 }
 
-/// What takes the values of leaves, channel by channel, each leaf in the order of time.
+/// Receives the values of leaves, channel by channel, each leaf in time order.
 pub(super) trait Taker {
-    /// A leaf that was not met before. Returns its place, or nothing if it is not wanted.
+    /// Called for a new leaf. Returns its position, or `None` to skip it.
     fn meet(&mut self, channel: &Channel, name: &str, value: &Leaf<'_>) -> Result<Option<usize>>;
-    /// One of its values.
+    /// Called for each of its values.
     fn take(&mut self, place: usize, time: Time, value: Leaf<'_>);
 }
 
-/// Which leaves are wanted: `/Drive/Pose` with all below it, or single ones such as `/Drive/Pose.translation.x`.
+/// The selected leaves: `/Drive/Pose` with everything below it, or single ones such as `/Drive/Pose.translation.x`.
 pub(super) struct Wanted {
     include: Filter,
     exclude: Option<Filter>,
-    /// What the name of a channel must begin with, or be the beginning of.
+    /// The literal prefix of the pattern, which a channel name must start with or be a prefix of.
     beginnings: Vec<String>,
 }
 
 impl Wanted {
     pub(super) fn new(channels: &Channels) -> Result<Self> {
-        // Complains about patterns that are none in the words of every other command.
+        // Reports invalid patterns with the same message as every other command.
         channels.filter()?;
         let beginning = |pattern: &String| match pattern.strip_prefix("re:") {
             Some(_) => String::new(),
@@ -51,7 +51,7 @@ impl Wanted {
         self.exclude.as_ref().is_some_and(|exclude| exclude.accepts(name))
     }
 
-    /// Whether a leaf of this channel could be wanted.
+    /// Whether a leaf of this channel could match.
     fn hopes(&self, channel: &Channel) -> bool {
         let name = &*channel.name;
         let near = |beginning: &String| name.starts_with(&**beginning) || beginning.starts_with(name);
@@ -59,7 +59,7 @@ impl Wanted {
     }
 }
 
-/// Gives all wanted leaves of a log to a taker. Returns how many channels have any.
+/// Passes all selected leaves of a log to a taker. Returns the number of channels that have any.
 pub(super) fn gather(log: &Log, wanted: &Wanted, taker: &mut impl Taker) -> Result<usize> {
     let mut matched = 0;
     for (id, found) in (0..).zip(&log.index.channels) {
@@ -79,20 +79,20 @@ pub(super) fn gather(log: &Log, wanted: &Wanted, taker: &mut impl Taker) -> Resu
     Ok(matched)
 }
 
-/// Walks over the samples of one channel.
+/// Visits the samples of one channel.
 struct Walk<'a, T> {
     channel: &'a Channel,
     wanted: &'a Wanted,
     taker: &'a mut T,
-    /// Whether the channel itself is wanted, with all its leaves.
+    /// Whether the channel itself is selected, with all its leaves.
     whole: bool,
     leaves: Vec<Known>,
-    /// By the path within the channel.
+    /// Positions by the path within the channel.
     by_path: HashMap<String, usize>,
-    /// The leaf that probably comes next: samples are mostly alike.
+    /// The leaf that probably comes next: consecutive samples mostly have the same leaves.
     next: usize,
     time: Time,
-    /// Whether no other sample can have anything that is wanted.
+    /// Whether no further sample can have a selected leaf.
     done: bool,
     result: Result<()>,
 }
@@ -176,7 +176,7 @@ impl<T: Taker> Visit for Walk<'_, T> {
     }
 }
 
-/// Whether a channel has more in it than one value.
+/// Whether a channel has more than one value per sample.
 fn has_leaves(channel: &Channel) -> bool {
     let array = matches!(
         channel.ty(),
@@ -185,5 +185,5 @@ fn has_leaves(channel: &Channel) -> bool {
     array || Registry::decodes(&channel.type_name)
 }
 
-/// Beyond, a JSON object is data and no set of channels.
+/// A JSON object with more leaves is treated as data, not as a set of channels.
 const MOST_LEAVES: usize = 100_000;

@@ -1,12 +1,12 @@
-//! What values are measured in.
+//! Units of values.
 
 use logpose::core::Channel;
 
-/// The unit of a leaf: what the log tells, or else what the struct or the end of the name says.
+/// The unit of a leaf: from the log if it states one, otherwise from the struct or the end of the name.
 pub(super) fn unit(channel: &Channel, leaf: &str) -> Option<String> {
-    if let Some(told) = logpose::unit(channel) {
-        let words = WORDS.iter().find(|(words, _)| words.iter().any(|word| word.eq_ignore_ascii_case(&told)));
-        return Some(words.map_or(told, |(_, unit)| (*unit).to_owned()));
+    if let Some(unit) = logpose::unit(channel) {
+        let words = WORDS.iter().find(|(words, _)| words.iter().any(|word| word.eq_ignore_ascii_case(&unit)));
+        return Some(words.map_or(unit, |(_, symbol)| (*symbol).to_owned()));
     }
     let field = leaf.get(channel.name.len()..).unwrap_or_default();
     let of_struct = of_struct(&channel.type_name, field);
@@ -19,7 +19,7 @@ fn of_struct(type_name: &str, field: &str) -> Option<&'static str> {
     let last = field.rsplit(['.', ']']).next()?;
     match (name, last) {
         ("Pose2d" | "Pose3d" | "Transform2d" | "Transform3d" | "Translation2d" | "Translation3d", "x" | "y" | "z") => {
-            // A quaternion has an x too, and no unit.
+            // A quaternion has an x too, but no unit.
             (!field.contains(".q.")).then_some("m")
         }
         ("Pose2d" | "Transform2d" | "Rotation2d" | "SwerveModuleState" | "SwerveModulePosition", "value") => {
@@ -46,7 +46,7 @@ fn by_name(leaf: &str) -> Option<&'static str> {
     ends.filter(|(word, _)| fits(word)).max_by_key(|(word, _)| word.len()).map(|(_, unit)| unit)
 }
 
-/// Words, in the spelling of the end of a name, and their units.
+/// Name endings and their units.
 const WORDS: &[(&[&str], &str)] = &[
     (&["Volts", "Volt", "Voltage"], "V"),
     (&["Amps", "Amperes", "Current"], "A"),

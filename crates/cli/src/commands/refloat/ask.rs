@@ -1,4 +1,4 @@
-//! Asking before something is erased.
+//! Confirmation before erasing a recording.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::failure::Complaint;
 
-/// Asks on a terminal. Without one, and where programs read the result, nobody can be asked: `None`.
+/// Asks on a terminal. Returns `None` without a terminal or with JSON output.
 pub(super) fn ask(question: &str, json: bool) -> Result<Option<bool>> {
     if json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(None);
@@ -24,9 +24,9 @@ fn is_yes(answer: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
 }
 
-/// What is said when the answer was no.
+/// The error after the answer no.
 pub(super) fn declined() -> Complaint {
-    Complaint::failed("declined", "nothing was done")
+    Complaint::failed("declined", "cancelled; nothing was changed")
 }
 
 #[cfg(test)]

@@ -22,13 +22,13 @@ use crate::interrupt;
 use crate::render::refloat as render;
 use crate::screen::Screen;
 
-/// Be an emulated board that other programs can connect to
+/// Emulate a board that other programs can connect to
 ///
-/// It answers as a real board with Refloat 1.1, 1.2 or 1.3 does, byte for byte, and rides as the scenario says: for trying
-/// out clients, for tests, and for showing a recording again (--file). It is found at 127.0.0.1:65102 unless --listen says otherwise, by one client at
-/// a time, as usual; with --pty at a pseudo-terminal, which is a serial port for other programs.
+/// Answers like a real board with Refloat 1.1, 1.2 or 1.3, byte for byte, and follows the ride of a scenario: for trying out
+/// clients, for tests, and for replaying a recording (--file). Listens on 127.0.0.1:65102 unless --listen is given, for one
+/// client at a time. With --pty it opens a pseudo-terminal, which other programs use as a serial port.
 ///
-/// The link can have faults. Most are probabilities for a frame, such as 0.1; the same seed gives the same faults and the
+/// The link can simulate faults. Most are probabilities per frame, such as 0.1; the same seed gives the same faults and the
 /// same ride.
 #[derive(Args)]
 #[command(after_help = "\
@@ -39,37 +39,37 @@ Examples:
   logpose refloat board --file demo/demo_nosedive.rfrec
   logpose refloat board --drop 0.05 --corrupt 0.02 --delay 20ms --jitter 10ms --json")]
 pub(super) struct Board {
-    /// The address of this machine at which it is found, and the port; 0.0.0.0 for every network
+    /// Address and port to listen on; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:65102", conflicts_with = "pty")]
     listen: SocketAddr,
-    /// Be found by UDP there instead of TCP
+    /// Use UDP instead of TCP
     #[arg(long, conflicts_with = "pty")]
     udp: bool,
-    /// Be found at a pseudo-terminal, to which LINK points if it is given
+    /// Use a pseudo-terminal, optionally with a symbolic link LINK to it
     #[arg(long, value_name = "LINK", num_args = 0..=1)]
     pty: Option<Option<PathBuf>>,
-    /// Which Refloat it has: 1.0, which cannot record, 1.1, 1.2 or 1.3; the newest, or that of the file
+    /// Refloat version: 1.0 (cannot record), 1.1, 1.2 or 1.3 [default: the newest, or that of --file]
     #[arg(long, value_name = "VERSION")]
     version: Option<BoardVersion>,
-    /// What is ridden: ride, nosedive, empty, low-voltage, high-voltage, footpad, wheelslip, bms-error, temperature, overcurrent or speed
+    /// Scenario: ride, nosedive, empty, low-voltage, high-voltage, footpad, wheelslip, bms-error, temperature, overcurrent or speed
     #[arg(long, value_name = "SCENARIO", default_value = "ride")]
     scenario: Scenario,
-    /// Its recording is the one in this file
+    /// Serve the recording in this file
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     file: Option<PathBuf>,
-    /// How many samples its buffer holds
+    /// Buffer size in samples
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     capacity: Option<u32>,
-    /// Its firmware reserves no memory for recordings
+    /// Simulate firmware that reserves no memory for recordings
     #[arg(long)]
     no_recorder: bool,
-    /// Its firmware has this fault, such as 5, which is told as an alert
+    /// Report this firmware fault code, such as 5, as an alert
     #[arg(long, value_name = "CODE")]
     fault: Option<u8>,
-    /// It is this node behind a VESC Express
+    /// CAN id of the board behind a VESC Express
     #[arg(long, value_name = "ID")]
     can: Option<u8>,
-    /// End after so long
+    /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
@@ -78,54 +78,54 @@ pub(super) struct Board {
     faults: Faults,
 }
 
-/// What is wrong with the link.
+/// Simulated link faults.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Faults of the link")]
+#[command(next_help_heading = "Link faults")]
 struct Faults {
-    /// Frames are lost
+    /// Drop frames
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     drop: f64,
-    /// A byte of a frame is changed
+    /// Change a byte of a frame
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     corrupt: f64,
-    /// Frames come twice
+    /// Send frames twice
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     duplicate: f64,
-    /// The end of a frame is missing
+    /// Cut off the end of a frame
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     truncate: f64,
-    /// Requests are lost
+    /// Drop requests
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     lose: f64,
-    /// Bytes that belong to nothing come before a frame
+    /// Insert garbage bytes before a frame
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     noise: f64,
-    /// Frames that answer somebody else come in between
+    /// Insert frames that answer other clients
     #[arg(long, value_name = "P", value_parser = probability, default_value = "0", hide_default_value = true)]
     foreign: f64,
-    /// Answers come so much later
+    /// Delay answers by this time
     #[arg(long, value_name = "DURATION", default_value = "0ms", hide_default_value = true)]
     delay: String,
-    /// And up to so much more
+    /// Add a random delay of up to this time
     #[arg(long, value_name = "DURATION", default_value = "0ms", hide_default_value = true)]
     jitter: String,
-    /// Frames come in pieces of so many bytes
+    /// Split frames into pieces of N bytes
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     split: Option<u32>,
-    /// It is as slow as a serial port with so many bits a second
+    /// Limit the speed to that of a serial port at this baud rate
     #[arg(long, value_name = "BAUD", value_parser = clap::value_parser!(u32).range(1..))]
     baud: Option<u32>,
-    /// The connection ends after so many bytes, each time
+    /// Close the connection after N bytes, each time
     #[arg(long, value_name = "BYTES")]
     close_after: Option<u64>,
-    /// What chance depends on
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 }
 
 fn probability(text: &str) -> Result<f64, String> {
     let p = text.parse().ok().filter(|p| (0.0..=1.0).contains(p));
-    p.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
+    p.ok_or_else(|| "expected a probability between 0 and 1".to_owned())
 }
 
 impl Board {
@@ -155,7 +155,7 @@ impl Board {
         };
         state.started(&handle.address(), screen);
         if self.pty.is_none() && !self.listen.ip().is_loopback() {
-            state.ticker.tell("exposed", "whoever reaches this address can talk to it; nothing moves");
+            state.ticker.event("exposed", "anyone who can reach this address can connect to the emulated board");
         }
         live.listen(vec![runner.into_source()], Join::single(), &[], &mut |mut progress| {
             state.elapsed = progress.elapsed;
@@ -213,17 +213,17 @@ impl Faults {
     }
 }
 
-/// The recording in a file.
+/// Reads the recording of --file.
 fn recorded(path: &Path) -> Result<Recorded> {
     let bytes = fs::read(path).with_context(|| shown(path))?;
     let failed = |text: String| Complaint::failed("unreadable", format!("{}: {text}", shown(path)));
     let recording = Recording::read(&bytes).map_err(|error| failed(error.to_string()))?;
     let Some(header) = recording.payload(Kind::Header) else {
-        return Err(failed("it has no header, and so nobody knows what was recorded".to_owned()).into());
+        return Err(failed("the recording has no header, so its channels are unknown".to_owned()).into());
     };
     if recording.held() < recording.size() {
-        let text = format!("it is not whole, it has {} of {} samples", recording.held(), recording.size());
-        return Err(failed(text).help("`logpose refloat fetch` with the same -o goes on with it").into());
+        let text = format!("the recording is incomplete, {} of {} samples", recording.held(), recording.size());
+        return Err(failed(text).help("run `logpose refloat fetch` with the same -o to continue the download").into());
     }
     Ok(Recorded {
         info: recording.payload(Kind::Info).unwrap_or_default().to_vec(),
@@ -234,51 +234,51 @@ fn recorded(path: &Path) -> Result<Recorded> {
     })
 }
 
-/// A board that runs.
+/// A running board.
 struct State {
     ticker: Ticker,
     before: BoardView,
     link: LinkFigures,
     at_terminal: bool,
     elapsed: Duration,
-    /// Whether somebody still reads what is printed.
+    /// Whether stdout is still open.
     broken: io::Result<()>,
 }
 
 impl State {
-    /// Says where it is found: that is the result, so that a script can read it.
+    /// Prints the address to stdout, so that a script can read it.
     fn started(&mut self, address: &str, screen: &mut Screen) {
         self.line(&render::Started { event: "started", address }, screen);
         if !self.ticker.json {
             self.broken = writeln!(screen.out, "{address}").and_then(|()| screen.out.flush());
-            self.ticker.tell("board", &format!("Refloat {} waits for a client", self.before.version));
+            self.ticker.event("board", &format!("Refloat {}, waiting for a client", self.before.version));
         }
     }
 
-    /// Tells what is new.
+    /// Reports changes.
     fn step(&mut self, view: BoardView, link: LinkFigures, screen: &mut Screen) {
-        // At a pseudo-terminal nobody can tell who comes and goes.
+        // A pseudo-terminal does not show who connects.
         if !self.at_terminal && (link.opened != self.link.opened || link.peer != self.link.peer) {
             match (&link.peer, &self.link.peer) {
-                (Some(peer), _) => self.news("client", &format!("{peer} came"), screen),
-                (None, Some(peer)) => self.news("client", &format!("{peer} went"), screen),
-                (None, None) => self.news("client", "one came and went", screen),
+                (Some(peer), _) => self.news("client", &format!("{peer} connected"), screen),
+                (None, Some(peer)) => self.news("client", &format!("{peer} disconnected"), screen),
+                (None, None) => self.news("client", "connected and disconnected", screen),
             }
         }
         self.link = link;
         if view.headers != self.before.headers {
-            self.news("fetch", &format!("begins, {}", counted(view.size as u64, "sample")), screen);
+            self.news("fetch", &format!("started, {}", counted(view.size as u64, "sample")), screen);
         }
         if view.fetched != self.before.fetched {
             self.news("fetched", &counted(view.size as u64, "sample"), screen);
         }
         if view.running != self.before.running {
-            let text = if view.running { "somebody rides it" } else { "it lies still" };
+            let text = if view.running { "riding" } else { "stopped" };
             self.news("ride", text, screen);
         }
         if view.recording != self.before.recording {
             if view.recording {
-                self.news("recording", "it records", screen);
+                self.news("recording", "started", screen);
             } else {
                 self.news("recorded", &counted(view.size as u64, "sample"), screen);
             }
@@ -301,11 +301,11 @@ impl State {
     }
 
     fn news(&mut self, what: &str, text: &str, screen: &mut Screen) {
-        self.ticker.tell(what, text);
+        self.ticker.event(what, text);
         self.line(&render::News { event: "news", what, text }, screen);
     }
 
-    /// Prints a line of JSON, where that is wanted.
+    /// Prints a line of JSON, if requested.
     fn line<T: serde::Serialize>(&mut self, line: &T, screen: &mut Screen) {
         if self.ticker.json {
             self.broken = screen.out.json_line(line).and_then(|()| screen.out.flush());
@@ -313,10 +313,10 @@ impl State {
     }
 }
 
-/// How it is, in one line.
+/// The status line.
 fn status(view: &BoardView, elapsed: Duration) -> String {
     let mut parts = vec![duration(i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX))];
-    parts.push(if view.running { format!("{:.1} km/h", view.speed) } else { "lies still".to_owned() });
+    parts.push(if view.running { format!("{:.1} km/h", view.speed) } else { "stopped".to_owned() });
     parts.push(format!("{:.1} V", view.voltage));
     let recording = if view.recording { ", recording" } else { "" };
     parts.push(format!("{}{recording}", counted(view.size as u64, "sample")));
@@ -327,8 +327,8 @@ fn status(view: &BoardView, elapsed: Duration) -> String {
 fn complain(error: BoardError) -> Complaint {
     let complaint = Complaint::failed("bind", error.to_string());
     match error {
-        BoardError::Taken { .. } => complaint.help("choose another port with --listen 127.0.0.1:0"),
-        BoardError::Exists(_) => complaint.help("choose another name behind --pty, or remove it"),
+        BoardError::Taken { .. } => complaint.help("choose another port, such as --listen 127.0.0.1:0 for a free one"),
+        BoardError::Exists(_) => complaint.help("choose another name for --pty, or remove the file"),
         _ => complaint,
     }
 }

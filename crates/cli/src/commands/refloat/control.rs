@@ -1,4 +1,4 @@
-//! The recorder: how it is, and what it is told.
+//! Recorder status and settings.
 
 use std::ops::ControlFlow;
 
@@ -16,10 +16,10 @@ use crate::render::refloat as render;
 use crate::screen::Screen;
 use crate::table::{Align, Table};
 
-/// Tell how the recorder of a board is
+/// Show the status of a board's recorder
 ///
-/// Whether it records, whether stepping on and off starts and stops it, and from 1.3 on how long a recording lasts.
-/// Nothing is changed at the board.
+/// Shows whether it is recording, whether autostart and autostop are on, and from Refloat 1.3 on the length of a full
+/// recording. Changes nothing on the board.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,10 +32,11 @@ pub(super) struct Status {
     form: Form,
 }
 
-/// Start recording, which erases the recording that is there
+/// Start recording, erasing the recording on the board
 ///
-/// A board has room for one recording. It is asked for on a terminal, and elsewhere needs --yes. The recording goes on until
-/// `logpose refloat stop`, or until the board disengages if autostop is on; what is older than the buffer is long falls out of it.
+/// A board stores one recording. logpose asks for confirmation on a terminal and needs --yes elsewhere. The recording runs
+/// until `logpose refloat stop`, or until the board disengages if autostop is on; when the buffer is full, new samples
+/// replace the oldest.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +45,7 @@ Examples:
 pub(super) struct Start {
     #[command(flatten)]
     reach: Reach,
-    /// Do not ask: the recording that is there may be erased
+    /// Erase the recording on the board without asking
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
@@ -53,8 +54,8 @@ pub(super) struct Start {
 
 /// Stop recording
 ///
-/// What was recorded stays on the board until the next recording begins, or until it is switched off. A recording that is
-/// stopped cannot be gone on with.
+/// The recording stays on the board until the next one starts or the board is switched off. A stopped recording cannot be
+/// resumed.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -66,10 +67,10 @@ pub(super) struct Stop {
     form: Form,
 }
 
-/// Say whether stepping on the board starts a recording
+/// Set whether stepping on the board starts a recording
 ///
-/// It does after the board was switched on. A recording that starts erases the one before: switch this off to keep one
-/// until it is fetched. The board forgets it when it is switched off.
+/// On by default. A new recording erases the one before: turn autostart off to keep a recording until you have fetched it.
+/// The setting is lost when the board is switched off.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -85,10 +86,10 @@ pub(super) struct Autostart {
     form: Form,
 }
 
-/// Say whether the recording stops when the board disengages
+/// Set whether the recording stops when the board disengages
 ///
-/// It does after the board was switched on, so that a recording ends with the last moment before a fall. Without it a
-/// recording goes on, and what came before falls out of the buffer after some seconds.
+/// On by default, so that a recording ends with the last moment before a fall. With autostop off the recording continues,
+/// and after some seconds new samples replace those from before the fall.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -104,16 +105,16 @@ pub(super) struct Autostop {
     form: Form,
 }
 
-/// Record only every so manyth step, so that a recording lasts longer (1.3)
+/// Record only every Nth step, for a longer recording (Refloat 1.3)
 ///
-/// A board chooses it such that a recording lasts a little under ten seconds. How long it lasts then is told.
+/// By default the board chooses N so that a recording lasts a little under ten seconds. Prints the new length.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose refloat decimation 1 192.168.4.1              every step, for a moment
+  logpose refloat decimation 1 192.168.4.1              every step, for a short time
   logpose refloat decimation 10 /dev/ttyACM0")]
 pub(super) struct Decimation {
-    /// Every so manyth step, 1 to 255
+    /// Record every Nth step, 1 to 255
     #[arg(value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     every: u8,
     #[command(flatten)]
@@ -140,23 +141,23 @@ impl Start {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let link = self.reach.link()?;
         if !self.yes {
-            match ask("Starting erases the recording that is on the board. Start?", self.form.json())? {
+            match ask("Starting erases the recording on the board. Start?", self.form.json())? {
                 Some(true) => {}
                 Some(false) => return Err(declined().into()),
                 None => {
-                    let message = "starting erases the recording that is on the board, and nobody can be asked here";
-                    let help = "`logpose refloat fetch` saves it; --yes starts without a question";
+                    let message = "starting erases the recording on the board, and there is no terminal to confirm it";
+                    let help = "run `logpose refloat fetch` to save the recording, or add --yes to erase it";
                     return Err(Complaint::usage(message).help(help).into());
                 }
             }
         }
-        tell(&link, Control::Record(true), &self.form, screen)
+        apply(&link, Control::Record(true), &self.form, screen)
     }
 }
 
 impl Stop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        tell(&self.reach.link()?, Control::Record(false), &self.form, screen)
+        apply(&self.reach.link()?, Control::Record(false), &self.form, screen)
     }
 }
 
@@ -165,26 +166,26 @@ impl Autostart {
         let on = self.switch == Switch::On;
         let link = self.reach.link()?;
         if on {
-            screen.notes.note("warning", "stepping on the board erases the recording that is on it");
+            screen.notes.note("warning", "stepping on the board erases the recording on it");
         }
-        tell(&link, Control::Autostart(on), &self.form, screen)
+        apply(&link, Control::Autostart(on), &self.form, screen)
     }
 }
 
 impl Autostop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        tell(&self.reach.link()?, Control::Autostop(self.switch == Switch::On), &self.form, screen)
+        apply(&self.reach.link()?, Control::Autostop(self.switch == Switch::On), &self.form, screen)
     }
 }
 
 impl Decimation {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        tell(&self.reach.link()?, Control::Decimation(self.every), &self.form, screen)
+        apply(&self.reach.link()?, Control::Decimation(self.every), &self.form, screen)
     }
 }
 
-/// Tells the recorder something, and prints how it is then.
-fn tell(link: &BoardLink, control: Control, form: &Form, screen: &mut Screen) -> Result<Outcome> {
+/// Changes a setting of the recorder and prints its status.
+fn apply(link: &BoardLink, control: Control, form: &Form, screen: &mut Screen) -> Result<Outcome> {
     let view = link.control(control, &mut |_| ControlFlow::Continue(())).map_err(complain)?;
     print(link, &view, form, screen)
 }
@@ -203,7 +204,7 @@ fn print(link: &BoardLink, view: &ClientView, form: &Form, screen: &mut Screen) 
     Ok(Outcome::Done)
 }
 
-/// What is known of a recorder, by name.
+/// Known settings of a recorder, by name.
 fn words(state: &RecorderState) -> Vec<(&'static str, String)> {
     let said =
         |word: Option<bool>, yes: &str, no: &str| word.map_or("unknown", |word| if word { yes } else { no }).to_owned();

@@ -13,12 +13,12 @@ use crate::human::{clean, counted, hertz, number};
 use crate::render;
 use crate::screen::{BAD, GOOD, HEAD, NAME, Out, STRONG, Screen, WARNING};
 
-/// Tell why a board stopped, from its recording
+/// Explain why a board stopped
 ///
-/// A plain account of the last seconds, with times before the stop: pushback, footpads, wheelslip, duty, current and
-/// voltage against their limits, the nose going down, and what ran out first. Then why it stopped, how sure that is, and
-/// what speaks for and against it. It works on recordings (.rfrec), on conversions of them, and on logs of live values.
-/// What cannot be told is not: docs/refloat-explain.md has every rule. -v prints the numbers behind each line.
+/// Lists what happened in the last seconds before the stop: pushback, footpads, wheelslip, duty, current and voltage
+/// against their limits, the nose going down, and what ran out first. Then it gives the reason for the stop, how certain
+/// it is, and the evidence for and against it. Works with recordings (.rfrec), conversions of them and logs of live values.
+/// docs/refloat-explain.md documents every rule; -v prints the numbers behind each line.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -30,19 +30,19 @@ pub(super) struct Explain {
     /// Recordings, conversions of them, or logs of live values; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// How many seconds before the stop to tell about
+    /// Number of seconds before the stop to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_seconds)]
     seconds: f64,
-    /// The duty that the motor controller goes up to, such as 0.95 or 95% [default: 95%]
+    /// Maximum duty cycle of the motor controller, such as 0.95 or 95% [default: 95%]
     #[arg(long, value_name = "DUTY", value_parser = parse_share)]
     max_duty: Option<f64>,
-    /// The duty from which the board pushes back [default: as the recording shows, else 80%]
+    /// Duty cycle at which the board pushes back [default: from the recording, or 80%]
     #[arg(long, value_name = "DUTY", value_parser = parse_share)]
     pushback_duty: Option<f64>,
-    /// The greatest motor current, in amperes [default: as the recording shows]
+    /// Maximum motor current in amperes [default: from the recording]
     #[arg(long, value_name = "A", value_parser = parse_amount)]
     max_current: Option<f64>,
-    /// The voltage below which the board pushes back [default: as the recording shows]
+    /// Voltage below which the board pushes back [default: from the recording]
     #[arg(long, value_name = "V", value_parser = parse_amount)]
     low_voltage: Option<f64>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let mut worst = Outcome::Done;
-        let (of, mut told) = (self.files.len(), 0);
+        let (of, mut shown_before) = (self.files.len(), 0);
         if self.form.json() && of > 1 {
             screen.out.write_all(b"[\n")?;
         }
@@ -62,10 +62,10 @@ impl Explain {
             let Some(log) = self.reading.open_one_of(path, of, screen, &mut worst)? else { continue };
             let explained = explain(&log, &self.options()).map_err(anyhow::Error::from);
             let Some(explanation) = one_of(explained, of, screen, &mut worst)? else { continue };
-            if told > 0 {
+            if shown_before > 0 {
                 screen.out.write_all(if self.form.json() { b",\n" } else { b"\n" })?;
             }
-            told += 1;
+            shown_before += 1;
             if self.form.json() {
                 screen.out.json(&render::explain::Explained::new(shown(&log.path), &explanation))?;
             } else {
@@ -95,20 +95,24 @@ impl Explain {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim_end_matches('s').trim();
     let seconds = seconds.parse().ok().filter(|seconds: &f64| *seconds > 0.0 && *seconds <= LONGEST_S);
-    seconds.ok_or_else(|| format!("not a number of seconds up to {LONGEST_S:.0}"))
+    seconds.ok_or_else(|| format!("expected a number of seconds up to {LONGEST_S:.0}"))
 }
 
 fn parse_amount(text: &str) -> Result<f64, String> {
     let amount = text.trim_end_matches(['A', 'V']).trim().parse().ok();
-    amount.filter(|amount: &f64| *amount > 0.0 && amount.is_finite()).ok_or_else(|| "not a number above 0".to_owned())
+    amount
+        .filter(|amount: &f64| *amount > 0.0 && amount.is_finite())
+        .ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
-/// Reads `0.95`, `95%` or `95`.
+/// Parses `0.95`, `95%` or `95`.
 fn parse_share(text: &str) -> Result<f64, String> {
     let plain = text.trim_end_matches('%').trim();
     let share: Option<f64> = plain.parse().ok();
     let share = share.map(|share| if text.ends_with('%') || share > 1.0 { share / 100.0 } else { share });
-    share.filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| "not a duty such as 0.95 or 95%".to_owned())
+    share
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| "expected a duty cycle such as 0.95 or 95%".to_owned())
 }
 
 fn print(log: &Log, explanation: &Explanation, screen: &mut Screen) -> Result<()> {
@@ -141,7 +145,7 @@ fn print_verdict(explanation: &Explanation, out: &mut Out) -> Result<()> {
     Ok(writeln!(out, "  {}", out.paint(HEAD, words.join(" · ")))?)
 }
 
-/// The colour of a conclusion.
+/// The color of a conclusion.
 pub(in crate::commands) fn verdict_style(explanation: &Explanation) -> anstyle::Style {
     use logpose::refloat::Cause;
     match explanation.verdict.cause {
@@ -156,7 +160,7 @@ fn seen(explanation: &Explanation) -> Option<String> {
         return None;
     }
     let seconds = logpose::core::Time::from_nanos(explanation.seen.span_ns).seconds();
-    let rate = explanation.seen.rate_hz.map_or(String::new(), |rate| format!(" at {} samples a second", hertz(rate)));
+    let rate = explanation.seen.rate_hz.map_or(String::new(), |rate| format!(" at {} samples/s", hertz(rate)));
     Some(format!("{seconds:.1} s of the ride{rate}"))
 }
 
@@ -185,12 +189,12 @@ fn print_lines(lines: &[Line], verbose: bool, out: &mut Out) -> Result<()> {
     }
     let hidden = lines.len() - shown.len();
     if hidden > 0 {
-        writeln!(out, "  {:WHEN$}  … and {}; -v shows all", "", counted(hidden as u64, "smaller thing"))?;
+        writeln!(out, "  {:WHEN$}  … and {}; -v shows all", "", counted(hidden as u64, "minor event"))?;
     }
     Ok(())
 }
 
-/// As many as fit on a screen: the worst ones, in the order of time.
+/// The most severe lines that fit on a screen, in time order.
 fn most(lines: &[Line]) -> Vec<&Line> {
     let mut places: Vec<usize> = (0..lines.len()).collect();
     places.sort_by_key(|place| lines.get(*place).map(|line| (std::cmp::Reverse(line.tone), line.before_ns)));
@@ -255,11 +259,11 @@ fn print_charts(charts: &[Chart], out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// A line of blocks.
+/// A sparkline of block characters.
 fn spark(chart: &Chart) -> String {
     let known = || chart.values.iter().flatten().copied();
     let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-    // Small changes of what hardly changes must not look like much.
+    // Small changes of a nearly constant value must not look large.
     let (least, most) = match chart.unit {
         "%" => (0.0, most.max(100.0)),
         "V" => (least.min(most * 0.8), most),
@@ -285,7 +289,7 @@ fn print_limits(explanation: &Explanation, out: &mut Out) -> Result<()> {
     Ok(writeln!(out, "\n  {}{}", out.paint(HEAD, format!("{:LABEL$}", "limits")), words.join(", "))?)
 }
 
-/// Text in lines of at most so many characters, broken between words.
+/// Wraps text between words.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -300,7 +304,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Blocks, and the share of the height from which each is drawn.
+/// Block characters from low to high.
 const BLOCKS: [(f64, char); 8] = [
     (f64::NEG_INFINITY, '▁'),
     (0.125, '▂'),
@@ -311,13 +315,13 @@ const BLOCKS: [(f64, char); 8] = [
     (0.75, '▇'),
     (0.875, '█'),
 ];
-/// The width of the words on the left.
+/// Width of the labels.
 const LABEL: usize = 14;
-/// The width of the times on the left.
+/// Width of the time column.
 const WHEN: usize = 9;
-/// How many lines fit on a screen.
+/// Maximum number of lines without -v.
 const SHOWN: usize = 12;
-/// A ride is no longer than a day.
+/// Upper bound for --seconds: one day.
 const LONGEST_S: f64 = 86_400.0;
 
 #[cfg(test)]

@@ -20,37 +20,37 @@ use crate::interrupt;
 use crate::render::refloat as render;
 use crate::screen::{Notes, Screen};
 
-/// Save the recording of a board, whole or as far as the link allows
+/// Download the recording of a board
 ///
-/// Asks for the samples in pieces, several at once where the link allows, again where one is lost, and keeps every one that
-/// came: when the link breaks, the same command with the same -o goes on where it ended, unless the board has recorded
-/// anew meanwhile. While it fetches, the board does not begin a new recording when somebody steps on it.
+/// Requests the samples in pieces, repeats lost requests and keeps every sample received. If the link breaks, run the same
+/// command with the same -o to continue, unless the board has made a new recording since. During the download, stepping on
+/// the board does not start a new recording.
 ///
-/// Asking a board that is recording for its recording ends that. It is asked first on a terminal, and elsewhere needs --stop.
+/// Downloading stops a running recording. logpose asks for confirmation on a terminal and needs --stop elsewhere.
 ///
-/// It exits with 3 if a part is missing.
+/// Exits with 3 if the recording is incomplete.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  logpose refloat fetch /dev/ttyACM0                    into refloat_ with the date and the time
+  logpose refloat fetch /dev/ttyACM0                    to refloat_DATE_TIME.rfrec
   logpose refloat fetch 192.168.4.1 -o ride.rfrec
   logpose refloat fetch refloat+tcp://192.168.4.1 -o ride.rfrec --stop --json")]
 pub(super) struct Fetch {
     #[command(flatten)]
     reach: Reach,
-    /// The file; one that is not whole is gone on with
+    /// Output file; a partial download is continued
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace the file if it exists
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// End the recording if the board is recording, without a question
+    /// Stop a running recording without asking
     #[arg(long, visible_alias = "yes")]
     stop: bool,
-    /// Leave autostart as it is: stepping on the board meanwhile erases what is being fetched
+    /// Leave autostart on: stepping on the board during the download erases the recording
     #[arg(long)]
     no_protect: bool,
-    /// What is to be noted in the file
+    /// Note to store in the file
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     #[command(flatten)]
@@ -75,11 +75,11 @@ impl Fetch {
         }
         let last = show.finish();
         match fetched {
-            Ok(fetched) => self.tell(&fetched, screen),
+            Ok(fetched) => self.report(&fetched, screen),
             Err(FetchError::Link { error, path, held: Some((held, size)), autostart_left_off: left }) if held > 0 => {
                 warn(left, screen);
                 let part = Part { path, held, size, elapsed: last.elapsed, progress: last.progress };
-                self.tell_part(&error, &part, screen)
+                self.report_part(&error, &part, screen)
             }
             Err(FetchError::Link { error, autostart_left_off, .. }) => {
                 warn(autostart_left_off, screen);
@@ -92,21 +92,21 @@ impl Fetch {
         }
     }
 
-    /// Asks whether the board may be stopped.
+    /// Asks whether to stop the recording.
     fn permit(&self) -> Result<()> {
-        match ask("The board is recording, and fetching ends that. Stop it?", self.form.json())? {
+        match ask("The board is recording. Stop the recording and download it?", self.form.json())? {
             Some(true) => Ok(()),
             Some(false) => Err(declined().into()),
             None => {
-                let message = "the board is recording, and fetching ends that";
-                let help = "--stop ends it and fetches; a recording that was ended cannot be gone on with";
+                let message = "the board is recording, and downloading would stop the recording";
+                let help = "add --stop to stop and download it; a stopped recording cannot be resumed";
                 Err(Complaint::failed("recording", message).help(help).into())
             }
         }
     }
 
-    /// Tells that all is there.
-    fn tell(&self, fetched: &Fetched, screen: &mut Screen) -> Result<Outcome> {
+    /// Reports a complete download.
+    fn report(&self, fetched: &Fetched, screen: &mut Screen) -> Result<Outcome> {
         let progress = fetched.view.fetch.clone().unwrap_or_default();
         let path = shown(&fetched.path);
         if self.form.json() {
@@ -117,12 +117,12 @@ impl Fetch {
             screen.out.flush()?;
             let mut text = format!("{} in {}", counted(fetched.samples.into(), "sample"), time(fetched.elapsed));
             if fetched.before > 0 {
-                text += &format!(", {} of them before", fetched.before);
+                text += &format!(", {} of them from before", fetched.before);
             }
             text += &figures(&progress);
             screen.notes.note("fetched", text);
             if fetched.samples == 0 {
-                screen.notes.note("note", "nothing was recorded: ride, and step off, or use `logpose refloat start`");
+                screen.notes.note("note", "the recording is empty: ride and step off, or run `logpose refloat start`");
             } else {
                 screen.notes.note("next", format!("logpose refloat explain {}", typed(&fetched.path)));
             }
@@ -131,8 +131,8 @@ impl Fetch {
         Ok(Outcome::Done)
     }
 
-    /// Tells that a part is there, why not all, and how it goes on.
-    fn tell_part(&self, error: &LinkError, part: &Part, screen: &mut Screen) -> Result<Outcome> {
+    /// Reports a partial download, its cause and how to continue.
+    fn report_part(&self, error: &LinkError, part: &Part, screen: &mut Screen) -> Result<Outcome> {
         let path = shown(&part.path);
         if self.form.json() {
             let counts = (part.size, part.held, part.progress.before);
@@ -143,11 +143,8 @@ impl Fetch {
         screen.out.flush()?;
         let message = format!("{error}; {path} has {} of {} samples", part.held, part.size);
         let address = self.reach.address.as_deref().map(|address| format!("{} ", typed(address.as_ref())));
-        let help = format!(
-            "`logpose refloat fetch {}-o {}` goes on where it ended",
-            address.unwrap_or_default(),
-            typed(&part.path)
-        );
+        let help =
+            format!("run `logpose refloat fetch {}-o {}` to continue", address.unwrap_or_default(), typed(&part.path));
         screen.notes.error("partial", &message, None, Some(&help));
         if matches!(error, LinkError::Stopped) {
             interrupt::unwind();
@@ -156,14 +153,14 @@ impl Fetch {
     }
 }
 
-/// Says that the board was left other than it was found.
+/// Warns that the settings of the board could not be restored.
 fn warn(autostart_left_off: bool, screen: &Screen) {
     if autostart_left_off {
         screen.notes.note("warning", Event::NotRestored);
     }
 }
 
-/// What is there of a recording.
+/// The extent of a partial download.
 struct Part {
     path: PathBuf,
     held: u32,
@@ -181,14 +178,14 @@ fn time(elapsed: Duration) -> String {
     duration(i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// How fast it was, and what had to be asked again.
+/// Speed and repeated requests.
 fn figures(progress: &Progress) -> String {
     let mut text = format!(", {}", bytes(progress.bytes));
     if progress.retries > 0 {
-        text += &format!(", {} of {} requests were sent again", progress.retries, progress.requests);
+        text += &format!(", repeated {} of {} requests", progress.retries, progress.requests);
     }
     if progress.interruptions > 0 {
-        text += &format!(", the link was lost {}", counted(progress.interruptions.into(), "time"));
+        text += &format!(", lost the link {}", counted(progress.interruptions.into(), "time"));
     }
     text
 }
@@ -218,7 +215,7 @@ fn as_json(
     }
 }
 
-/// How it goes: a bar on a terminal.
+/// A progress bar on a terminal.
 struct Show {
     bar: Option<ProgressBar>,
     notes: Notes,
@@ -242,7 +239,7 @@ impl Show {
         Self { bar, notes, last: Last::default() }
     }
 
-    /// Looks how it goes.
+    /// Updates the bar.
     fn take(&mut self, view: &LinkView) -> ControlFlow<()> {
         self.last.elapsed = view.elapsed;
         if let Some(progress) = &view.client.fetch {
@@ -251,8 +248,8 @@ impl Show {
         }
         for event in &view.news {
             match event {
-                Event::Interrupted | Event::Changed(_) => self.tell("note", event),
-                Event::Print(_) if self.notes.verbose => self.tell("note", event),
+                Event::Interrupted | Event::Changed(_) => self.event("note", event),
+                Event::Print(_) if self.notes.verbose => self.event("note", event),
                 _ => {}
             }
         }
@@ -273,14 +270,14 @@ impl Show {
         bar.set_message(text);
     }
 
-    fn tell(&self, word: &str, event: &Event) {
+    fn event(&self, word: &str, event: &Event) {
         match &self.bar {
             Some(bar) => bar.suspend(|| self.notes.note(word, event)),
             None => self.notes.note(word, event),
         }
     }
 
-    /// Takes the bar off the screen. How it was at last.
+    /// Clears the bar and returns the final progress.
     fn finish(self) -> Last {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

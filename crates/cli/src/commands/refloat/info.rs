@@ -15,9 +15,9 @@ use crate::render::refloat as render;
 use crate::screen::{GOOD, STRONG, Screen, WARNING};
 use crate::table::{Align, Table};
 
-/// Tell who a board is, and what is missing for recording
+/// Identify a board and check whether it can record
 ///
-/// Firmware, hardware, package, what it can do, the state of its recorder. Nothing is changed at the board.
+/// Shows firmware, hardware, package, capabilities and the state of the recorder. Changes nothing on the board.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +37,10 @@ impl Info {
         let mut patient = |_: &_| ControlFlow::Continue(());
         let mut view = link.identify(&mut patient).map_err(complain)?;
         if view.missing.is_none() {
-            // Where it is on the CAN bus need not be found out twice.
+            // The CAN id is already known here.
             match self.reach.link_by(view.can)?.status(&mut patient) {
                 Ok(known) => view = known,
-                // What was heard before is worth telling all the same.
+                // Show what was received before the link failed.
                 Err(LinkError::Failed(failure)) => view.missing = Some(failure),
                 Err(error) => return Err(complain(error).into()),
             }
@@ -69,7 +69,7 @@ fn print(address: &str, view: &ClientView, screen: &mut Screen) -> Result<()> {
         }
     }
     if let Some(can) = view.can {
-        row("reached", format!("through CAN, id {can}"));
+        row("reached", format!("over CAN, id {can}"));
     }
     if let Some(package) = view.info.as_ref().map(package) {
         if let Some(commit) = package.commit {
@@ -87,8 +87,8 @@ fn print(address: &str, view: &ClientView, screen: &mut Screen) -> Result<()> {
     }
     table.print("  ", out)?;
     match &view.missing {
-        None => writeln!(out, "{}", out.paint(GOOD, "it can record"))?,
-        Some(missing) => writeln!(out, "{} {missing}", out.paint(WARNING, "it cannot record:"))?,
+        None => writeln!(out, "{}", out.paint(GOOD, "ready to record"))?,
+        Some(missing) => writeln!(out, "{} {missing}", out.paint(WARNING, "cannot record:"))?,
     }
     Ok(())
 }

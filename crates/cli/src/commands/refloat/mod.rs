@@ -1,4 +1,4 @@
-//! `logpose refloat`: boards that balance with Refloat, and their recordings.
+//! `logpose refloat`: Refloat boards and their recordings.
 
 mod ask;
 mod board;
@@ -17,22 +17,22 @@ use clap::{Args, Subcommand};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Refloat boards: fetch and explain their recordings, watch them live, be one
+/// Download and explain recordings of Refloat boards, watch live values, emulate a board
 ///
-/// A board with Refloat 1.1 or later, and a firmware that reserves memory for it, records its control loop: some seconds,
-/// hundreds of times a second, and usually up to the moment at which it disengaged. `fetch` saves that. A recording is gone
-/// when the board is engaged again or switched off.
+/// A board with Refloat 1.1 or later, and firmware that reserves memory for it, records its control loop: several seconds at
+/// hundreds of samples per second, usually up to the moment it disengaged. `fetch` downloads that recording. It is lost when
+/// the board engages again or is switched off.
 ///
-/// Boards are reached over USB or another serial port, over the WiFi of a VESC Express, and through VESC Tool's TCP and
-/// UDP bridge. One program at a time can talk to a board: disconnect the phone first.
+/// Connect over USB or another serial port, the Wi-Fi of a VESC Express, or the TCP and UDP bridge of VESC Tool. Only one
+/// program at a time can connect to a board: disconnect your phone first.
 #[derive(Args)]
 #[command(
     arg_required_else_help = true,
     subcommand_value_name = "COMMAND",
     after_help = "\
 Examples:
-  logpose refloat board --duration 1m                   a board to try the others on
-  logpose refloat info 192.168.4.1                      a VESC Express on its own WiFi
+  logpose refloat board --duration 1m                   an emulated board to try things on
+  logpose refloat info 192.168.4.1                      a VESC Express on its own Wi-Fi
   logpose refloat fetch /dev/ttyACM0 -o ride.rfrec      over USB
   logpose refloat explain demo/demo_nosedive.rfrec      why it stopped
   logpose refloat watch refloat+tcp://192.168.4.1"

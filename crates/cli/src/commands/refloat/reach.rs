@@ -1,4 +1,4 @@
-//! Where a board is, and how patiently it is asked.
+//! Address and connection options of a board.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use logpose_live::{Address, FoundPort, Host, Place, Speech, serial_ports};
 
 use crate::failure::Complaint;
 
-/// Where a board is, and how it is asked.
+/// Address and connection options of a board.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Reach {
-    /// Where the board is: refloat+tcp://HOST, refloat+serial:PORT or refloat+udp://HOST, or just HOST, HOST:PORT, /dev/ttyACM0 or COM3; without it the only VESC at a serial port of this machine
+    /// Board address: refloat+tcp://HOST, refloat+serial:PORT or refloat+udp://HOST, or just HOST, HOST:PORT, /dev/ttyACM0 or COM3 [default: the only VESC on a serial port]
     #[arg(value_name = "ADDRESS")]
     pub(super) address: Option<String>,
-    /// The CAN id of the controller behind a VESC Express, if it is not to be found out
+    /// CAN id of the controller behind a VESC Express [default: detected]
     #[arg(long, value_name = "ID", help_heading = "Link")]
     can: Option<u8>,
-    /// How long to wait for an answer before asking again
+    /// Time to wait for an answer before repeating a request
     #[arg(long, value_name = "DURATION", default_value = "1s", hide_default_value = true, help_heading = "Link")]
     timeout: String,
-    /// How often to ask before giving up
+    /// Number of attempts before giving up
     #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Link")]
     tries: u32,
-    /// How long to wait for a board that was there and no longer answers
+    /// Time to wait for a board that stopped answering
     #[arg(long, value_name = "DURATION", default_value = "10s", hide_default_value = true, help_heading = "Link")]
     patience: String,
-    /// How many requests may be under way at once; found out if nothing is said, 1 through CAN
+    /// Number of requests in flight [default: detected, 1 over CAN]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), help_heading = "Link")]
     window: Option<u8>,
 }
 
 impl Reach {
-    /// The link to the board. Nothing is sent yet.
+    /// The link to the board. Sends nothing yet.
     pub(super) fn link(&self) -> Result<BoardLink> {
         self.link_by(None)
     }
 
-    /// The same to a board of which it is known where it is on the CAN bus.
+    /// The link to a board whose CAN id is known.
     pub(super) fn link_by(&self, can: Option<u8>) -> Result<BoardLink> {
         let address = match &self.address {
             Some(text) => parse(text)?,
@@ -60,29 +60,31 @@ impl Reach {
     }
 }
 
-/// How long something takes, as it is typed: more than nothing.
+/// Parses a duration greater than zero.
 pub(super) fn span(text: &str) -> Result<Duration> {
     let nanos = u64::try_from(parse_duration(text)?).unwrap_or(0);
     if nanos == 0 {
-        return Err(Complaint::usage(format!("{text} is no time to wait; try 500ms")).into());
+        return Err(Complaint::usage(format!("invalid duration {text}, expected more than zero, such as 500ms")).into());
     }
     Ok(Duration::from_nanos(nanos))
 }
 
-/// The one serial port that a board is at.
+/// The only serial port with a board.
 fn only(ports: &[FoundPort]) -> Result<String, Complaint> {
     let boards: Vec<&FoundPort> = ports.iter().filter(|port| port.board().is_some()).collect();
     let list = |ports: &[&FoundPort]| ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let message = match (boards.as_slice(), ports) {
         ([board], _) => return Ok(board.path.clone()),
-        ([], []) => "where is the board? This machine has no serial port".to_owned(),
-        ([], ports) => format!("where is the board? No VESC is among {}", list(&ports.iter().collect::<Vec<_>>())),
-        (several, _) => format!("which board? There are {}", list(several)),
+        ([], []) => "missing board address: this computer has no serial ports".to_owned(),
+        ([], ports) => {
+            format!("missing board address: found no VESC among {}", list(&ports.iter().collect::<Vec<_>>()))
+        }
+        (several, _) => format!("missing board address: found several boards: {}", list(several)),
     };
     Err(Complaint::usage(message).help(LOOKS))
 }
 
-/// Why a board could not be talked to.
+/// Converts a connection failure to an error.
 pub(super) fn complain(error: LinkError) -> Complaint {
     let code = match &error {
         LinkError::NoBoard(_) => return Complaint::usage(error.to_string()),
@@ -98,7 +100,7 @@ pub(super) fn complain(error: LinkError) -> Complaint {
     Complaint::failed(code, error.to_string()).help_if(error.help())
 }
 
-/// Reads an address of a board, also in the short spellings.
+/// Parses a board address, including the short forms.
 fn parse(text: &str) -> Result<Address, Complaint> {
     let parsed = if Address::is_live(text) {
         Address::parse(text)
@@ -111,16 +113,16 @@ fn parse(text: &str) -> Result<Address, Complaint> {
     let speaks = matches!(address.speech, Speech::Dialect(dialect, _) if dialect.info().name == "refloat");
     if !speaks {
         let scheme = address.speech.scheme();
-        return Err(Complaint::usage(format!("{text}: no board speaks {scheme}")).help(LOOKS));
+        return Err(Complaint::usage(format!("{text}: {scheme} is not a board address")).help(LOOKS));
     }
     if let Place::Network { host: Host::Team(number), .. } = &address.place {
-        return Err(Complaint::usage(format!("{number} is a team's number, and boards have none")).help(LOOKS));
+        return Err(Complaint::usage(format!("expected a board address, found the number {number}")).help(LOOKS));
     }
     Ok(address)
 }
 
 const LOOKS: &str =
-    "a board is at refloat+tcp://192.168.4.1, at refloat+serial:/dev/ttyACM0 or at refloat+udp://127.0.0.1";
+    "use an address such as refloat+tcp://192.168.4.1, refloat+serial:/dev/ttyACM0 or refloat+udp://127.0.0.1";
 
 fn is_serial(text: &str) -> bool {
     let com = text.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("com"));
@@ -141,9 +143,9 @@ mod tests {
         assert_eq!(only(&[board.clone(), other.clone()]).ok().as_deref(), Some("/dev/ttyACM0"));
         let said = |ports: &[FoundPort]| only(ports).err().map(|complaint| complaint.message).unwrap_or_default();
         assert!(said(&[]).contains("no serial port"));
-        assert!(said(std::slice::from_ref(&other)).contains("No VESC is among /dev/ttyS0"));
+        assert!(said(std::slice::from_ref(&other)).contains("found no VESC among /dev/ttyS0"));
         let another = port("/dev/ttyACM1", board.usb);
-        assert!(said(&[board, another]).contains("which board? There are /dev/ttyACM0 (VESC controller"));
+        assert!(said(&[board, another]).contains("found several boards: /dev/ttyACM0 (VESC controller"));
     }
 
     #[test]

@@ -6,5 +6,5 @@ use crate::screen::Screen;
 
 pub(super) fn run(_: &Sql, _: &mut Screen) -> Result<Outcome> {
     let message = "this logpose was built without SQL";
-    Err(Complaint::failed("no-sql", message).help("build it with the feature `sql`, which is on by default").into())
+    Err(Complaint::failed("no-sql", message).help("build with the feature `sql`, which is on by default").into())
 }

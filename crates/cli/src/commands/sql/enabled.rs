@@ -1,4 +1,4 @@
-//! The query, the logs, and where the answer goes.
+//! Runs queries and writes their results.
 
 #[path = "prompt.rs"]
 mod prompt;
@@ -53,9 +53,9 @@ pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
     Ok(worst)
 }
 
-/// What is asked, and of which files.
+/// The query and its files.
 struct Request {
-    /// Without it there is a prompt.
+    /// `None` starts the prompt.
     query: Option<String>,
     files: Vec<PathBuf>,
 }
@@ -64,7 +64,9 @@ impl Request {
     fn new(sql: &Sql) -> Result<Self> {
         let (first, rest) = match sql.words.split_first() {
             Some((first, rest)) => (first, rest),
-            None => return Err(Complaint::usage("name a log").help("logpose sql 'SELECT …' FILE...").into()),
+            None => {
+                return Err(Complaint::usage("missing log file").help("usage: logpose sql 'SELECT …' FILE...").into());
+            }
         };
         let request = if let Some(script) = &sql.script {
             Self { query: Some(read(script)?), files: sql.words.clone() }
@@ -76,15 +78,15 @@ impl Request {
             Self { query: Some(read(Path::new("-"))?), files: sql.words.clone() }
         };
         if request.files.is_empty() {
-            return Err(Complaint::usage("the query is there, a log is missing")
-                .help("put log files behind it")
+            return Err(Complaint::usage("missing log file after the query")
+                .help("usage: logpose sql 'SELECT …' FILE...")
                 .into());
         }
         Ok(request)
     }
 }
 
-/// A query has blanks in it; what has none, or exists, is a file.
+/// A query contains spaces; an argument without spaces, or one that exists, is a file.
 fn is_query(word: &Path) -> bool {
     word.to_string_lossy().trim().contains(char::is_whitespace) && !word.exists()
 }
@@ -100,15 +102,15 @@ fn read(script: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Answers statements one after the other.
+/// Runs statements one after the other.
 fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut Screen) -> Result<()> {
     let form = form(sql)?;
     let several = statements.len() > 1;
     if statements.is_empty() {
-        return Err(Complaint::usage("there is no statement").into());
+        return Err(Complaint::usage("the query is empty").into());
     }
     if several && (form.is_some() || sql.output.is_some()) {
-        return Err(Complaint::usage("there are several statements, and a file has room for one answer").into());
+        return Err(Complaint::usage("-o can write the result of one statement only").into());
     }
     for (i, statement) in statements.into_iter().enumerate() {
         if i > 0 {
@@ -125,8 +127,8 @@ fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut S
             }
             (Some((form, _)), None) => {
                 if !form.is_text() && io::stdout().is_terminal() {
-                    return Err(Complaint::usage("this format is binary and does not go to a terminal")
-                        .help("name a file with -o, or pipe the output")
+                    return Err(Complaint::usage("refusing to write binary data to a terminal")
+                        .help("write to a file with -o, or pipe the output")
                         .into());
                 }
                 answer.write(form, &mut screen.out, &|| ()).map_err(written)?;
@@ -139,7 +141,7 @@ fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut S
     Ok(())
 }
 
-/// How the answer is written, and the compression around it; a table for people if nothing is said.
+/// The output format and its compression; a text table by default.
 fn form(sql: &Sql) -> Result<Option<(Form, Option<Wrapper>)>> {
     let named = if sql.json { Some(Format::Json) } else { sql.format };
     let named = named.map(|format| match format {
@@ -154,17 +156,17 @@ fn form(sql: &Sql) -> Result<Option<(Form, Option<Wrapper>)>> {
     let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().into_owned());
     let wrapper = extension(path).and_then(|extension| Wrapper::from_name(&extension));
     let bare = if wrapper.is_some() { path.with_extension("") } else { path.clone() };
-    let told = extension(&bare).and_then(|extension| Form::from_name(&extension));
-    match (named, told) {
+    let by_extension = extension(&bare).and_then(|extension| Form::from_name(&extension));
+    match (named, by_extension) {
         (Some(Some(form)), _) | (None, Some(form)) => Ok(Some((form, wrapper))),
-        (Some(None), _) => Err(Complaint::usage("a table for people goes to the terminal, not to a file").into()),
-        (None, None) => Err(Complaint::usage(format!("{}: the extension does not tell the format", shown(path)))
-            .help("end it in .csv, .ndjson, .json, .parquet or .arrow, or add --format")
+        (Some(None), _) => Err(Complaint::usage("--format table cannot be written to a file").into()),
+        (None, None) => Err(Complaint::usage(format!("{}: unknown output format", shown(path)))
+            .help("use the extension .csv, .ndjson, .json, .parquet or .arrow, or add --format")
             .into()),
     }
 }
 
-/// What the engine says, as the command line says it.
+/// Converts an engine error to a command-line error.
 fn complaint(error: Error) -> anyhow::Error {
     let made = match error.code {
         "syntax" | "refused" => Complaint::usage(error.message),

@@ -1,4 +1,4 @@
-//! `logpose sql`. Without the feature `sql` the command is there and says what it lacks.
+//! `logpose sql`. Without the feature `sql` the command exists and reports the missing feature.
 
 #[cfg_attr(feature = "sql", path = "enabled.rs")]
 #[cfg_attr(not(feature = "sql"), path = "disabled.rs")]
@@ -13,17 +13,18 @@ use crate::args::Reading;
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
-/// Ask logs questions in SQL
+/// Query logs with SQL
 ///
-/// Tables: `channels` (name, type, unit, samples, bytes, first, last, metadata); `samples` (time, time_ns, channel, and of
-/// number, integer, boolean, text, bytes, numbers, integers, booleans, texts the one that fits); each channel under its
-/// name in double quotes (time, time_ns, value; fields of structs as value.x); `modes`, `matches`, `console` and `errors` of FRC logs.
-/// wide('20ms', '/Drive/*') has a row every 20 ms and a column for each channel, the last value held; asof('/a', '/b',
-/// '50ms') a row for each sample of /a with the value that /b had, if it is not older; time_bucket('100ms', time) rounds
-/// times down. With several logs every table has the column `log`. Conditions on time and channel keep the rest of a log
-/// from being read: see EXPLAIN.
+/// Tables: `channels` (name, type, unit, samples, bytes, first, last, metadata); `samples` (time, time_ns, channel, and one
+/// of number, integer, boolean, text, bytes, numbers, integers, booleans, texts); one table per channel, with its name in
+/// double quotes (time, time_ns, value; struct fields as value.x); `modes`, `matches`, `console` and `errors` for FRC logs.
 ///
-/// Without a query there is a prompt; what is piped in is run as a script.
+/// Functions: wide('20ms', '/Drive/*') returns a row every 20 ms with a column per channel, repeating the last value;
+/// asof('/a', '/b', '50ms') returns a row per sample of /a with the latest value of /b, if it is at most 50 ms old;
+/// time_bucket('100ms', time) rounds times down.
+///
+/// With several logs every table has a column `log`. Filters on time and channel limit how much of the log is read: see
+/// EXPLAIN. Without a query logpose starts a prompt, or runs standard input as a script.
 #[derive(Args)]
 #[command(
     override_usage = "logpose sql [OPTIONS] [QUERY] FILE...\n       logpose sql [OPTIONS] -f QUERY.sql FILE...",
@@ -36,25 +37,25 @@ Examples:
   logpose sql 'SELECT log, count(*) FROM samples GROUP BY log' 'demo/demo*.rlog' --json"
 )]
 pub(super) struct Sql {
-    /// The query, then logs; patterns such as 'logs/*.wpilog' work without help of the shell
+    /// The query, then logs; logpose expands patterns such as 'logs/*.wpilog' itself
     #[arg(value_name = "QUERY FILE", hide = true)]
     words: Vec<PathBuf>,
     /// Read the query from a file; `-` is standard input
     #[arg(short = 'f', long = "file", value_name = "QUERY.sql")]
     script: Option<PathBuf>,
-    /// How to print the result [default: table, or what the extension of OUT says]
+    /// Output format [default: table, or the extension of OUT]
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<Format>,
-    /// The same as --format json
+    /// Shorthand for --format json
     #[arg(long)]
     json: bool,
-    /// Write to a file; its extension decides the format: .csv, .ndjson, .json, .parquet, .arrow, text also with .gz, .zst, .xz or .lz4
+    /// Output file: .csv, .ndjson, .json, .parquet or .arrow; text formats also with .gz, .zst, .xz or .lz4
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Give `time` as wall-clock time (UTC) instead of log seconds, if the logs tell it
+    /// Make `time` wall-clock time (UTC) instead of log seconds, if the logs contain it
     #[arg(long)]
     wall: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The prompt.
+//! The interactive SQL prompt.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,17 +18,17 @@ use crate::failure;
 use crate::human::clean;
 use crate::screen::{HEAD, NAME, Screen};
 
-/// Reads statements and answers them until the end of input or `.quit`.
+/// Reads and runs statements until the end of input or `.quit`.
 pub(super) fn run(engine: &Engine, screen: &mut Screen) -> Result<()> {
     let config = Config::builder().max_history_size(HISTORY)?.auto_add_history(true).build();
     let mut editor: Editor<Words<'_>, FileHistory> = Editor::with_config(config)?;
     editor.set_helper(Some(Words { engine }));
     let history = history();
     if let Some(path) = &history {
-        // The first time there is none yet.
+        // On the first start there is no history yet.
         let _ = editor.load_history(path);
     }
-    screen.notes.line("SQL ends with `;`. `.tables` lists the tables, `.help` tells more, `.quit` leaves.");
+    screen.notes.line("End statements with `;`. `.tables` lists the tables, `.help` shows help, `.quit` quits.");
     loop {
         let typed = match editor.readline("logpose> ") {
             Ok(typed) => typed,
@@ -60,7 +60,7 @@ pub(super) fn run(engine: &Engine, screen: &mut Screen) -> Result<()> {
     }
     if let Some(path) = &history {
         let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        // A prompt without memory is still a prompt.
+        // The prompt works without history too.
         let _ = folder.map(|()| editor.save_history(path));
     }
     Ok(())
@@ -84,17 +84,17 @@ fn describe(engine: &Engine, table: &str, screen: &mut Screen) -> Result<()> {
     Ok(())
 }
 
-/// Where typed lines are kept: where `LOGPOSE_HISTORY` says, nowhere if it is empty, else in the folder for state.
+/// The history file: `LOGPOSE_HISTORY` if set (none if empty), otherwise a file in the state folder.
 fn history() -> Option<PathBuf> {
-    if let Some(told) = std::env::var_os("LOGPOSE_HISTORY") {
-        return (!told.is_empty()).then(|| told.into());
+    if let Some(history) = std::env::var_os("LOGPOSE_HISTORY") {
+        return (!history.is_empty()).then(|| history.into());
     }
     let state = std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let home = || std::env::home_dir().map(|home| home.join(".local/state"));
     Some(state.or_else(home)?.join("logpose/sql-history"))
 }
 
-/// Knows the words of SQL, the tables and their columns.
+/// Completes SQL keywords, tables and columns.
 struct Words<'e> {
     engine: &'e Engine,
 }
@@ -108,9 +108,9 @@ impl Completer for Words<'_> {
     }
 }
 
-/// Where the word before the cursor begins, and what it can become.
+/// The start of the word before the cursor and its completions.
 fn complete(engine: &Engine, before: &str) -> (usize, Vec<Pair>) {
-    // In double quotes a name may have anything in it.
+    // A quoted name may contain any character.
     let open = before.matches('"').count() % 2 == 1;
     let quote = before.rfind('"').filter(|_| open);
     let blank = before.rfind(|c: char| c.is_whitespace() || "(),=<>".contains(c)).map_or(0, |at| at + 1);
@@ -119,7 +119,7 @@ fn complete(engine: &Engine, before: &str) -> (usize, Vec<Pair>) {
     let bare = word.trim_start_matches('"').to_lowercase();
     let mut names: Vec<String> = engine.tables().map(Engine::quoted).collect();
     if quote.is_none() {
-        // The columns of the tables that the line names already.
+        // The columns of tables already named in the line.
         let named = engine.tables().filter(|name| before.contains(&Engine::quoted(name)));
         let columns = named.filter_map(|name| engine.columns(name)).flatten().map(|(name, _)| Engine::quoted(&name));
         names.extend(columns.collect::<Vec<_>>());
@@ -169,13 +169,13 @@ const KEYWORDS: &[&str] = &[
     "wide(",
 ];
 const HELP: &str = "\
-.tables, \\d        the tables
-.columns T, \\d T   the columns of a table
-.quit, \\q          leave
+.tables, \\d        list the tables
+.columns T, \\d T   list the columns of a table
+.quit, \\q          quit
 SELECT * FROM channels;
 SELECT avg(value) FROM \"/Drive/Speed\" WHERE time BETWEEN 10 AND 20;
 SELECT * FROM wide('20ms', '/Drive/*');
-EXPLAIN SELECT …;   how it would be answered";
+EXPLAIN SELECT …;   show the query plan";
 
 #[cfg(test)]
 mod tests {

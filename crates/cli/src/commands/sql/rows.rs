@@ -1,4 +1,4 @@
-//! Answers as tables for people.
+//! Query results as text tables.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::human::clean;
 use crate::screen::{HEAD, Screen};
 use crate::table::{Align, joined};
 
-/// Prints the rows as they come. The first thousand decide how wide the columns are.
+/// Prints rows as they arrive. The first thousand determine the column widths.
 pub(super) fn print(answer: &mut Answer<'_>, screen: &mut Screen) -> Result<()> {
     let columns = answer.columns();
     if matches!(columns.as_slice(), [(first, _), (second, _)] if first == "plan_type" && second == "plan") {
@@ -62,7 +62,7 @@ pub(super) fn print(answer: &mut Answer<'_>, screen: &mut Screen) -> Result<()> 
     }
 }
 
-/// Plans are texts of many lines.
+/// Plans are multi-line texts.
 fn plans(answer: &mut Answer<'_>, screen: &mut Screen) -> Result<()> {
     while let Some(rows) = answer.next_rows().map_err(complaint)? {
         for row in 0..rows.len() {

@@ -6,20 +6,19 @@ use logpose_server::{Sql, SqlAnswer, SqlError};
 
 use crate::args::Reading;
 
-/// What answers questions about logs.
+/// Answers the viewer's SQL.
 pub(in crate::commands::open) fn engine(reading: &Reading) -> Option<Box<dyn Sql>> {
     let options = Options { threads: reading.threads, memory: reading.limit_memory, wall: false, name_logs: false };
     Some(Box::new(Answers { options, last: Mutex::default() }))
 }
 
-/// The engine is made when something is asked for the first time, as most who look at a log ask nothing; with a live log
-/// anew each time.
+/// The engine is created on the first query, because most sessions never query; with a live log it is created for each.
 struct Answers {
     options: Options,
     last: Mutex<Option<Ready>>,
 }
 
-/// An engine, and what it was made for.
+/// An engine and the logs it was created for.
 struct Ready {
     logs: Vec<Arc<Log>>,
     engine: Arc<Engine>,
@@ -36,7 +35,7 @@ impl Answers {
         }
         let options = Options { name_logs: logs.len() > 1, ..self.options.clone() };
         let engine = Arc::new(Engine::new(logs.to_vec(), &options)?);
-        // What has come of a live log is held by nobody else, and would be old the next time.
+        // A snapshot of a live log is out of date at the next query, so it is not kept.
         let lasts = logs.iter().all(|log| Arc::strong_count(log) > 2);
         *last = lasts.then(|| Ready { logs: logs.to_vec(), engine: Arc::clone(&engine) });
         Ok(engine)
@@ -45,23 +44,23 @@ impl Answers {
 
 impl Sql for Answers {
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
-        let engine = self.engine(logs).map_err(told)?;
-        let mut statements = engine.parse(sql).map_err(told)?.into_iter();
+        let engine = self.engine(logs).map_err(sql_error)?;
+        let mut statements = engine.parse(sql).map_err(sql_error)?.into_iter();
         let (Some(statement), None) = (statements.next(), statements.next()) else {
             let error = SqlError {
                 code: "usage".to_owned(),
-                message: "one statement is answered at a time".to_owned(),
+                message: "only one statement can run at a time".to_owned(),
                 help: None,
             };
             return Err(error);
         };
-        let mut answer = engine.ask(statement).map_err(told)?;
+        let mut answer = engine.ask(statement).map_err(sql_error)?;
         let (schema, mut batches) = (answer.schema(), Vec::new());
         let (mut left, mut more) = (limit, false);
         while !stop()
             && let Some(batch) = answer.next()
         {
-            let batch = batch.map_err(told)?;
+            let batch = batch.map_err(sql_error)?;
             more = batch.num_rows() > left;
             let batch = batch.slice(0, batch.num_rows().min(left));
             left -= batch.num_rows();
@@ -76,6 +75,6 @@ impl Sql for Answers {
     }
 }
 
-fn told(error: Error) -> SqlError {
+fn sql_error(error: Error) -> SqlError {
     SqlError { code: error.code.to_owned(), message: error.message, help: error.help }
 }

@@ -1,4 +1,4 @@
-//! Who answers the viewer's SQL. Without the feature `sql` nobody does.
+//! Answers the viewer's SQL if the feature `sql` is on.
 
 #[cfg_attr(feature = "sql", path = "enabled.rs")]
 #[cfg_attr(not(feature = "sql"), path = "disabled.rs")]

@@ -1,6 +1,6 @@
-//! Bars of blocks.
+//! Bars made of block characters.
 
-/// A bar that grows from the left; 1 fills it.
+/// A bar that grows from the left; 1 is full.
 pub(super) fn filled(share: f64, width: usize) -> String {
     let eighths = eighths(share, width);
     let mut bar = blocks(eighths);
@@ -9,12 +9,12 @@ pub(super) fn filled(share: f64, width: usize) -> String {
     bar
 }
 
-/// A bar that grows from the middle to the right, and to the left below zero; 1 fills its half.
+/// A bar that grows from the middle, to the left for negative values; 1 fills half of it.
 pub(super) fn centred(share: f64, width: usize) -> String {
     let half = width.saturating_sub(1) / 2;
     let eighths = eighths(share.abs(), half);
     let (left, right) = if share < 0.0 {
-        // Blocks begin at the left of their cell, so this side has whole ones alone.
+        // Partial blocks start at the left of their cell, so this side can only use full blocks.
         ("█".repeat((eighths + 4) / 8), String::new())
     } else {
         (String::new(), blocks(eighths))
@@ -22,7 +22,7 @@ pub(super) fn centred(share: f64, width: usize) -> String {
     format!("{left:>half$}│{right:<half$}")
 }
 
-/// The round number of amperes that a bar reaches to.
+/// The scale of a current bar, a round number of amperes.
 pub(super) fn scale(largest: f64) -> f64 {
     let steps = [20.0, 50.0, 100.0, 200.0, 500.0];
     steps.into_iter().find(|step| largest <= *step).unwrap_or(1000.0)
@@ -35,7 +35,7 @@ pub(super) fn scale(largest: f64) -> f64 {
     reason = "a bar is short"
 )]
 fn eighths(share: f64, width: usize) -> usize {
-    // What is no number fills nothing.
+    // NaN is an empty bar.
     (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize
 }
 

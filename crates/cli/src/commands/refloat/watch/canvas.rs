@@ -7,11 +7,11 @@ use crossterm::{execute, queue};
 
 use super::face::Face;
 
-/// A screen of its own, while it lives; what was there before comes back.
+/// The alternate screen of the terminal, restored on drop.
 pub(super) struct Canvas {
     out: Stdout,
     color: bool,
-    /// What is drawn.
+    /// The lines on the screen.
     drawn: Vec<String>,
     size: (u16, u16),
 }
@@ -23,9 +23,9 @@ impl Canvas {
         Ok(Self { out, color, drawn: Vec::new(), size: (0, 0) })
     }
 
-    /// Draws the lines that have changed.
+    /// Draws changed lines.
     pub(super) fn draw(&mut self, face: &Face) -> io::Result<()> {
-        // A terminal that does not tell its size, or none at all, is as large as they used to be.
+        // Assume the classic size if the terminal does not report one.
         let now = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
         if now != self.size {
             self.size = now;
@@ -49,7 +49,7 @@ impl Canvas {
 
 impl Drop for Canvas {
     fn drop(&mut self) {
-        // If the terminal is gone, so is what was on it.
+        // Nothing to restore if the terminal is gone.
         let _ = execute!(self.out, Show, LeaveAlternateScreen);
     }
 }

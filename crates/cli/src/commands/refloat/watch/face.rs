@@ -1,4 +1,4 @@
-//! How a board looks: from what is known of it to the lines of a terminal.
+//! Renders the state of a board as terminal lines.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,34 +7,34 @@ use super::line::{LABEL, Line};
 use crate::human::{clean, clip};
 use crate::screen::{BAD, GOOD, HEAD, NAME, STRONG, WARNING};
 
-/// All that is shown of a board.
+/// Everything shown about a board.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Face {
-    /// Which board it is, and where.
+    /// Name and address of the board.
     pub(super) title: String,
-    /// Answers a second.
+    /// Answers per second.
     pub(super) rate: f64,
-    /// Why nothing comes, if nothing comes.
+    /// Why no data arrives, if so.
     pub(super) trouble: Option<String>,
-    /// The latest numbers, by their ids of 1.3.
+    /// The latest values by their Refloat 1.3 ids.
     pub(super) values: BTreeMap<String, f64>,
-    /// The largest current that was seen, which scales the bars.
+    /// The largest current seen, which scales the bars.
     pub(super) largest_current: f64,
-    /// The words of the state, by the names of their channels.
+    /// State texts by channel name.
     pub(super) words: BTreeMap<String, String>,
-    /// What is true of it, by the names of the channels.
+    /// Boolean states by channel name.
     pub(super) flags: BTreeMap<String, bool>,
-    /// The recorder, in a few words.
+    /// A short status of the recorder.
     pub(super) recorder: Vec<String>,
-    /// What was alerted and printed, the newest last.
+    /// Alerts and printed messages, newest last.
     pub(super) news: VecDeque<String>,
-    /// Whether the view stands still.
+    /// Whether the view is frozen.
     pub(super) frozen: bool,
-    /// What is asked, and waits for a key.
+    /// A question waiting for a key.
     pub(super) question: Option<String>,
 }
 
-/// How many news are kept.
+/// Number of messages kept.
 const NEWS: usize = 50;
 
 impl Face {
@@ -50,15 +50,15 @@ impl Face {
         self.flags.get(name).copied().unwrap_or(false)
     }
 
-    /// Adds something that was alerted or printed.
-    pub(super) fn tell(&mut self, text: String) {
+    /// Adds an alert or a printed message.
+    pub(super) fn message(&mut self, text: String) {
         if self.news.len() == NEWS {
             self.news.pop_front();
         }
         self.news.push_back(text);
     }
 
-    /// The lines for a terminal of that many columns and rows; never more, and none longer.
+    /// The lines for a terminal of this size; never more or longer.
     pub(super) fn lines(&self, columns: usize, rows: usize, color: bool) -> Vec<String> {
         let mut lines = vec![(0, self.head(columns)), (0, self.state())];
         lines.extend(self.numbers(columns));
@@ -71,13 +71,13 @@ impl Face {
         }
         lines.push((1, line));
         let room = rows.saturating_sub(1);
-        // Where there is no room for all, what matters least goes first.
+        // If the space is too small, the least important lines are dropped first.
         while lines.len() > room
             && let Some((least, _)) = lines.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)
         {
             lines.remove(least);
         }
-        // What was told fills what is left between the numbers and the keys.
+        // Messages fill the space between the values and the keys.
         let left = room - lines.len();
         let news = self.news.iter().skip(self.news.len().saturating_sub(left));
         lines.extend(news.map(|text| (0, Line::of(Some(HEAD), clean(text).into_owned()))));
@@ -95,7 +95,7 @@ impl Face {
         line
     }
 
-    /// What it does, in words; or why nothing is known.
+    /// The state in words, or why it is unknown.
     fn state(&self) -> Line {
         if let Some(trouble) = &self.trouble {
             return Line::of(Some(BAD), clean(trouble).into_owned());
@@ -137,7 +137,7 @@ impl Face {
         line
     }
 
-    /// The numbers and their bars, each with its rank: what has a greater one can be done without.
+    /// Values and bars with their rank: those with a higher rank are dropped first.
     fn numbers(&self, columns: usize) -> Vec<(u8, Line)> {
         let bar = columns.saturating_sub(LABEL + FIGURE + 2 + MARGIN).min(60);
         let mut lines = Vec::new();
@@ -200,7 +200,7 @@ impl Face {
         lines
     }
 
-    /// A label, a number that stands right, and its unit.
+    /// A label, a right-aligned number and its unit.
     fn row(&self, label: &str, id: &str, decimals: usize, unit: &str) -> Line {
         let mut line = Line::label(label);
         let factor = if unit == "%" { 100.0 } else { 1.0 };
@@ -210,7 +210,7 @@ impl Face {
         line
     }
 
-    /// Further numbers that are known, each behind its name.
+    /// Further known values, each after its name.
     fn also(&self, numbers: &[(&str, &str, usize, &str)]) -> String {
         let known = numbers.iter().filter_map(|(name, id, decimals, unit)| {
             self.value(id).map(|value| format!("  {name} {}{unit}", fixed(value, *decimals)))
@@ -239,11 +239,11 @@ impl Face {
                 let short = Some(&*whole).filter(fits).unwrap_or("Erase and record? y / n");
                 Line::of(Some(WARNING), short.to_owned())
             }
-            None => Line::of(Some(HEAD), Some(KEYS).filter(fits).unwrap_or("q end  r record  s stop").to_owned()),
+            None => Line::of(Some(HEAD), Some(KEYS).filter(fits).unwrap_or("q quit  r record  s stop").to_owned()),
         }
     }
 
-    /// The same in one line, for what is no terminal.
+    /// The state in one line, without a terminal.
     pub(super) fn line(&self) -> String {
         let mut parts = vec![self.word("state").unwrap_or("unknown").to_owned()];
         let numbers = [
@@ -265,7 +265,7 @@ impl Face {
     }
 }
 
-/// A number with so many decimals, without a sign where it is nothing.
+/// A number with a fixed number of decimals, without the sign of a negative zero.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
@@ -275,13 +275,13 @@ fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// What the keys do.
-const KEYS: &str = "q ends · r records · s stops the recording · space freezes";
-/// The width of a number with its unit.
+/// Key help.
+const KEYS: &str = "q quit · r record · s stop recording · space freeze";
+/// Width of a number with its unit.
 const FIGURE: usize = 12;
-/// What may stand behind a bar.
+/// Width reserved after a bar.
 const MARGIN: usize = 12;
-/// A bar that is shorter tells nothing.
+/// Minimum useful width of a bar.
 const SHORTEST: usize = 8;
 
 #[cfg(test)]
@@ -321,7 +321,7 @@ mod tests {
             words: words.map(|(name, word)| (name.to_owned(), word.to_owned())).into(),
             flags: [("wheelslip".to_owned(), true)].into(),
             recorder: ["recording", "autostart on", "9.2 s"].map(str::to_owned).into(),
-            news: ["alert: OVER_TEMP_FET begins".to_owned()].into(),
+            news: ["alert: OVER_TEMP_FET active".to_owned()].into(),
             ..Face::default()
         }
     }
@@ -342,8 +342,8 @@ pitch         0.0 °     setpoint 1.5°  roll 2.0°
 MOSFET         41 °C    motor 55 °C
 footpad   ● left 3.10 V   ○ right 0.02 V
 recorder  recording · autostart on · 9.2 s
-alert: OVER_TEMP_FET begins
-q ends · r records · s stops the recording · space freezes";
+alert: OVER_TEMP_FET active
+q quit · r record · s stop recording · space freeze";
         assert_eq!(lines.join("\n"), expected);
     }
 
@@ -357,7 +357,7 @@ q ends · r records · s stops the recording · space freezes";
             }
         }
         let low = riding().lines(80, 8, false);
-        for word in ["RUNNING", "speed", "duty", "voltage", "recorder", "q ends"] {
+        for word in ["RUNNING", "speed", "duty", "voltage", "recorder", "q quit"] {
             assert!(low.iter().any(|line| line.starts_with(word)), "{word}: {low:#?}");
         }
         let narrow = riding().lines(30, 20, false);
@@ -375,7 +375,7 @@ q ends · r records · s stops the recording · space freezes";
     fn texts_of_a_board_cannot_move_the_cursor() {
         let mut face = riding();
         face.title = "evil\u{1b}[2J".to_owned();
-        face.tell("\u{1b}]0;title\u{7}".to_owned());
+        face.message("\u{1b}]0;title\u{7}".to_owned());
         face.trouble = Some("no\r\nanswer".to_owned());
         assert!(!face.lines(80, 24, false).concat().contains(|c: char| c.is_control()));
     }
@@ -391,7 +391,7 @@ q ends · r records · s stops the recording · space freezes";
     #[test]
     fn the_newest_of_what_was_told_stays() {
         let mut face = riding();
-        (0..100).for_each(|n| face.tell(format!("print {n}")));
+        (0..100).for_each(|n| face.message(format!("print {n}")));
         let lines = face.lines(80, 16, false);
         assert_eq!(lines.get(14).map(String::as_str), Some("print 99"));
         assert_eq!(face.news.len(), 50);

@@ -2,10 +2,10 @@ use anstyle::Style;
 
 use crate::screen::HEAD;
 
-/// The width of what stands before a number.
+/// Width of the label before a number.
 pub(super) const LABEL: usize = 10;
 
-/// Pieces of text with their styles.
+/// Styled pieces of text.
 pub(super) struct Line(Vec<(Option<Style>, String)>);
 
 impl Line {
@@ -27,7 +27,7 @@ impl Line {
         self.0.iter().map(|(_, text)| text.chars().count()).sum()
     }
 
-    /// Cut to a width, with colour or without.
+    /// The line cut to a width, with or without color.
     pub(super) fn painted(&self, columns: usize, color: bool) -> String {
         let mut line = String::new();
         let mut left = columns;

@@ -1,4 +1,4 @@
-//! From what a session knows to what is shown.
+//! Updates the display from the state of a session.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use serde_json::Value;
 use super::face::Face;
 use crate::render::refloat as render;
 
-/// What is known of a board that is watched.
+/// The known state of a watched board.
 pub(super) struct Look {
     pub(super) face: Face,
-    /// Why nothing comes although there is a link.
+    /// Why no data arrives although the link is up.
     pub(super) failure: Option<String>,
     address: String,
-    /// What was last alerted.
+    /// The last alert.
     alerts: Option<String>,
-    /// Answers, and when they were counted.
+    /// Number of answers and when it was taken.
     counted: (u64, Duration),
 }
 
@@ -29,12 +29,12 @@ impl Look {
         Self { face, failure: None, address, alerts: None, counted: (0, Duration::ZERO) }
     }
 
-    /// Whether anything is known of it.
+    /// Whether any data has arrived.
     pub(super) fn is_known(&self) -> bool {
         !self.face.values.is_empty()
     }
 
-    /// Takes what is new. An alert that was not there before is told.
+    /// Takes the new state and reports new alerts.
     pub(super) fn take(&mut self, view: &ClientView, figures: &LinkFigures, elapsed: Duration) -> Option<String> {
         let face = &mut self.face;
         face.trouble = if view.connected { None } else { figures.trouble.clone() };
@@ -72,7 +72,7 @@ impl Look {
             return None;
         }
         self.alerts.clone_from(&alerts);
-        alerts.map(|alert| told(&alert))
+        alerts.map(|alert| described(&alert))
     }
 
     pub(super) fn as_json(&self, event: &'static str, view: &ClientView, elapsed: Duration) -> render::WatchLine {
@@ -89,24 +89,24 @@ impl Look {
     }
 }
 
-/// The name that a value has in 1.3, without what stands before all of them.
+/// The Refloat 1.3 name of a value, without the common prefix.
 fn name(channel: &str) -> &str {
     newest(channel.strip_prefix("/refloat/").unwrap_or(channel))
 }
 
-/// An alert in words: `OVER_TEMP_FET (5) begins`.
-fn told(alert: &str) -> String {
+/// An alert as text: `OVER_TEMP_FET (5) active`.
+fn described(alert: &str) -> String {
     let Ok(Value::Object(fields)) = serde_json::from_str(alert) else { return alert.to_owned() };
     let code = fields.get("code").and_then(Value::as_u64).unwrap_or(0);
     let name = fields.get("name").and_then(Value::as_str).unwrap_or("fault");
     match (fields.get("active").and_then(Value::as_bool), code) {
-        (Some(true), code) => format!("{name} ({code}) begins"),
-        (_, 0) => "the fault is over".to_owned(),
-        (_, code) => format!("{name} ({code}) is over"),
+        (Some(true), code) => format!("{name} ({code}) active"),
+        (_, 0) => "fault cleared".to_owned(),
+        (_, code) => format!("{name} ({code}) cleared"),
     }
 }
 
-/// The recorder in a few words.
+/// A short status of the recorder.
 fn recorder(state: &RecorderState) -> Vec<String> {
     let switch = |name: &str, on: Option<bool>| on.map(|on| format!("{name} {}", if on { "on" } else { "off" }));
     let recording = state.recording.map(|on| if on { "recording" } else { "not recording" }.to_owned());
@@ -144,8 +144,8 @@ mod tests {
             ..ClientView::default()
         };
         let mut look = Look::new("refloat+tcp://127.0.0.1:65102");
-        let told = look.take(&view, &LinkFigures::default(), Duration::from_secs(2));
-        assert_eq!(told.as_deref(), Some("OVER_TEMP_FET (5) begins"));
+        let alert = look.take(&view, &LinkFigures::default(), Duration::from_secs(2));
+        assert_eq!(alert.as_deref(), Some("OVER_TEMP_FET (5) active"));
         assert_eq!(look.take(&view, &LinkFigures::default(), Duration::from_millis(2100)), None);
         let face = &look.face;
         assert_eq!((face.value("speed"), face.largest_current, face.rate), (Some(12.5), 70.0, 10.0));

@@ -29,11 +29,12 @@ use crate::interrupt;
 use crate::render::refloat as render;
 use crate::screen::Screen;
 
-/// Watch a board: speed, duty, currents, angles, footpads, temperatures, its recorder
+/// Watch live values of a board
 ///
-/// On a terminal it is drawn, and keys do something: q ends, r starts recording (after a question, for that erases), s stops
-/// recording, space freezes what is shown. Elsewhere there is a line each second. Nothing but questions is sent to the
-/// board unless a key asks for it. `logpose record refloat+tcp://HOST` records the same values.
+/// Shows speed, duty cycle, currents, angles, footpads, temperatures and the recorder. Keys in a terminal: q quits, r starts
+/// recording (asks first, because that erases the recording on the board), s stops recording, space freezes the display.
+/// Without a terminal it prints a line each second. logpose only reads from the board unless you press r or s. To record the
+/// same values, use `logpose record refloat+tcp://HOST`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -43,13 +44,13 @@ Examples:
 pub(super) struct Watch {
     #[command(flatten)]
     reach: Reach,
-    /// How often the board is asked
+    /// Polling interval
     #[arg(long, value_name = "DURATION", default_value = "100ms")]
     period: String,
-    /// How often a line is printed where there is no terminal
+    /// Interval between lines without a terminal
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     every: String,
-    /// End after so long
+    /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
@@ -98,23 +99,23 @@ impl Watch {
     }
 }
 
-/// A board that is watched.
+/// A watched board.
 struct State {
     handle: LinkHandle,
     look: Look,
     canvas: Option<Canvas>,
     json: bool,
     every: Duration,
-    /// When a line is due.
+    /// When the next line is due.
     next: Instant,
-    /// What waits for an answer to a question.
+    /// The action that waits for confirmation.
     asked: Option<Control>,
     quit: bool,
     elapsed: Duration,
 }
 
 impl State {
-    /// Does what a key means.
+    /// Handles a key.
     fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         if let Some(control) = self.asked.take() {
             self.look.face.question = None;
@@ -138,27 +139,27 @@ impl State {
 
     fn command(&mut self, control: Control) {
         if let Err(refused) = self.handle.command(Job::Control(control)) {
-            self.look.face.tell(format!("refused: {refused}"));
+            self.look.face.message(format!("refused: {refused}"));
         }
     }
 
-    /// Takes what is new, and shows it.
+    /// Takes the new state and shows it.
     fn step(&mut self, figures: &LinkFigures, screen: &mut Screen) -> io::Result<()> {
         let view = self.handle.view();
         while let Some(event) = self.handle.poll_event() {
             if let Event::Failed { failure, .. } = &event {
                 self.look.failure = Some(failure.to_string());
             }
-            if let Some((what, text)) = told(&event) {
-                self.tell(what, &text, screen)?;
+            if let Some((what, text)) = described(&event) {
+                self.event(what, &text, screen)?;
             }
         }
         let before = self.look.face.trouble.clone();
         if let Some(alert) = self.look.take(&view, figures, self.elapsed) {
-            self.tell("alert", &alert, screen)?;
+            self.event("alert", &alert, screen)?;
         }
         if let Some(trouble) = self.look.face.trouble.clone().filter(|_| self.look.face.trouble != before) {
-            self.tell("waiting", &format!("{trouble}; trying again"), screen)?;
+            self.event("waiting", &format!("{trouble}; retrying"), screen)?;
         }
         if let Some(canvas) = &mut self.canvas {
             return canvas.draw(&self.look.face);
@@ -170,13 +171,13 @@ impl State {
         Ok(())
     }
 
-    fn tell(&mut self, what: &str, text: &str, screen: &mut Screen) -> io::Result<()> {
+    fn event(&mut self, what: &str, text: &str, screen: &mut Screen) -> io::Result<()> {
         if self.json {
             screen.out.json_line(&render::News { event: "news", what, text })?;
             return screen.out.flush();
         }
         match &self.canvas {
-            Some(_) => self.look.face.tell(format!("{what}: {text}")),
+            Some(_) => self.look.face.message(format!("{what}: {text}")),
             None => screen.notes.note(what, text),
         }
         Ok(())
@@ -192,7 +193,7 @@ impl State {
         screen.out.flush()
     }
 
-    /// Says the last of it. One that never answered was not watched, unless somebody saw that and had enough.
+    /// Ends the display. A board that never answered is an error, unless the user quit.
     fn conclude(&self, address: &str, screen: &mut Screen) -> Result<Outcome> {
         let view = self.handle.view();
         if self.json {
@@ -205,14 +206,14 @@ impl State {
             (Some(trouble), _) | (None, Some(trouble)) => format!(": {trouble}"),
             (None, None) => String::new(),
         };
-        Err(Complaint::failed("no-board", format!("no live values came from {address}{why}")).into())
+        Err(Complaint::failed("no-board", format!("no live values received from {address}{why}")).into())
     }
 }
 
-const QUESTION: &str = "Recording anew erases the recording that is on the board. Record?";
+const QUESTION: &str = "A new recording erases the recording on the board. Record?";
 
-/// What of all that happens is told.
-fn told(event: &Event) -> Option<(&'static str, String)> {
+/// Which events are shown.
+fn described(event: &Event) -> Option<(&'static str, String)> {
     match event {
         Event::Print(text) => Some(("print", text.clone())),
         Event::Done(task) => Some(("done", task.to_string())),
