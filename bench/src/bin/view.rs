@@ -117,7 +117,7 @@ impl Load {
 
     fn values(&self, random: &mut Random) -> Request {
         let t = self.range.0 + (self.range.1 - self.range.0) * random.next();
-        ("/api/values", format!(r#"{{"t":{t},"values":[{}]}}"#, self.references(self.channels.iter())))
+        ("/api/values", format!(r#"{{"time":{t},"series":[{}]}}"#, self.references(self.channels.iter())))
     }
 
     fn references<'c>(&self, channels: impl Iterator<Item = &'c usize>) -> String {

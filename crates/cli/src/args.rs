@@ -235,7 +235,7 @@ impl Channels {
         } else {
             format!("patterns match the full name: try -y '*{word}*', or run `logpose list FILE`")
         };
-        Complaint::failed("no-channel", message).help(help)
+        Complaint::failed("channel-not-found", message).help(help)
     }
 }
 

@@ -229,21 +229,21 @@ pub(crate) struct Support {
 }
 
 /// A part of a value: numbers, texts and booleans as in JSON, NaN and infinities as strings.
-pub(crate) struct Scalar<'a>(pub &'a logpose::Part<'a>);
+pub(crate) struct Scalar<'a>(pub &'a logpose::ScalarValue<'a>);
 
 impl Serialize for Scalar<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use logpose::Part;
+        use logpose::ScalarValue;
         match self.0 {
-            Part::Nothing => serializer.serialize_none(),
-            Part::Boolean(b) => serializer.serialize_bool(*b),
-            Part::Integer(x) | Part::Enum(x, None) => Int::from(*x).serialize(serializer),
-            Part::Unsigned(x) => Int::from(*x).serialize(serializer),
-            Part::Float(x) => Single(*x).serialize(serializer),
-            Part::Double(x) => Double(*x).serialize(serializer),
-            Part::Text(text) => serializer.serialize_str(&String::from_utf8_lossy(text)),
-            Part::Enum(_, Some(name)) => serializer.serialize_str(name),
-            Part::Bytes(_) => {
+            ScalarValue::Nothing => serializer.serialize_none(),
+            ScalarValue::Boolean(b) => serializer.serialize_bool(*b),
+            ScalarValue::Integer(x) | ScalarValue::Enum(x, None) => Int::from(*x).serialize(serializer),
+            ScalarValue::Unsigned(x) => Int::from(*x).serialize(serializer),
+            ScalarValue::Float(x) => Single(*x).serialize(serializer),
+            ScalarValue::Double(x) => Double(*x).serialize(serializer),
+            ScalarValue::Text(text) => serializer.serialize_str(&String::from_utf8_lossy(text)),
+            ScalarValue::Enum(_, Some(name)) => serializer.serialize_str(name),
+            ScalarValue::Bytes(_) => {
                 let mut text = Vec::new();
                 self.0.write_json(&mut text);
                 let text = String::from_utf8_lossy(&text);

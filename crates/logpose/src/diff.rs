@@ -20,7 +20,7 @@ use logpose_schema::Registry;
 
 use crate::frc::Mode;
 use crate::moment::nanos;
-use crate::{Error, Filter, Log, Moment, Part, Parts, Period, Visit, threads};
+use crate::{Error, FieldReader, Filter, Log, Moment, Period, ScalarValue, Visit, threads};
 
 /// How two logs are laid beside each other.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -202,9 +202,9 @@ pub struct Divergence {
     /// for its length.
     pub path: String,
     /// What the first log has there.
-    pub a: Part<'static>,
+    pub a: ScalarValue<'static>,
     /// What the second log has there.
-    pub b: Part<'static>,
+    pub b: ScalarValue<'static>,
     /// How far numbers are apart; none for other values.
     pub amount: Option<f64>,
 }
@@ -452,8 +452,8 @@ impl Comparison<'_> {
 struct Sight {
     within: bool,
     path: String,
-    a: Part<'static>,
-    b: Part<'static>,
+    a: ScalarValue<'static>,
+    b: ScalarValue<'static>,
     amount: Option<f64>,
 }
 
@@ -461,7 +461,7 @@ struct Sight {
 struct Judge {
     abs: f64,
     rel: f64,
-    parts: [Parts; 2],
+    parts: [FieldReader; 2],
     unequal: bool,
     first: Option<Divergence>,
     largest: Option<Divergence>,
@@ -475,7 +475,7 @@ impl Judge {
         Self {
             abs: own.map_or(options.abs, |(_, abs)| *abs),
             rel: options.rel,
-            parts: [Parts::of(a, registry_a), Parts::of(b, registry_b)],
+            parts: [FieldReader::of(a, registry_a), FieldReader::of(b, registry_b)],
             unequal: false,
             first: None,
             largest: None,
@@ -511,7 +511,7 @@ impl Judge {
         match (a, b) {
             (Value::Double(x), Value::Double(y)) if x == y => return None,
             (Value::Double(x), Value::Double(y)) => {
-                return self.part("", Part::Double(*x), Part::Double(*y));
+                return self.part("", ScalarValue::Double(*x), ScalarValue::Double(*y));
             }
             _ if a.same(b) => return None,
             _ => {}
@@ -529,7 +529,9 @@ impl Judge {
                 // From here on the values have different shapes.
                 (a, b) => {
                     let path = a.as_ref().or(b.as_ref()).map(|(path, _)| path.clone()).unwrap_or_default();
-                    let part = |leaf: Option<(String, Part<'static>)>| leaf.map_or(Part::Nothing, |(_, part)| part);
+                    let part = |leaf: Option<(String, ScalarValue<'static>)>| {
+                        leaf.map_or(ScalarValue::Nothing, |(_, part)| part)
+                    };
                     let sight = Sight { within: false, path, a: part(a), b: part(b), amount: None };
                     return Some(worst.filter(|worst| !worst.within).unwrap_or(sight));
                 }
@@ -543,7 +545,7 @@ impl Judge {
         }
     }
 
-    fn part(&self, path: &str, a: Part<'_>, b: Part<'_>) -> Option<Sight> {
+    fn part(&self, path: &str, a: ScalarValue<'_>, b: ScalarValue<'_>) -> Option<Sight> {
         let (within, amount) = match (a.number(), b.number()) {
             (Some(x), Some(y)) => {
                 let exact = a.integer().zip(b.integer()).map(|(a, b)| a.abs_diff(b));
@@ -565,16 +567,16 @@ impl Judge {
 
 /// The parts of a value, with the lengths of lists.
 #[derive(Default)]
-struct Leaves(Vec<(String, Part<'static>)>);
+struct Leaves(Vec<(String, ScalarValue<'static>)>);
 
 impl Visit for Leaves {
     fn list(&mut self, path: &str, len: usize) -> usize {
-        let length = Part::Integer(i64::try_from(len).unwrap_or(i64::MAX));
+        let length = ScalarValue::Integer(i64::try_from(len).unwrap_or(i64::MAX));
         self.0.push((format!("{path}.length"), length));
         len
     }
 
-    fn part(&mut self, path: &str, part: Part<'_>) {
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>) {
         self.0.push((path.to_owned(), part.into_owned()));
     }
 }

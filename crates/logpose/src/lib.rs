@@ -53,7 +53,7 @@ pub use feed::{Feed, Order};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
 pub use output::Output;
-pub use parts::{Part, Parts, Sort, Step, Visit, in_time_order, parse_path, tree_at};
+pub use parts::{FieldReader, ScalarValue, Step, ValueKind, Visit, in_time_order, parse_path, tree_at};
 pub use progress::{Progress, Quiet};
 pub use recover::{Recovered, recover};
 pub use select::Filter;

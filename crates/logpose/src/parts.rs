@@ -10,7 +10,7 @@ use crate::Error;
 
 /// A scalar inside a value: a number, a truth value, a text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part<'a> {
+pub enum ScalarValue<'a> {
     /// Nothing is there: null in JSON, an optional field that is not set.
     Nothing,
     /// True or false.
@@ -31,7 +31,7 @@ pub enum Part<'a> {
     Enum(i64, Option<Cow<'a, str>>),
 }
 
-impl Part<'_> {
+impl ScalarValue<'_> {
     /// As a number, if it is one; an integer beyond 2^53 is rounded.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "said in the sentence above")]
@@ -66,17 +66,17 @@ impl Part<'_> {
 
     /// The same, with bytes of its own.
     #[must_use]
-    pub fn into_owned(self) -> Part<'static> {
+    pub fn into_owned(self) -> ScalarValue<'static> {
         match self {
-            Self::Nothing => Part::Nothing,
-            Self::Boolean(b) => Part::Boolean(b),
-            Self::Integer(x) => Part::Integer(x),
-            Self::Unsigned(x) => Part::Unsigned(x),
-            Self::Float(x) => Part::Float(x),
-            Self::Double(x) => Part::Double(x),
-            Self::Text(text) => Part::Text(Cow::Owned(text.into_owned())),
-            Self::Bytes(bytes) => Part::Bytes(Cow::Owned(bytes.into_owned())),
-            Self::Enum(number, name) => Part::Enum(number, name.map(|name| Cow::Owned(name.into_owned()))),
+            Self::Nothing => ScalarValue::Nothing,
+            Self::Boolean(b) => ScalarValue::Boolean(b),
+            Self::Integer(x) => ScalarValue::Integer(x),
+            Self::Unsigned(x) => ScalarValue::Unsigned(x),
+            Self::Float(x) => ScalarValue::Float(x),
+            Self::Double(x) => ScalarValue::Double(x),
+            Self::Text(text) => ScalarValue::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => ScalarValue::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::Enum(number, name) => ScalarValue::Enum(number, name.map(|name| Cow::Owned(name.into_owned()))),
         }
     }
 
@@ -94,23 +94,23 @@ impl Part<'_> {
         }
     }
 
-    fn of(tree: &Tree) -> Part<'_> {
+    fn of(tree: &Tree) -> ScalarValue<'_> {
         match tree {
-            Tree::Bool(b) => Part::Boolean(*b),
-            Tree::Int(x) => Part::Integer(*x),
-            Tree::UInt(x) => Part::Unsigned(*x),
-            Tree::Float(x) => Part::Float(*x),
-            Tree::Double(x) => Part::Double(*x),
-            Tree::Text(text) => Part::Text(Cow::Borrowed(text.as_bytes())),
-            Tree::Bytes(bytes) => Part::Bytes(Cow::Borrowed(bytes)),
-            Tree::Enum { number, name } => Part::Enum(*number, name.as_deref().map(Cow::Borrowed)),
-            Tree::Null | Tree::List(_) | Tree::Map(_) => Part::Nothing,
+            Tree::Bool(b) => ScalarValue::Boolean(*b),
+            Tree::Int(x) => ScalarValue::Integer(*x),
+            Tree::UInt(x) => ScalarValue::Unsigned(*x),
+            Tree::Float(x) => ScalarValue::Float(*x),
+            Tree::Double(x) => ScalarValue::Double(*x),
+            Tree::Text(text) => ScalarValue::Text(Cow::Borrowed(text.as_bytes())),
+            Tree::Bytes(bytes) => ScalarValue::Bytes(Cow::Borrowed(bytes)),
+            Tree::Enum { number, name } => ScalarValue::Enum(*number, name.as_deref().map(Cow::Borrowed)),
+            Tree::Null | Tree::List(_) | Tree::Map(_) => ScalarValue::Nothing,
         }
     }
 }
 
 /// One line for people; texts in quotes.
-impl fmt::Display for Part<'_> {
+impl fmt::Display for ScalarValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tree = match self {
             Self::Nothing => Tree::Null,
@@ -165,17 +165,17 @@ pub fn parse_path(text: &str) -> Result<Vec<Step>, Error> {
     Ok(steps)
 }
 
-/// Who is told the parts of a value.
+/// Receives the scalar fields of a value.
 pub trait Visit {
     /// A list of `len` elements is at `path`; the answer is how many of them to visit.
     fn list(&mut self, path: &str, len: usize) -> usize;
     /// A scalar is at `path`, such as `.translation.x` or `[0]`; the path of a value that is one scalar is empty.
-    fn part(&mut self, path: &str, part: Part<'_>);
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>);
 }
 
-/// How the values of one channel fall into scalars.
+/// Reads the scalar fields of one channel's values: all of them, or the one at a path.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct FieldReader {
     how: How,
     path: String,
 }
@@ -192,9 +192,9 @@ enum How {
     Decoder(Decoder),
 }
 
-/// What is at the end of some steps, as far as it is known before any value is seen.
+/// The kind of value at a path, as far as the schema shows it before any value is read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Sort {
+pub enum ValueKind {
     /// True or false.
     Boolean,
     /// A number.
@@ -213,8 +213,8 @@ pub enum Sort {
     Any,
 }
 
-impl Parts {
-    /// The parts of a channel's values. What cannot be decoded is bytes.
+impl FieldReader {
+    /// A reader for a channel's values. What cannot be decoded is bytes.
     #[must_use]
     pub fn of(channel: &Channel, registry: &Registry) -> Self {
         let decoder =
@@ -240,7 +240,7 @@ impl Parts {
         }
     }
 
-    /// Tells every part of a value, in its order.
+    /// Visits every scalar of a value, in its order.
     pub fn visit(&mut self, value: &Value<'_>, visit: &mut dyn Visit) {
         let mut walk = Walk { path: &mut self.path, visit };
         walk.path.clear();
@@ -259,9 +259,9 @@ impl Parts {
         }
     }
 
-    /// The part at the end of some steps; nothing if the value has none there.
+    /// The scalar at a path; `None` if the value has none there.
     #[must_use]
-    pub fn at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
+    pub fn at<'a>(&self, value: &Value<'a>, steps: &[Step]) -> Option<ScalarValue<'a>> {
         match (&self.how, value) {
             (How::Struct(layout), Value::Bytes(payload)) if payload.len() >= layout.size => {
                 in_struct(layout, payload, steps)
@@ -275,38 +275,40 @@ impl Parts {
             }
             (How::Decoder(decoder), Value::Bytes(payload) | Value::String(payload)) => {
                 let decoded = decoder.decode(payload).ok()?;
-                in_tree(&decoded.tree, steps).map(Part::into_owned)
+                in_tree(&decoded.tree, steps).map(ScalarValue::into_owned)
             }
             _ => in_value(value, steps),
         }
     }
 
-    /// What steps lead to, or how many of them make sense and what could come instead of the next.
-    pub fn sort(&self, ty: Type, steps: &[Step]) -> Result<Sort, (usize, Vec<String>)> {
+    /// The kind of value at a path, or how many steps of it are valid and what could follow them.
+    pub fn kind(&self, ty: Type, steps: &[Step]) -> Result<ValueKind, (usize, Vec<String>)> {
         match &self.how {
-            How::Decoder(_) => Ok(Sort::Any),
-            How::Struct(layout) => sort_in_struct(layout, steps, 0),
+            How::Decoder(_) => Ok(ValueKind::Any),
+            How::Struct(layout) => kind_in_struct(layout, steps, 0),
             How::Structs(layout) => match steps.split_first() {
-                None => Ok(Sort::List),
-                Some((Step::Element(_), rest)) => sort_in_struct(layout, rest, 1),
-                Some((Step::Field(_), _)) if is_length(steps) => Ok(Sort::Number),
+                None => Ok(ValueKind::List),
+                Some((Step::Element(_), rest)) => kind_in_struct(layout, rest, 1),
+                Some((Step::Field(_), _)) if is_length(steps) => Ok(ValueKind::Number),
                 Some((Step::Field(_), _)) => Err((0, vec!["[0]".to_owned()])),
             },
             How::Plain => {
-                let (sort, element) = match ty {
-                    Type::Boolean => (Sort::Boolean, None),
-                    Type::Int64 | Type::Float | Type::Double => (Sort::Number, None),
-                    Type::String => (Sort::Text, None),
-                    Type::Bytes => (Sort::Bytes, None),
-                    Type::BooleanArray => (Sort::List, Some(Sort::Boolean)),
-                    Type::Int64Array | Type::FloatArray | Type::DoubleArray => (Sort::List, Some(Sort::Number)),
-                    Type::StringArray => (Sort::List, Some(Sort::Text)),
+                let (kind, element) = match ty {
+                    Type::Boolean => (ValueKind::Boolean, None),
+                    Type::Int64 | Type::Float | Type::Double => (ValueKind::Number, None),
+                    Type::String => (ValueKind::Text, None),
+                    Type::Bytes => (ValueKind::Bytes, None),
+                    Type::BooleanArray => (ValueKind::List, Some(ValueKind::Boolean)),
+                    Type::Int64Array | Type::FloatArray | Type::DoubleArray => {
+                        (ValueKind::List, Some(ValueKind::Number))
+                    }
+                    Type::StringArray => (ValueKind::List, Some(ValueKind::Text)),
                 };
                 match (steps, element) {
-                    ([], _) => Ok(sort),
+                    ([], _) => Ok(kind),
                     ([Step::Element(_)], Some(element)) => Ok(element),
                     ([Step::Element(_), ..], Some(_)) => Err((1, Vec::new())),
-                    (steps, Some(_)) if is_length(steps) => Ok(Sort::Number),
+                    (steps, Some(_)) if is_length(steps) => Ok(ValueKind::Number),
                     (_, Some(_)) => Err((0, vec!["[0]".to_owned()])),
                     (_, None) => Err((0, Vec::new())),
                 }
@@ -323,25 +325,27 @@ struct Walk<'w> {
 impl Walk<'_> {
     fn value(&mut self, value: &Value<'_>) {
         match *value {
-            Value::Boolean(b) => self.part(Part::Boolean(b)),
-            Value::Int64(x) => self.part(Part::Integer(x)),
-            Value::Float(x) => self.part(Part::Float(x)),
-            Value::Double(x) => self.part(Part::Double(x)),
-            Value::String(text) => self.part(Part::Text(Cow::Borrowed(text))),
-            Value::Bytes(bytes) => self.part(Part::Bytes(Cow::Borrowed(bytes))),
-            Value::BooleanArray(bytes) => self.items(bytes.iter(), |walk, b| walk.part(Part::Boolean(*b != 0))),
-            Value::Int64Array(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Integer(x))),
-            Value::FloatArray(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Float(x))),
-            Value::DoubleArray(numbers) => self.items(numbers.iter(), |walk, x| walk.part(Part::Double(x))),
+            Value::Boolean(b) => self.scalar(ScalarValue::Boolean(b)),
+            Value::Int64(x) => self.scalar(ScalarValue::Integer(x)),
+            Value::Float(x) => self.scalar(ScalarValue::Float(x)),
+            Value::Double(x) => self.scalar(ScalarValue::Double(x)),
+            Value::String(text) => self.scalar(ScalarValue::Text(Cow::Borrowed(text))),
+            Value::Bytes(bytes) => self.scalar(ScalarValue::Bytes(Cow::Borrowed(bytes))),
+            Value::BooleanArray(bytes) => {
+                self.items(bytes.iter(), |walk, b| walk.scalar(ScalarValue::Boolean(*b != 0)))
+            }
+            Value::Int64Array(numbers) => self.items(numbers.iter(), |walk, x| walk.scalar(ScalarValue::Integer(x))),
+            Value::FloatArray(numbers) => self.items(numbers.iter(), |walk, x| walk.scalar(ScalarValue::Float(x))),
+            Value::DoubleArray(numbers) => self.items(numbers.iter(), |walk, x| walk.scalar(ScalarValue::Double(x))),
             Value::StringArray(texts) => {
                 let wanted = self.visit.list(self.path, texts.len());
-                self.some(texts.iter().take(wanted), |walk, text| walk.part(Part::Text(Cow::Borrowed(text))));
+                self.some(texts.iter().take(wanted), |walk, text| walk.scalar(ScalarValue::Text(Cow::Borrowed(text))));
             }
         }
     }
 
-    fn part(&mut self, part: Part<'_>) {
-        self.visit.part(self.path, part);
+    fn scalar(&mut self, part: ScalarValue<'_>) {
+        self.visit.scalar(self.path, part);
     }
 
     fn items<T>(&mut self, items: impl ExactSizeIterator<Item = T>, each: impl FnMut(&mut Self, T)) {
@@ -390,29 +394,29 @@ impl Walk<'_> {
         match tree {
             Tree::List(items) => self.items(items.iter(), |walk, item| walk.tree(item)),
             Tree::Map(fields) => fields.iter().for_each(|(name, value)| self.field(name, |walk| walk.tree(value))),
-            _ => self.part(Part::of(tree)),
+            _ => self.scalar(ScalarValue::of(tree)),
         }
     }
 }
 
-fn in_value<'a>(value: &Value<'a>, steps: &[Step]) -> Option<Part<'a>> {
+fn in_value<'a>(value: &Value<'a>, steps: &[Step]) -> Option<ScalarValue<'a>> {
     let place = match steps {
         [] => None,
         [Step::Element(place)] => Some(*place),
         _ => return length_of(value).and_then(|len| length(steps, || len)),
     };
     Some(match (*value, place) {
-        (Value::Boolean(b), None) => Part::Boolean(b),
-        (Value::Int64(x), None) => Part::Integer(x),
-        (Value::Float(x), None) => Part::Float(x),
-        (Value::Double(x), None) => Part::Double(x),
-        (Value::String(text), None) => Part::Text(Cow::Borrowed(text)),
-        (Value::Bytes(bytes), None) => Part::Bytes(Cow::Borrowed(bytes)),
-        (Value::BooleanArray(bytes), Some(i)) => Part::Boolean(*bytes.get(i)? != 0),
-        (Value::Int64Array(numbers), Some(i)) => Part::Integer(numbers.iter().nth(i)?),
-        (Value::FloatArray(numbers), Some(i)) => Part::Float(numbers.iter().nth(i)?),
-        (Value::DoubleArray(numbers), Some(i)) => Part::Double(numbers.iter().nth(i)?),
-        (Value::StringArray(texts), Some(i)) => Part::Text(Cow::Borrowed(texts.iter().nth(i)?)),
+        (Value::Boolean(b), None) => ScalarValue::Boolean(b),
+        (Value::Int64(x), None) => ScalarValue::Integer(x),
+        (Value::Float(x), None) => ScalarValue::Float(x),
+        (Value::Double(x), None) => ScalarValue::Double(x),
+        (Value::String(text), None) => ScalarValue::Text(Cow::Borrowed(text)),
+        (Value::Bytes(bytes), None) => ScalarValue::Bytes(Cow::Borrowed(bytes)),
+        (Value::BooleanArray(bytes), Some(i)) => ScalarValue::Boolean(*bytes.get(i)? != 0),
+        (Value::Int64Array(numbers), Some(i)) => ScalarValue::Integer(numbers.iter().nth(i)?),
+        (Value::FloatArray(numbers), Some(i)) => ScalarValue::Float(numbers.iter().nth(i)?),
+        (Value::DoubleArray(numbers), Some(i)) => ScalarValue::Double(numbers.iter().nth(i)?),
+        (Value::StringArray(texts), Some(i)) => ScalarValue::Text(Cow::Borrowed(texts.iter().nth(i)?)),
         _ => return None,
     })
 }
@@ -434,11 +438,11 @@ fn is_length(steps: &[Step]) -> bool {
     matches!(steps, [Step::Field(name)] if name == "length")
 }
 
-fn length(steps: &[Step], of: impl FnOnce() -> usize) -> Option<Part<'static>> {
-    is_length(steps).then(|| Part::Integer(i64::try_from(of()).unwrap_or(i64::MAX)))
+fn length(steps: &[Step], of: impl FnOnce() -> usize) -> Option<ScalarValue<'static>> {
+    is_length(steps).then(|| ScalarValue::Integer(i64::try_from(of()).unwrap_or(i64::MAX)))
 }
 
-fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'static>> {
+fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<ScalarValue<'static>> {
     let (Step::Field(name), rest) = steps.split_first()? else { return None };
     let field = layout.fields.iter().find(|field| field.name == *name)?;
     match (&field.kind, field.count, rest.split_first()) {
@@ -448,14 +452,14 @@ fn in_struct(layout: &Layout, bytes: &[u8], steps: &[Step]) -> Option<Part<'stat
             in_struct(inner, bytes.get(start..)?, rest)
         }
         (Kind::Struct(_), Some(count), _) => length(rest, || count),
-        (Kind::Scalar(_), ..) => in_tree(&field.read(bytes)?, rest).map(Part::into_owned),
+        (Kind::Scalar(_), ..) => in_tree(&field.read(bytes)?, rest).map(ScalarValue::into_owned),
     }
 }
 
-fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Part<'t>> {
+fn in_tree<'t>(tree: &'t Tree, steps: &[Step]) -> Option<ScalarValue<'t>> {
     match (steps.split_first(), tree) {
         (None, Tree::List(_) | Tree::Map(_)) => None,
-        (None, scalar) => Some(Part::of(scalar)),
+        (None, scalar) => Some(ScalarValue::of(scalar)),
         (Some((Step::Field(_), _)), Tree::List(items)) => length(steps, || items.len()),
         (Some((Step::Field(name), rest)), _) => in_tree(tree.field(name)?, rest),
         (Some((Step::Element(place), rest)), _) => in_tree(tree.items()?.get(*place)?, rest),
@@ -475,10 +479,10 @@ pub fn tree_at<'t>(tree: &'t Tree, steps: &[Step]) -> Option<Cow<'t, Tree>> {
     }
 }
 
-fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, (usize, Vec<String>)> {
+fn kind_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<ValueKind, (usize, Vec<String>)> {
     let names = || layout.fields.iter().map(|field| format!(".{}", field.name)).collect();
     let (name, rest) = match steps.split_first() {
-        None => return Ok(Sort::Struct),
+        None => return Ok(ValueKind::Struct),
         Some((Step::Element(_), _)) => return Err((done, names())),
         Some((Step::Field(name), rest)) => (name, rest),
     };
@@ -486,19 +490,19 @@ fn sort_in_struct(layout: &Layout, steps: &[Step], done: usize) -> Result<Sort, 
     let text = matches!(field.kind, Kind::Scalar(Scalar::Char));
     let (rest, done) = match (field.count.filter(|_| !text), rest.split_first()) {
         (None, _) => (rest, done + 1),
-        (Some(_), None) => return Ok(Sort::List),
-        (Some(_), Some(_)) if is_length(rest) => return Ok(Sort::Number),
+        (Some(_), None) => return Ok(ValueKind::List),
+        (Some(_), Some(_)) if is_length(rest) => return Ok(ValueKind::Number),
         (Some(count), Some((Step::Element(place), rest))) if *place < count => (rest, done + 2),
         (Some(count), _) => return Err((done + 1, vec![format!("[0] to [{}]", count.saturating_sub(1))])),
     };
-    let sort = match &field.kind {
-        Kind::Struct(inner) => return sort_in_struct(inner, rest, done),
-        Kind::Scalar(_) if !field.names.is_empty() => Sort::Enum,
-        Kind::Scalar(Scalar::Bool) => Sort::Boolean,
-        Kind::Scalar(Scalar::Char) => Sort::Text,
-        Kind::Scalar(_) => Sort::Number,
+    let kind = match &field.kind {
+        Kind::Struct(inner) => return kind_in_struct(inner, rest, done),
+        Kind::Scalar(_) if !field.names.is_empty() => ValueKind::Enum,
+        Kind::Scalar(Scalar::Bool) => ValueKind::Boolean,
+        Kind::Scalar(Scalar::Char) => ValueKind::Text,
+        Kind::Scalar(_) => ValueKind::Number,
     };
-    if rest.is_empty() { Ok(sort) } else { Err((done, Vec::new())) }
+    if rest.is_empty() { Ok(kind) } else { Err((done, Vec::new())) }
 }
 
 /// Gives the samples of a column in the order of their times, stably.

@@ -23,7 +23,7 @@ use std::collections::hash_map::Entry;
 use logpose_core::{ChannelId, Lookup, Time};
 
 use crate::parts::in_time_order;
-use crate::{Error, Log, Part, Parts, Visit, threads};
+use crate::{Error, FieldReader, Log, ScalarValue, Visit, threads};
 
 /// What to work out.
 #[derive(Clone, Debug)]
@@ -115,9 +115,9 @@ pub struct Row {
     /// How many samples have it.
     pub count: u64,
     /// The first value.
-    pub first: Part<'static>,
+    pub first: ScalarValue<'static>,
     /// The last value.
-    pub last: Part<'static>,
+    pub last: ScalarValue<'static>,
     /// What its values are.
     pub kind: Kind,
 }
@@ -153,9 +153,9 @@ pub struct Numbers {
     /// How many are NaN.
     pub nan: u64,
     /// The lowest, and when it first came; none if all are NaN.
-    pub min: Option<(Part<'static>, Time)>,
+    pub min: Option<(ScalarValue<'static>, Time)>,
     /// The highest, and when it first came.
-    pub max: Option<(Part<'static>, Time)>,
+    pub max: Option<(ScalarValue<'static>, Time)>,
     /// The mean of all samples, however long each held; NaN if there is none.
     pub mean: f64,
     /// The standard deviation of a sample (n − 1); none below two values.
@@ -189,7 +189,7 @@ fn channel(log: &Log, id: ChannelId, lookup: &Lookup, options: &StatsOptions) ->
     let mut collector = Collector::default();
     let mut about = None;
     for column in &columns.columns {
-        let mut parts = Parts::of(&column.channel, log.schemas().registry());
+        let mut parts = FieldReader::of(&column.channel, log.schemas().registry());
         in_time_order(&columns, column, |time, value| {
             if lookup.admits(id, time).is_some() {
                 times.push(time);
@@ -217,15 +217,16 @@ pub struct Collect {
 
 impl Collect {
     /// Takes the next sample; what is no number is only counted.
-    pub fn push(&mut self, time: Time, part: Option<Part<'_>>) {
+    pub fn push(&mut self, time: Time, part: Option<ScalarValue<'_>>) {
         self.times.push(time);
         let number = match part {
-            Some(Part::Boolean(on)) => Part::Integer(on.into()),
-            Some(Part::Enum(number, _)) => Part::Integer(number),
+            Some(ScalarValue::Boolean(on)) => ScalarValue::Integer(on.into()),
+            Some(ScalarValue::Enum(number, _)) => ScalarValue::Integer(number),
             Some(part) if part.number().is_some() => part.into_owned(),
             _ => return,
         };
-        let series = self.series.get_or_insert_with(|| Series::new("", Sort::Numbers, number.clone().into_owned()));
+        let series =
+            self.series.get_or_insert_with(|| Series::new("", SeriesKind::Numbers, number.clone().into_owned()));
         series.push(time, number);
     }
 
@@ -254,7 +255,7 @@ impl Collect {
                 *count += 1;
             }
         }
-        Some(Histogram { low, high, counts })
+        Some(Histogram { min: low, max: high, counts })
     }
 
     /// When the samples came, and their numbers taken together; none if there was no number.
@@ -268,9 +269,9 @@ impl Collect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     /// Where the first bin begins.
-    pub low: f64,
+    pub min: f64,
     /// Where the last bin ends, which has this number too.
-    pub high: f64,
+    pub max: f64,
     /// How many numbers are in each.
     pub counts: Vec<u64>,
 }
@@ -296,8 +297,8 @@ struct Collector {
 }
 
 impl Collector {
-    fn push(&mut self, path: &str, sort: Sort, part: Part<'_>) {
-        let fits = |series: &Series| series.sort == sort && series.path == path;
+    fn push(&mut self, path: &str, kind: SeriesKind, part: ScalarValue<'_>) {
+        let fits = |series: &Series| series.kind == kind && series.path == path;
         let place = match self.series.get(self.next) {
             Some(series) if fits(series) => Some(self.next),
             _ => self.series.iter().position(fits),
@@ -311,7 +312,7 @@ impl Collector {
             None => {
                 // Beside the scalar that it follows, so that the rows stand in the order of the fields.
                 let place = self.next.min(self.series.len());
-                self.series.insert(place, Series::new(path, sort, part.clone().into_owned()));
+                self.series.insert(place, Series::new(path, kind, part.clone().into_owned()));
                 place
             }
         };
@@ -326,13 +327,13 @@ impl Visit for Collector {
     fn list(&mut self, path: &str, len: usize) -> usize {
         let name = format!("{path}.length");
         let length = i64::try_from(len).unwrap_or(i64::MAX);
-        self.push(&name, Sort::Numbers, Part::Integer(length));
+        self.push(&name, SeriesKind::Numbers, ScalarValue::Integer(length));
         let before = self.next.checked_sub(1).and_then(|place| self.series.get(place));
         let before = before.filter(|series| series.path == name).map(|series| &series.first);
         if self.uneven.iter().any(|list| list == path) {
             return 0;
         }
-        if before.is_some_and(|first| *first != Part::Integer(length)) {
+        if before.is_some_and(|first| *first != ScalarValue::Integer(length)) {
             self.uneven.push(path.to_owned());
             drop_elements(self);
             return 0;
@@ -340,22 +341,22 @@ impl Visit for Collector {
         if len <= SHORT { len } else { 0 }
     }
 
-    fn part(&mut self, path: &str, part: Part<'_>) {
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>) {
         match part {
-            Part::Nothing => {}
-            Part::Boolean(_) => self.push(path, Sort::Booleans, part),
-            Part::Text(_) | Part::Enum(_, Some(_)) => self.push(path, Sort::Texts, part),
-            Part::Bytes(bytes) => {
-                let length = Part::Integer(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
-                self.push(&format!("{path}.bytes"), Sort::Numbers, length);
+            ScalarValue::Nothing => {}
+            ScalarValue::Boolean(_) => self.push(path, SeriesKind::Booleans, part),
+            ScalarValue::Text(_) | ScalarValue::Enum(_, Some(_)) => self.push(path, SeriesKind::Texts, part),
+            ScalarValue::Bytes(bytes) => {
+                let length = ScalarValue::Integer(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+                self.push(&format!("{path}.bytes"), SeriesKind::Numbers, length);
             }
-            _ => self.push(path, Sort::Numbers, part),
+            _ => self.push(path, SeriesKind::Numbers, part),
         }
     }
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Sort {
+enum SeriesKind {
     Numbers,
     Booleans,
     Texts,
@@ -364,16 +365,16 @@ enum Sort {
 /// The values of one scalar so far.
 struct Series {
     path: String,
-    sort: Sort,
+    kind: SeriesKind,
     count: u64,
-    first: Part<'static>,
-    last: Part<'static>,
+    first: ScalarValue<'static>,
+    last: ScalarValue<'static>,
     // Numbers: integers as long as all are.
     integers: Vec<i64>,
     doubles: Vec<f64>,
     nan: u64,
-    min: Option<(Part<'static>, Time)>,
-    max: Option<(Part<'static>, Time)>,
+    min: Option<(ScalarValue<'static>, Time)>,
+    max: Option<(ScalarValue<'static>, Time)>,
     // Truth values.
     yes: u64,
     changes: u64,
@@ -384,10 +385,10 @@ struct Series {
 }
 
 impl Series {
-    fn new(path: &str, sort: Sort, first: Part<'static>) -> Self {
+    fn new(path: &str, kind: SeriesKind, first: ScalarValue<'static>) -> Self {
         Self {
             path: path.to_owned(),
-            sort,
+            kind,
             count: 0,
             last: first.clone(),
             first,
@@ -404,23 +405,23 @@ impl Series {
         }
     }
 
-    fn push(&mut self, time: Time, part: Part<'_>) {
+    fn push(&mut self, time: Time, part: ScalarValue<'_>) {
         self.count += 1;
         match part {
-            Part::Boolean(on) => {
+            ScalarValue::Boolean(on) => {
                 self.yes += u64::from(on);
-                self.changes += u64::from(self.last != Part::Boolean(on));
-                self.last = Part::Boolean(on);
+                self.changes += u64::from(self.last != ScalarValue::Boolean(on));
+                self.last = ScalarValue::Boolean(on);
             }
-            Part::Text(text) => {
+            ScalarValue::Text(text) => {
                 self.text(&text);
-                if !matches!(&self.last, Part::Text(last) if *last == text) {
-                    self.last = Part::Text(text.into_owned().into());
+                if !matches!(&self.last, ScalarValue::Text(last) if *last == text) {
+                    self.last = ScalarValue::Text(text.into_owned().into());
                 }
             }
-            Part::Enum(number, Some(name)) => {
+            ScalarValue::Enum(number, Some(name)) => {
                 self.text(name.as_bytes());
-                self.last = Part::Enum(number, Some(name.into_owned().into()));
+                self.last = ScalarValue::Enum(number, Some(name.into_owned().into()));
             }
             number => {
                 let number = number.into_owned();
@@ -430,7 +431,7 @@ impl Series {
         }
     }
 
-    fn number(&mut self, time: Time, number: &Part<'static>) {
+    fn number(&mut self, time: Time, number: &ScalarValue<'static>) {
         match number.integer().and_then(|x| i64::try_from(x).ok()) {
             Some(x) if self.doubles.is_empty() => self.integers.push(x),
             _ => {
@@ -465,15 +466,15 @@ impl Series {
     }
 
     fn finish(mut self, options: &StatsOptions) -> Row {
-        let kind = match self.sort {
-            Sort::Booleans => Kind::Booleans { yes: self.yes, changes: self.changes },
-            Sort::Texts => {
+        let kind = match self.kind {
+            SeriesKind::Booleans => Kind::Booleans { yes: self.yes, changes: self.changes },
+            SeriesKind::Texts => {
                 let most = self.texts.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)));
                 let (most, times) = most
                     .map_or((String::new(), 0), |(text, times)| (String::from_utf8_lossy(text).into_owned(), *times));
                 Kind::Texts { distinct: self.texts.len() as u64, most, times, cut: self.cut }
             }
-            Sort::Numbers => Kind::Numbers(self.numbers(options)),
+            SeriesKind::Numbers => Kind::Numbers(self.numbers(options)),
         };
         Row { path: self.path, count: self.count, first: self.first, last: self.last, kind }
     }
@@ -518,7 +519,7 @@ impl Series {
 }
 
 /// Which number is the greater, integers exactly.
-fn order(a: &Part<'_>, b: &Part<'_>) -> Ordering {
+fn order(a: &ScalarValue<'_>, b: &ScalarValue<'_>) -> Ordering {
     match (a.integer(), b.integer()) {
         (Some(a), Some(b)) => a.cmp(&b),
         _ => a.number().partial_cmp(&b.number()).unwrap_or(Ordering::Equal),
@@ -581,7 +582,7 @@ const MOST_TEXT_BYTES: usize = 16 << 20;
 mod tests {
     use logpose_core::Time;
 
-    use super::{Collect, Kind, Part, StatsOptions, moments, percentile};
+    use super::{Collect, Kind, ScalarValue, StatsOptions, moments, percentile};
 
     #[test]
     fn percentiles_fall_between_neighbours() {
@@ -597,10 +598,10 @@ mod tests {
     fn histograms_have_every_finite_number() {
         let mut collect = Collect::default();
         for (t, x) in [0.0, 1.0, 2.5, 4.0, f64::NAN, f64::INFINITY].into_iter().enumerate() {
-            collect.push(Time::from_millis(i64::try_from(t).unwrap_or(0)), Some(Part::Double(x)));
+            collect.push(Time::from_millis(i64::try_from(t).unwrap_or(0)), Some(ScalarValue::Double(x)));
         }
         collect.push(Time::from_millis(9), None);
-        let counts = collect.histogram(4).map(|found| (found.low, found.high, found.counts));
+        let counts = collect.histogram(4).map(|found| (found.min, found.max, found.counts));
         assert_eq!(counts, Some((0.0, 4.0, vec![1, 1, 1, 1])));
         assert_eq!(collect.samples(), 7);
         let (timing, row) = collect.finish(&StatsOptions::default());
@@ -608,12 +609,12 @@ mod tests {
         assert!(matches!(row.map(|row| row.kind), Some(Kind::Numbers(numbers)) if numbers.nan == 1));
 
         let mut same = Collect::default();
-        same.push(Time::ZERO, Some(Part::Boolean(true)));
+        same.push(Time::ZERO, Some(ScalarValue::Boolean(true)));
         assert_eq!(same.histogram(3).map(|found| found.counts), Some(vec![1, 0, 0]));
         assert_eq!(Collect::default().histogram(3), None);
         let mut wide = Collect::default();
-        wide.push(Time::ZERO, Some(Part::Double(f64::MAX)));
-        wide.push(Time::ZERO, Some(Part::Double(f64::MIN)));
+        wide.push(Time::ZERO, Some(ScalarValue::Double(f64::MAX)));
+        wide.push(Time::ZERO, Some(ScalarValue::Double(f64::MIN)));
         assert_eq!(wide.histogram(2).map(|found| found.counts), Some(vec![1, 1]));
     }
 

@@ -9,8 +9,8 @@ use crate::catalog::Catalog;
 /// Why a question has no answer, in one sentence, and what would help.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Error {
-    /// A word for scripts: `syntax`, `no-table`, `no-column`, `no-function`, `refused`, `memory`, `no-epoch`, `read`,
-    /// `write` or `sql`.
+    /// A word for scripts: `syntax`, `table-not-found`, `column-not-found`, `function-not-found`, `refused`, `memory`,
+    /// `no-epoch`, `read`, `write` or `sql`.
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
@@ -140,7 +140,7 @@ fn planning(message: &str, catalog: &Catalog) -> Error {
 
 pub(crate) fn no_table(name: &str, catalog: &Catalog) -> Error {
     let name = name.strip_prefix(crate::catalog::PREFIX).unwrap_or(name);
-    let error = Error::new("no-table", format!("there is no table {}", quoted(name)));
+    let error = Error::new("table-not-found", format!("there is no table {}", quoted(name)));
     let near = nearest(name, catalog.names());
     if near.is_empty() {
         return error.with_help("SHOW TABLES lists all; a channel's table is its name in double quotes");
@@ -150,7 +150,7 @@ pub(crate) fn no_table(name: &str, catalog: &Catalog) -> Error {
 }
 
 fn no_function(name: &str, catalog: &Catalog) -> Error {
-    let error = Error::new("no-function", format!("there is no function {name}"));
+    let error = Error::new("function-not-found", format!("there is no function {name}"));
     let near = nearest(name, catalog.functions.get().into_iter().flatten().map(String::as_str));
     match near.as_slice() {
         [] => error.with_help("SHOW FUNCTIONS lists all"),
@@ -159,7 +159,7 @@ fn no_function(name: &str, catalog: &Catalog) -> Error {
 }
 
 fn no_column(name: &str, known: &[&str], catalog: &Catalog) -> Error {
-    let error = Error::new("no-column", format!("there is no column {name:?}"));
+    let error = Error::new("column-not-found", format!("there is no column {name:?}"));
     if catalog.names().any(|table| table == name) {
         return error.with_help(format!("it is a channel: as text it stands in single quotes, '{name}'"));
     }

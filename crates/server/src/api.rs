@@ -26,7 +26,7 @@ pub(crate) struct Reference {
 
 #[derive(Serialize)]
 pub(crate) struct Session {
-    pub logpose: &'static str,
+    pub version: &'static str,
     pub title: String,
     pub origin_ns: String,
     pub start: Option<f64>,
@@ -54,8 +54,8 @@ pub(crate) struct Log {
     pub format: String,
     pub start: Option<f64>,
     pub end: Option<f64>,
-    pub shift_ns: String,
-    pub wall: Option<f64>,
+    pub offset_ns: String,
+    pub unix_offset: Option<f64>,
     pub channels: usize,
     pub samples: u64,
     pub bytes: u64,
@@ -89,9 +89,9 @@ pub(crate) struct Channel {
     pub metadata: String,
     pub unit: Option<String>,
     pub samples: u64,
-    pub first: Option<f64>,
-    pub last: Option<f64>,
-    pub sort: &'static str,
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub kind: &'static str,
     pub fields: Vec<Field>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Channel {
 pub(crate) struct Field {
     pub path: String,
     pub name: String,
-    pub sort: &'static str,
+    pub kind: &'static str,
     pub unit: Option<String>,
     pub fields: Vec<Self>,
 }
@@ -118,15 +118,15 @@ pub(crate) struct PixelsQuery {
 pub(crate) struct Trace {
     pub samples: u64,
     pub raw: bool,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
+    pub series_min: Option<f64>,
+    pub series_max: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ValuesQuery {
-    pub t: f64,
-    pub values: Vec<Reference>,
+    pub time: f64,
+    pub series: Vec<Reference>,
 }
 
 #[derive(Serialize)]
@@ -136,7 +136,7 @@ pub(crate) struct Values {
 
 #[derive(Clone, Serialize)]
 pub(crate) struct Held {
-    pub t: f64,
+    pub time: f64,
     pub value: Json,
     pub text: String,
 }
@@ -145,7 +145,7 @@ pub(crate) struct Held {
 pub(crate) struct Events {
     pub bands: Vec<Band>,
     pub events: Vec<Event>,
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 #[derive(Serialize)]
@@ -158,12 +158,12 @@ pub(crate) struct Band {
 
 #[derive(Serialize)]
 pub(crate) struct Event {
-    pub t: f64,
+    pub start: f64,
     pub end: Option<f64>,
     pub kind: &'static str,
     pub level: &'static str,
     pub text: String,
-    pub path: Option<String>,
+    pub channel: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -197,7 +197,7 @@ pub(crate) struct RowsQuery {
 #[derive(Serialize)]
 pub(crate) struct RowsAbout {
     pub samples: u64,
-    pub thinned: bool,
+    pub downsampled: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -206,7 +206,7 @@ pub(crate) struct TableQuery {
     pub series: Vec<Reference>,
     pub from: f64,
     #[serde(default)]
-    pub back: bool,
+    pub backward: bool,
     pub limit: usize,
 }
 
@@ -218,7 +218,7 @@ pub(crate) struct Table {
 
 #[derive(Serialize)]
 pub(crate) struct TableRow {
-    pub t: f64,
+    pub time: f64,
     pub cells: Vec<Option<String>>,
     pub fresh: Vec<bool>,
 }
@@ -228,7 +228,7 @@ pub(crate) struct TableRow {
 pub(crate) struct ConsoleQuery {
     pub from: Option<f64>,
     #[serde(default)]
-    pub back: bool,
+    pub backward: bool,
     pub end: Option<f64>,
     pub limit: usize,
     pub levels: Option<Vec<String>>,
@@ -245,7 +245,7 @@ pub(crate) struct Console {
 
 #[derive(Serialize)]
 pub(crate) struct ConsoleRow {
-    pub t: f64,
+    pub time: f64,
     pub log: usize,
     pub level: &'static str,
     pub text: String,
@@ -273,7 +273,7 @@ pub(crate) struct Stats {
     pub min: Option<f64>,
     pub max: Option<f64>,
     pub mean: Option<f64>,
-    pub deviation: Option<f64>,
+    pub stddev: Option<f64>,
     pub median: Option<f64>,
     pub p05: Option<f64>,
     pub p95: Option<f64>,
@@ -286,8 +286,8 @@ pub(crate) struct Stats {
 
 #[derive(Serialize)]
 pub(crate) struct Histogram {
-    pub low: f64,
-    pub high: f64,
+    pub min: f64,
+    pub max: f64,
     pub counts: Vec<u64>,
 }
 
@@ -329,11 +329,11 @@ pub(crate) struct TickLog {
     pub start: Option<f64>,
     pub end: Option<f64>,
     pub revision: u64,
-    pub events: u64,
+    pub events_revision: u64,
     pub samples: u64,
     pub state: &'static str,
-    pub trouble: Option<String>,
-    pub rate: f64,
+    pub problem: Option<String>,
+    pub samples_per_s: f64,
 }
 
 /// The answer of `/api/logs/{log}/carla/actors`.
@@ -342,7 +342,7 @@ pub(crate) struct CarlaActors {
     pub map: String,
     pub actors: Vec<CarlaActor>,
     pub collisions: Vec<CarlaCollision>,
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 /// One life of an actor.
@@ -352,21 +352,20 @@ pub(crate) struct CarlaActor {
     #[serde(rename = "type")]
     pub blueprint: String,
     pub kind: &'static str,
-    #[serde(rename = "box")]
-    pub bounds: Option<[f64; 6]>,
+    pub bounding_box: Option<[f64; 6]>,
     pub color: Option<String>,
     pub hero: bool,
-    pub born: f64,
-    pub gone: Option<f64>,
+    pub spawned: f64,
+    pub destroyed: Option<f64>,
     pub parent: Option<u32>,
 }
 
 /// A contact, from its first frame to its last.
 #[derive(Debug, Serialize)]
 pub(crate) struct CarlaCollision {
-    pub t: f64,
-    pub until: f64,
-    pub a: Option<u32>,
-    pub b: Option<u32>,
-    pub at: Option<[f64; 3]>,
+    pub start: f64,
+    pub end: f64,
+    pub actor: Option<u32>,
+    pub other_actor: Option<u32>,
+    pub location: Option<[f64; 3]>,
 }

@@ -63,10 +63,10 @@ pub(crate) async fn motion(
 ) -> Result<Arrow, Refusal> {
     let Query(stretch) = stretch.map_err(|error| Refusal::bad("bad-request", error.body_text()))?;
     if stretch.start.is_nan() || stretch.end.is_nan() || stretch.end < stretch.start {
-        return Err(Refusal::bad("bad-range", "the stretch ends before it begins"));
+        return Err(Refusal::bad("invalid-range", "the stretch ends before it begins"));
     }
     if !(0.0..f64::INFINITY).contains(&stretch.step) {
-        return Err(Refusal::bad("bad-step", "the step is no length of time"));
+        return Err(Refusal::bad("invalid-step", "the step is no length of time"));
     }
     let session = app.session.clone();
     let told = app.jobs.quick(move |stop| {
@@ -87,7 +87,10 @@ fn with<T>(
         kept.map_err(Refusal::from)
     });
     let Some(kept) = kept.as_ref().map_err(Refusal::clone)? else {
-        return Err(Refusal::missing("no-recording", format!("log {log} is no recording of CARLA, nor made of one")));
+        return Err(Refusal::missing(
+            "not-a-carla-recording",
+            format!("log {log} is no recording of CARLA, nor made of one"),
+        ));
     };
     ask(&kept.frames()?, &session.clock(member))
 }
@@ -111,11 +114,11 @@ fn all_actors(frames: &Frames<'_>, clock: &Clock) -> CarlaActors {
         Some(CarlaActor {
             id: life.actor,
             kind: kind(&birth),
-            bounds: bounds(frames, life),
+            bounding_box: bounds(frames, life),
             color: birth.attribute("color").and_then(color),
             hero: birth.is_hero(),
-            born: at(life.born)?,
-            gone: life.died.and_then(at),
+            spawned: at(life.born)?,
+            destroyed: life.died.and_then(at),
             parent: tied.map(|(_, parent)| *parent),
             blueprint: String::from_utf8_lossy(birth.blueprint).into_owned(),
         })
@@ -124,18 +127,18 @@ fn all_actors(frames: &Frames<'_>, clock: &Clock) -> CarlaActors {
     let contacts = collisions(frames);
     let hits = contacts.iter().take(COLLISIONS).filter_map(|contact| {
         Some(CarlaCollision {
-            t: at(contact.first)?,
-            until: at(contact.last)?,
-            a: contact.actor1.actor,
-            b: contact.actor2.actor,
-            at: place(frames, contact.first, [contact.actor1.actor, contact.actor2.actor]),
+            start: at(contact.first)?,
+            end: at(contact.last)?,
+            actor: contact.actor1.actor,
+            other_actor: contact.actor2.actor,
+            location: place(frames, contact.first, [contact.actor1.actor, contact.actor2.actor]),
         })
     });
     CarlaActors {
         map: String::from_utf8_lossy(frames.header().map).into_owned(),
         actors,
         collisions: hits.collect(),
-        cut: frames.lives().len() > ACTORS || contacts.len() > COLLISIONS,
+        truncated: frames.lives().len() > ACTORS || contacts.len() > COLLISIONS,
     }
 }
 
@@ -143,8 +146,8 @@ fn all_actors(frames: &Frames<'_>, clock: &Clock) -> CarlaActors {
 fn kind(birth: &EventAdd<'_>) -> &'static str {
     match birth.class() {
         ActorType::Walker => "walker",
-        ActorType::TrafficLight => "light",
-        ActorType::TrafficSign => "sign",
+        ActorType::TrafficLight => "traffic_light",
+        ActorType::TrafficSign => "traffic_sign",
         ActorType::Sensor => "sensor",
         ActorType::Other if birth.blueprint == b"spectator" => "spectator",
         ActorType::Other => "other",
@@ -276,7 +279,7 @@ impl Rows {
     fn arrow(self) -> Result<Arrow, Refusal> {
         let names = ["x", "y", "z", "roll", "pitch", "yaw", "speed"];
         let field = |name: &str, ty| Field::new(name, ty, false);
-        let mut fields = vec![field("t", DataType::Float64), field("actor", DataType::UInt32)];
+        let mut fields = vec![field("time", DataType::Float64), field("actor", DataType::UInt32)];
         fields.extend(names.map(|name| field(name, DataType::Float32)));
         fields.push(field("lights", DataType::UInt32));
         let about = serde_json::json!({ "step": self.step, "frames": self.frames }).to_string();
@@ -286,7 +289,11 @@ impl Rows {
         columns.extend(self.numbers.map(|column| Arc::new(Float32Array::from(column)) as ArrayRef));
         columns.push(Arc::new(UInt32Array::from(self.lights)));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer cannot be made: {error}"))
+            Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal-error",
+                format!("the answer cannot be made: {error}"),
+            )
         })?;
         Arrow::of(&schema, &[batch])
     }

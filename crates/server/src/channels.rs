@@ -38,7 +38,7 @@ fn about(session: &Session) -> api::Session {
     let range = session.seconds();
     let logs = session.logs().iter().enumerate();
     api::Session {
-        logpose: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION"),
         title: session.title(),
         origin_ns: session.origin_ns().to_string(),
         start: range.map(|range| range.0),
@@ -62,8 +62,8 @@ fn of_log(id: usize, member: &Member, clock: Clock) -> api::Log {
         format: about.format,
         start: range.map(|range| clock.seconds(range.0)),
         end: range.map(|range| clock.seconds(range.1)),
-        shift_ns: shift_ns.to_string(),
-        wall: about.epoch_ns.map(unix),
+        offset_ns: shift_ns.to_string(),
+        unix_offset: about.epoch_ns.map(unix),
         channels: catalog.channels.len(),
         samples: about.samples,
         bytes: about.bytes,
@@ -96,9 +96,9 @@ fn list(member: &Member, clock: Clock) -> Result<api::Channels, Refusal> {
             metadata: channel.metadata.clone(),
             unit: unit_of(channel, ""),
             samples: entry.samples,
-            first: entry.range.map(|range| clock.seconds(range.0)),
-            last: entry.range.map(|range| clock.seconds(range.1)),
-            sort: sort(&form),
+            start: entry.range.map(|range| clock.seconds(range.0)),
+            end: entry.range.map(|range| clock.seconds(range.1)),
+            kind: kind(&form),
             fields: fields.of(&form, lasts.get(&id), ""),
         }
     });
@@ -151,7 +151,7 @@ fn is_open(form: &Form) -> bool {
     }
 }
 
-fn sort(form: &Form) -> &'static str {
+fn kind(form: &Form) -> &'static str {
     match form {
         Form::Scalar(Scalar::Bool) => "boolean",
         Form::Scalar(Scalar::Char) | Form::Text => "text",
@@ -164,7 +164,7 @@ fn sort(form: &Form) -> &'static str {
     }
 }
 
-fn sort_of_tree(tree: &Tree) -> &'static str {
+fn kind_of_tree(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "any",
         Tree::Bool(_) => "boolean",
@@ -224,19 +224,19 @@ impl Fields<'_> {
         if matches!((form, value), (Form::List(_), _) | (Form::Any, Some(Tree::List(_)))) {
             let unit = None;
             let path = format!("{path}.length");
-            found.push(api::Field { path, name: "length".to_owned(), sort: "number", unit, fields: Vec::new() });
+            found.push(api::Field { path, name: "length".to_owned(), kind: "number", unit, fields: Vec::new() });
         }
         found
     }
 
     fn field(&mut self, path: String, name: &str, form: &Form, value: Option<&Tree>) -> Option<api::Field> {
         self.left = self.left.checked_sub(1)?;
-        let sort = match (form, value) {
-            (Form::Any, Some(value)) => sort_of_tree(value),
-            _ => sort(form),
+        let kind = match (form, value) {
+            (Form::Any, Some(value)) => kind_of_tree(value),
+            _ => kind(form),
         };
         let fields = self.of(form, value, &path);
-        Some(api::Field { unit: unit_of(self.channel, &path), name: name.to_owned(), sort, fields, path })
+        Some(api::Field { unit: unit_of(self.channel, &path), name: name.to_owned(), kind, fields, path })
     }
 }
 

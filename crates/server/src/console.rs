@@ -35,7 +35,7 @@ pub(crate) async fn console(
             // Not more is kept than is asked for, however many series there are.
             let over = rows.len().saturating_sub(limit);
             more |= over > 0;
-            if query.back { drop(rows.drain(..over)) } else { rows.truncate(limit) }
+            if query.backward { drop(rows.drain(..over)) } else { rows.truncate(limit) }
         }
         // DataLogManager writes what it logs to two channels.
         rows.dedup_by(|(later, b), (earlier, a)| {
@@ -71,7 +71,7 @@ impl Wanted {
         const LEVELS: [Level; 3] = [Level::Info, Level::Warning, Level::Error];
         let odd = query.levels.iter().flatten().find(|level| !LEVELS.iter().any(|known| known.name() == **level));
         if let Some(odd) = odd {
-            return Err(Refusal::bad("bad-level", format!("{odd:?} is no level"))
+            return Err(Refusal::bad("invalid-level", format!("{odd:?} is no level"))
                 .with_help("levels are info, warning and error"));
         }
         let pattern = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(pattern).transpose();
@@ -101,7 +101,7 @@ fn pattern(text: &str) -> Result<Regex, Refusal> {
         |error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Refusal::bad("bad-pattern", format!("{text:?} is no regular expression: {why}"))
+            Refusal::bad("invalid-pattern", format!("{text:?} is no regular expression: {why}"))
                 .with_help("leave the slashes away to look for a text as it is")
         },
     )
@@ -123,7 +123,7 @@ fn lines(
             told.or_else(|| Some((Level::Info, line(&one.catalog.schemas, channel, value, &one.steps, LONGEST)?)));
         if let Some((level, text)) = told.filter(|(level, text)| wanted.admits(*level, text)) {
             let row = api::ConsoleRow {
-                t: one.clock.seconds(time),
+                time: one.clock.seconds(time),
                 log: one.log,
                 level: level.name(),
                 text: text.trim_end().chars().take(LONGEST).collect(),
@@ -133,7 +133,7 @@ fn lines(
         }
         if rows.len() > limit || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    if query.back {
+    if query.backward {
         let before = query.from.map_or(Time::MAX, |from| one.clock.time(from));
         one.store.read_back(one.channel, before, &mut take)?;
         rows.reverse();

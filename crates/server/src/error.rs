@@ -60,7 +60,7 @@ impl Refusal {
 
     /// Nobody waits for the answer any more, or it took too long.
     pub(crate) fn stopped() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", "this was given up before it was done")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "this was given up before it was done")
     }
 }
 
@@ -68,7 +68,7 @@ impl From<logpose::Error> for Refusal {
     fn from(error: logpose::Error) -> Self {
         // The path is that of an opened log, which the page shows anyway.
         let message = error.kind.to_string();
-        Self { help: error.help, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "log", message) }
+        Self { help: error.help, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unreadable-log", message) }
     }
 }
 

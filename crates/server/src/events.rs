@@ -16,7 +16,7 @@ pub(crate) async fn events(State(app): State<App>, LogNumber(log): LogNumber) ->
         Ok(api::Events {
             bands: found.bands.iter().map(|band| api::Band::of(band, &clock)).collect(),
             events: found.events.iter().map(|event| api::Event::of(event, &clock)).collect(),
-            cut: found.cut,
+            truncated: found.cut,
         })
     });
     Ok(Json(found.await?))
@@ -32,12 +32,12 @@ impl api::Band {
 impl api::Event {
     fn of(event: &Finding, clock: &Clock) -> Self {
         Self {
-            t: clock.seconds(event.time),
+            start: clock.seconds(event.time),
             end: event.end.map(|end| clock.seconds(end)),
             kind: event.kind,
             level: event.level.name(),
             text: event.text.clone(),
-            path: event.path.clone(),
+            channel: event.channel.clone(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) async fn export(State(app): State<App>, Ask(query): Ask<api::ExportQu
         .long(move |stop| {
             let format = FORMATS.iter().find(|(known, ..)| *known == query.format).ok_or_else(|| {
                 let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
-                Refusal::bad("bad-format", format!("{:?} is nothing that can be exported", query.format))
+                Refusal::bad("invalid-format", format!("{:?} is nothing that can be exported", query.format))
                     .with_help(format!("formats are {}", known.join(", ")))
             })?;
             let wanted = Wanted::of(&session, &query, stop)?;
@@ -91,7 +91,7 @@ impl Wanted {
             wanted.clocks.push(member.map);
         }
         if wanted.logs.is_empty() {
-            return Err(Refusal::missing("no-log", "no log is open"));
+            return Err(Refusal::missing("log-not-found", "no log is open"));
         }
         // The times of one log stay its own.
         if wanted.logs.len() < 2 {
@@ -105,7 +105,7 @@ impl Wanted {
         let failed = |error: io::Error| {
             Refusal::new(StatusCode::INSUFFICIENT_STORAGE, "io", format!("cannot write a temporary file: {error}"))
         };
-        let format = Format::from_name(format).ok_or_else(|| Refusal::bad("bad-format", "no such format"))?;
+        let format = Format::from_name(format).ok_or_else(|| Refusal::bad("invalid-format", "no such format"))?;
         let wide = wide.then(Wide::default);
         let options = ConvertOptions { wide, clocks: self.clocks.clone(), ..ConvertOptions::default() };
         let mut file = tempfile::tempfile().map_err(failed)?;

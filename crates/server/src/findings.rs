@@ -1,5 +1,5 @@
 use logpose::frc::{ConsoleLine, Disable, ErrorLine, Level, LinkFacts, Mode, ModeSpan, console, errors};
-use logpose::refloat::{self, Rule, Sign, SignSort, Tone};
+use logpose::refloat::{self, Rule, Sign, SignKind, Tone};
 use logpose::{Log, carla};
 use logpose_core::{Severity, Time};
 
@@ -31,12 +31,12 @@ pub(crate) struct Finding {
     pub level: Level,
     pub text: String,
     /// The channel that tells it.
-    pub path: Option<String>,
+    pub channel: Option<String>,
 }
 
 impl Finding {
     pub(crate) fn new(time: Time, kind: &'static str, level: Level, text: impl Into<String>) -> Self {
-        Self { time, end: None, kind, level, text: text.into(), path: None }
+        Self { time, end: None, kind, level, text: text.into(), channel: None }
     }
 
     /// A mode begins.
@@ -71,10 +71,10 @@ impl Finding {
 
     /// What a board tells while it is listened to.
     pub(crate) fn of_sign(time: Time, sign: &Sign) -> Self {
-        let kind = match sign.sort {
-            SignSort::Pushback => "pushback",
-            SignSort::Fault => "fault",
-            SignSort::State => "mode",
+        let kind = match sign.kind {
+            SignKind::Pushback => "pushback",
+            SignKind::Fault => "fault",
+            SignKind::State => "mode",
         };
         Self::new(time, kind, level_of(sign.tone), capital(&sign.text))
     }
@@ -88,8 +88,8 @@ impl Finding {
         Self { end: Some(end), ..self }
     }
 
-    pub(crate) fn told_by(self, path: impl Into<String>) -> Self {
-        Self { path: Some(path.into()), ..self }
+    pub(crate) fn told_by(self, channel: impl Into<String>) -> Self {
+        Self { channel: Some(channel.into()), ..self }
     }
 }
 

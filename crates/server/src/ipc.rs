@@ -22,7 +22,11 @@ impl Arrow {
             writer.into_inner()
         };
         write().map(Self).map_err(|error| {
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer cannot be written: {error}"))
+            Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal-error",
+                format!("the answer cannot be written: {error}"),
+            )
         })
     }
 }

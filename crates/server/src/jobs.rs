@@ -95,7 +95,7 @@ impl Jobs {
             Ok(Ok(done)) => done,
             Ok(Err(_)) => Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "defect",
+                "internal-error",
                 "logpose made a mistake with this request; others still work",
             )),
             Err(_) => Err(Refusal::stopped().with_help("ask for a shorter stretch of time, or for fewer series")),

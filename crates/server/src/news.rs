@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use logpose::{Bucket, Parts};
+use logpose::{Bucket, FieldReader};
 use logpose_core::Time;
 
 use crate::api;
@@ -25,7 +25,7 @@ struct Subscribed {
     /// How much of it was told.
     mark: Mark,
     /// What it was found to be, as of a revision of its log; nothing if there is no such series.
-    found: Option<(u64, Series, Parts)>,
+    found: Option<(u64, Series, FieldReader)>,
 }
 
 /// What the last tick said, and when.
@@ -44,7 +44,7 @@ impl News {
     pub(crate) fn subscribe(&mut self, references: Vec<api::Reference>) -> Result<(), Refusal> {
         if references.len() > SERIES {
             let message = format!("{} series are too many to listen to", references.len());
-            return Err(Refusal::bad("too-many", message).with_help(format!("listen to at most {SERIES}")));
+            return Err(Refusal::bad("too-many-series", message).with_help(format!("listen to at most {SERIES}")));
         }
         let mut before = std::mem::take(&mut self.subscribed);
         for reference in references {
@@ -67,8 +67,8 @@ impl News {
             let rows = one.rows(&self.session, most.max(LEAST_ROWS))?;
             any |= !rows.buckets.is_empty();
             let clock = one.found.as_ref().map(|(_, series, _)| series.clock).unwrap_or_default();
-            let (low, high) = rows.extremes();
-            let about = api::Trace { samples: rows.samples, raw: rows.fill == 1, low, high };
+            let (series_min, series_max) = rows.extremes();
+            let about = api::Trace { samples: rows.samples, raw: rows.fill == 1, series_min, series_max };
             traces.add(place, rows.buckets.iter(), &clock, about);
         }
         if !any {
@@ -93,19 +93,40 @@ impl News {
                     (range.map(|range| clock.seconds(range.0)), range.map(|range| clock.seconds(range.1)));
                 match log.store.live().map(crate::LiveLog::pulse) {
                     Some(pulse) => {
-                        let Pulse { revision, events, samples, trouble, rate, state } = pulse;
-                        api::TickLog { id, start, end, revision, events, samples, state: state.name(), trouble, rate }
+                        let Pulse { revision, events_revision, samples, problem, samples_per_s, state } = pulse;
+                        let state = state.name();
+                        api::TickLog {
+                            id,
+                            start,
+                            end,
+                            revision,
+                            events_revision,
+                            samples,
+                            state,
+                            problem,
+                            samples_per_s,
+                        }
                     }
                     None => {
                         let catalog = log.store.catalog();
                         let samples = catalog.channels.iter().map(|entry| entry.samples).sum();
                         let (revision, state) = (catalog.revision, log.store.state().name());
-                        api::TickLog { id, start, end, revision, events: 0, samples, state, trouble: None, rate: 0.0 }
+                        api::TickLog {
+                            id,
+                            start,
+                            end,
+                            revision,
+                            events_revision: 0,
+                            samples,
+                            state,
+                            problem: None,
+                            samples_per_s: 0.0,
+                        }
                     }
                 }
             })
             .collect();
-        let was = logs.iter().map(|log| (log.samples, log.revision, log.events, log.state)).collect();
+        let was = logs.iter().map(|log| (log.samples, log.revision, log.events_revision, log.state)).collect();
         let is_live = self.session.logs().iter().any(|log| log.store.live().is_some());
         let seldom = if is_live { SELDOM } else { NEVER };
         if self.last.as_ref().is_some_and(|last| last.was == was && last.at.elapsed() < seldom) {

@@ -11,12 +11,13 @@ pub(crate) async fn page(request: Request) -> Response {
     let path = request.uri().path();
     let name = if path == "/" { INDEX } else { path };
     let missing = || {
-        Refusal::missing("no-path", format!("there is nothing at {path}"))
+        Refusal::missing("not-found", format!("there is nothing at {path}"))
             .with_help("the page is at /, the API below /api")
             .into_response()
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", "pages are only read").into_response();
+        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "pages are only read")
+            .into_response();
     }
     match FILES.iter().find(|(known, _)| *known == name) {
         Some((_, bytes)) => {

@@ -39,7 +39,7 @@ pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQu
 pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, Refusal> {
     if query.width == 0 || query.width > WIDTH {
         let message = format!("{} pixels are no width", query.width);
-        return Err(Refusal::bad("bad-width", message).with_help(format!("ask for 1 to {WIDTH}")));
+        return Err(Refusal::bad("invalid-width", message).with_help(format!("ask for 1 to {WIDTH}")));
     }
     ordered(query.start, query.end)?;
     Ok(query.width.min((PIXELS / query.series.len().max(1)).max(1)))
@@ -50,14 +50,14 @@ pub(crate) fn ordered(start: f64, end: f64) -> Result<(), Refusal> {
     if start <= end {
         return Ok(());
     }
-    Err(Refusal::bad("bad-range", format!("the range ends at {end} s, before it begins at {start} s")))
+    Err(Refusal::bad("invalid-range", format!("the range ends at {end} s, before it begins at {start} s")))
 }
 
 /// What is drawn of several series: the rows of the answer.
 #[derive(Default)]
 pub(crate) struct Traces {
     series: Vec<u16>,
-    /// `t`, `u`, `first`, `min`, `max`, `last`.
+    /// `start`, `end`, `first`, `min`, `max`, `last`.
     columns: [Vec<f64>; 6],
     about: Vec<api::Trace>,
     /// What the schema says besides.
@@ -70,8 +70,8 @@ impl Traces {
         let (start, end) = one.within(start, end);
         let mut buckets = Vec::new();
         let drawn = one.store.drawn(one.channel, &one.steps, (start, end), width, &mut buckets)?;
-        let Some(Drawn { samples, raw, low, high }) = drawn else {
-            self.about.push(api::Trace { samples: 0, raw: true, low: None, high: None });
+        let Some(Drawn { samples, raw, min, max }) = drawn else {
+            self.about.push(api::Trace { samples: 0, raw: true, series_min: None, series_max: None });
             return Ok(());
         };
         let parts = one.parts();
@@ -89,7 +89,7 @@ impl Traces {
                 ControlFlow::Break(())
             })?;
         }
-        let about = api::Trace { samples, raw, low, high };
+        let about = api::Trace { samples, raw, series_min: min, series_max: max };
         self.add(place, before.iter().chain(&buckets).chain(&behind), &one.clock, about);
         Ok(())
     }
@@ -126,10 +126,14 @@ impl Traces {
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
         columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer does not fit: {error}"))
+            Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal-error",
+                format!("the answer does not fit: {error}"),
+            )
         })?;
         Arrow::of(&schema, &[batch])
     }
 }
 
-const COLUMNS: [&str; 6] = ["t", "u", "first", "min", "max", "last"];
+const COLUMNS: [&str; 6] = ["start", "end", "first", "min", "max", "last"];

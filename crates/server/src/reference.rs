@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use logpose::{Part, Parts, Step, parse_path};
+use logpose::{FieldReader, ScalarValue, Step, parse_path};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
 use crate::Session;
@@ -28,10 +28,10 @@ impl Series {
         if catalog.channels.get(reference.channel as usize).is_none() {
             let message = format!("log {} has no channel {}", reference.log, reference.channel);
             let help = format!("GET /api/logs/{}/channels lists them", reference.log);
-            return Err(Refusal::missing("no-channel", message).with_help(help));
+            return Err(Refusal::missing("channel-not-found", message).with_help(help));
         }
         let steps = parse_path(reference.path.as_deref().unwrap_or_default())
-            .map_err(|error| Refusal { help: error.help, ..Refusal::bad("bad-path", error.kind.to_string()) })?;
+            .map_err(|error| Refusal { help: error.help, ..Refusal::bad("invalid-path", error.kind.to_string()) })?;
         let (store, clock) = (Arc::clone(&member.store), session.clock(member));
         Ok(Self { log: reference.log, store, clock, catalog, channel: reference.channel, steps })
     }
@@ -40,7 +40,9 @@ impl Series {
     pub(crate) fn find_all(session: &Session, references: &[api::Reference]) -> Result<Vec<Self>, Refusal> {
         if references.len() > SERIES {
             let message = format!("{} series are too many for one request", references.len());
-            return Err(Refusal::bad("too-many", message).with_help(format!("ask for at most {SERIES} at a time")));
+            return Err(
+                Refusal::bad("too-many-series", message).with_help(format!("ask for at most {SERIES} at a time"))
+            );
         }
         references.iter().map(|reference| Self::find(session, reference)).collect()
     }
@@ -56,9 +58,9 @@ impl Series {
     }
 
     /// How its values fall into parts.
-    pub(crate) fn parts(&self) -> Parts {
+    pub(crate) fn parts(&self) -> FieldReader {
         let nothing = Channel::default();
-        Parts::of(self.channel().unwrap_or(&nothing), self.catalog.schemas.registry())
+        FieldReader::of(self.channel().unwrap_or(&nothing), self.catalog.schemas.registry())
     }
 
     /// A stretch of session time on the clock of the log.
@@ -68,6 +70,6 @@ impl Series {
 }
 
 /// What a value is as a number: booleans are 0 and 1, what is none is NaN.
-pub(crate) fn number(parts: &Parts, value: &Value<'_>, steps: &[Step]) -> f64 {
-    parts.at(value, steps).as_ref().and_then(Part::drawn).unwrap_or(f64::NAN)
+pub(crate) fn number(parts: &FieldReader, value: &Value<'_>, steps: &[Step]) -> f64 {
+    parts.at(value, steps).as_ref().and_then(ScalarValue::drawn).unwrap_or(f64::NAN)
 }

@@ -72,13 +72,13 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
 }
 
 async fn nothing(request: Request) -> Refusal {
-    Refusal::missing("no-path", format!("there is nothing at {}", request.uri().path()))
+    Refusal::missing("not-found", format!("there is nothing at {}", request.uri().path()))
         .with_help("docs/http-api.md lists what there is")
 }
 
 async fn not_so(request: Request) -> Refusal {
     let message = format!("{} does not answer to {}", request.uri().path(), request.method());
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
 }
 
 /// The number of a log in the path of a request.
@@ -90,7 +90,8 @@ impl<S: Send + Sync> FromRequestParts<S> for LogNumber {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let found = Path::<String>::from_request_parts(parts, state).await;
         let text = found.map_or_else(|_| String::new(), |Path(text)| text);
-        let number = text.parse().map_err(|_| Refusal::missing("no-log", format!("{text:?} is no number of a log")));
+        let number =
+            text.parse().map_err(|_| Refusal::missing("log-not-found", format!("{text:?} is no number of a log")));
         number.map(Self)
     }
 }
@@ -106,16 +107,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
             let message = "the body is not said to be JSON";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message)
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", message)
                 .with_help("send the header Content-Type: application/json"));
         }
         let body = timeout(SENDING, Bytes::from_request(request, state)).await;
-        let body = body.map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come"))?;
+        let body =
+            body.map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", "the body did not come"))?;
         let body = body.map_err(|rejection: BytesRejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => {
                 Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a body has at most {BODY} bytes"))
             }
-            status => Refusal::new(status, "cut-off", "the body did not come whole"),
+            status => Refusal::new(status, "incomplete-body", "the body did not come whole"),
         })?;
         serde_json::from_slice(&body).map(Self).map_err(|error| {
             Refusal::bad("bad-request", format!("the body does not fit: {error}"))

@@ -23,7 +23,7 @@ pub(crate) async fn rows(State(app): State<App>, Ask(query): Ask<api::RowsQuery>
         .quick(move |stop| {
             if query.points == 0 || query.points > POINTS {
                 let message = format!("{} points cannot be asked for at once", query.points);
-                return Err(Refusal::bad("bad-points", message).with_help(format!("ask for 1 to {POINTS}")));
+                return Err(Refusal::bad("invalid-points", message).with_help(format!("ask for 1 to {POINTS}")));
             }
             ordered(query.start, query.end)?;
             let series = Series::find_all(&session, &query.series)?;
@@ -35,13 +35,13 @@ pub(crate) async fn rows(State(app): State<App>, Ask(query): Ask<api::RowsQuery>
 
 fn answer(series: &[Series], query: &api::RowsQuery, stop: &Stop) -> Result<Arrow, Refusal> {
     let mut columns: Vec<Vec<Option<f64>>> = Vec::with_capacity(series.len());
-    let (mut times, mut about) = (Vec::new(), api::RowsAbout { samples: 0, thinned: false });
+    let (mut times, mut about) = (Vec::new(), api::RowsAbout { samples: 0, downsampled: false });
     let mut seconds: Vec<f64> = Vec::new();
     if let Some((first, others)) = series.split_first() {
         let (start, end) = first.within(query.start, query.end);
         about.samples = first.store.count(first.channel, start, end)?;
-        about.thinned = about.samples > query.points as u64;
-        let (own, values) = leading(first, (start, end), query.points, about.thinned, stop)?;
+        about.downsampled = about.samples > query.points as u64;
+        let (own, values) = leading(first, (start, end), query.points, about.downsampled, stop)?;
         seconds.extend(own.iter().map(|time| first.clock.seconds(*time)));
         times.extend(own.iter().map(|time| first.clock.map.at(*time)));
         columns.push(values);
@@ -49,13 +49,13 @@ fn answer(series: &[Series], query: &api::RowsQuery, stop: &Stop) -> Result<Arro
             columns.push(following(one, &times, stop)?);
         }
     }
-    let mut fields = vec![Field::new("t", DataType::Float64, false)];
+    let mut fields = vec![Field::new("time", DataType::Float64, false)];
     fields.extend((0..columns.len()).map(|place| Field::new(format!("c{place}"), DataType::Float64, true)));
     let schema = schema(fields, "rows", serde_json::to_string(&about).unwrap_or_default());
     let mut arrays: Vec<ArrayRef> = vec![Arc::new(Float64Array::from(seconds))];
     arrays.extend(columns.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "arrow", format!("the answer does not fit: {error}"))
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", format!("the answer does not fit: {error}"))
     })?;
     Arrow::of(&schema, &[batch])
 }

@@ -91,7 +91,7 @@ impl Session {
                 1 => "the one log that is open is number 0".to_owned(),
                 open => format!("open are 0 to {}", open - 1),
             };
-            Refusal::missing("no-log", format!("there is no log {number}")).with_help(help)
+            Refusal::missing("log-not-found", format!("there is no log {number}")).with_help(help)
         })
     }
 

@@ -13,7 +13,7 @@ use crate::session::Member;
 pub(crate) fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<(Log, Vec<bool>), Refusal> {
     let catalog = member.store.catalog();
     let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
-    let mut encoder = encoder.ok_or_else(|| Refusal::missing("no-format", "live logs cannot be put together"))?;
+    let mut encoder = encoder.ok_or_else(|| Refusal::missing("invalid-format", "live logs cannot be put together"))?;
     let mut out = Vec::new();
     encoder.begin(&mut out);
     let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
@@ -23,12 +23,12 @@ pub(crate) fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<
             continue;
         }
         let declared = encoder.channel(id, &entry.channel, &mut out);
-        declared.map_err(|error| Refusal::bad("cannot-export", error.to_string()))?;
+        declared.map_err(|error| Refusal::bad("export-failed", error.to_string()))?;
         let (start, end) = if schema { (Time::MIN, Time::MAX) } else { (start, end) };
         let mut failed = None;
         member.store.read(id, start, end, &mut |time, value| {
             let done = encoder.samples(&[Sample { channel: id, time, value: *value }], &mut out);
-            failed = done.err().map(|error| Refusal::bad("cannot-export", error.to_string()));
+            failed = done.err().map(|error| Refusal::bad("export-failed", error.to_string()));
             if out.len() > SNAPSHOT {
                 failed = Some(
                     Refusal::bad("too-large", "this is too much of a live log to put together at once")

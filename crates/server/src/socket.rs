@@ -17,7 +17,8 @@ use crate::router::App;
 pub(crate) async fn live(State(app): State<App>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
     let Ok(place) = Arc::clone(&app.sockets).try_acquire_owned() else {
         let message = format!("{MOST_SOCKETS} pages listen already");
-        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many", message).with_help("close some of them"));
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-connections", message)
+            .with_help("close some of them"));
     };
     let upgrade = upgrade.max_message_size(MESSAGE).max_frame_size(MESSAGE).write_buffer_size(0);
     Ok(upgrade.on_upgrade(move |socket| Talk::new(app, socket, place).run()))

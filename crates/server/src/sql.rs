@@ -51,7 +51,7 @@ pub(crate) async fn sql(State(app): State<App>, Ask(query): Ask<api::SqlQuery>) 
         .jobs
         .long(move |stop| {
             let Some(engine) = session.sql() else {
-                return Err(Refusal::missing("no-sql", "this server answers no SQL")
+                return Err(Refusal::missing("sql-unavailable", "this server answers no SQL")
                     .with_help("a logpose that was built with SQL does; `logpose --version` tells"));
             };
             let so_far = |member: &Member| match member.store.log() {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::State;
-use logpose::{Part, Parts, Step};
+use logpose::{FieldReader, ScalarValue, Step};
 use logpose_core::{ChannelId, Time, Value};
 
 use crate::api;
@@ -88,7 +88,7 @@ fn of(one: &Series, query: &api::PixelsQuery, width: usize, kept: &Kept, stop: &
 
 /// Reads what is not in the list yet: all of it the first time, of a live log what came since.
 fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal> {
-    let whole = one.store.state() == store::State::Whole;
+    let whole = one.store.state() == store::State::Finished;
     if changes.until().is_some() && whole {
         return Ok(());
     }
@@ -150,10 +150,10 @@ fn shown(changes: &Changes, one: &Series, (start, end): (Time, Time), pixel: i64
 }
 
 /// What a value is called.
-fn label(parts: &Parts, value: &Value<'_>, steps: &[Step]) -> String {
+fn label(parts: &FieldReader, value: &Value<'_>, steps: &[Step]) -> String {
     let text = match parts.at(value, steps) {
-        Some(Part::Text(text)) => String::from_utf8_lossy(&text).into_owned(),
-        Some(Part::Enum(_, Some(name))) => name.into_owned(),
+        Some(ScalarValue::Text(text)) => String::from_utf8_lossy(&text).into_owned(),
+        Some(ScalarValue::Enum(_, Some(name))) => name.into_owned(),
         Some(part) => part.to_string(),
         None => String::new(),
     };

@@ -21,7 +21,7 @@ pub(crate) async fn stats(
         ordered(query.start, query.end)?;
         if query.bins == 0 || query.bins > BINS {
             let message = format!("{} bins cannot be asked for", query.bins);
-            return Err(Refusal::bad("bad-bins", message).with_help(format!("ask for 1 to {BINS}")));
+            return Err(Refusal::bad("invalid-bins", message).with_help(format!("ask for 1 to {BINS}")));
         }
         let series = Series::find_all(&session, &query.series)?;
         let one = |one: &Series| of(one, &query, stop);
@@ -35,7 +35,7 @@ fn of(one: &Series, query: &api::StatsQuery, stop: &Stop) -> Result<api::Stats, 
     let samples = one.store.count(one.channel, start, end)?;
     if samples > SAMPLES {
         let message = format!("{samples} samples are too many to look at each of them at once");
-        return Err(Refusal::bad("too-many", message)
+        return Err(Refusal::bad("too-many-samples", message)
             .with_help("choose a shorter range, or let `logpose sql` work it out on the file"));
     }
     let (parts, mut collect) = (one.parts(), Collect::default());
@@ -59,7 +59,7 @@ fn of(one: &Series, query: &api::StatsQuery, stop: &Stop) -> Result<api::Stats, 
         min: numbers.and_then(|numbers| numbers.min.as_ref()?.0.number()),
         max: numbers.and_then(|numbers| numbers.max.as_ref()?.0.number()),
         mean: numbers.map(|numbers| numbers.mean),
-        deviation: numbers.and_then(|numbers| numbers.stddev),
+        stddev: numbers.and_then(|numbers| numbers.stddev),
         median: numbers.map(|numbers| numbers.median),
         p05: percentile(0),
         p95: percentile(1),
@@ -67,7 +67,7 @@ fn of(one: &Series, query: &api::StatsQuery, stop: &Stop) -> Result<api::Stats, 
         last: row.as_ref().and_then(|row| row.last.number()),
         rate_hz: timing.rate_hz(),
         longest_gap: timing.longest_gap.map(|(start, end)| (one.clock.seconds(start), one.clock.seconds(end))),
-        histogram: histogram.map(|found| api::Histogram { low: found.low, high: found.high, counts: found.counts }),
+        histogram: histogram.map(|found| api::Histogram { min: found.min, max: found.max, counts: found.counts }),
     })
 }
 

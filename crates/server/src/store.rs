@@ -87,7 +87,7 @@ pub(crate) struct About {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
     /// It is finished.
-    Whole,
+    Finished,
     /// It grows.
     Live,
     /// Nothing has come yet, or nothing comes at the moment.
@@ -100,7 +100,7 @@ impl State {
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Whole => "whole",
+            Self::Finished => "finished",
             Self::Live => "live",
             Self::Waiting => "waiting",
             Self::Ended => "ended",

@@ -23,7 +23,7 @@ pub(crate) async fn table(
         let series = Series::find_all(&session, &query.series)?;
         let limit = checked(query.limit)?.min((TEXT_CELLS / series.len().max(1)).max(1));
         let lanes = lanes(&series);
-        if query.back {
+        if query.backward {
             back(&series, &lanes, query.from, limit, stop)
         } else {
             ahead(&series, &lanes, query.from, limit, stop)
@@ -36,7 +36,7 @@ pub(crate) async fn table(
 pub(crate) fn checked(limit: usize) -> Result<usize, Refusal> {
     if limit == 0 || limit > ROWS {
         let message = format!("{limit} rows cannot be asked for at once");
-        return Err(Refusal::bad("bad-limit", message).with_help(format!("ask for 1 to {ROWS}")));
+        return Err(Refusal::bad("invalid-limit", message).with_help(format!("ask for 1 to {ROWS}")));
     }
     Ok(limit)
 }
@@ -139,7 +139,7 @@ fn finish(
         for (place, text) in fresh {
             held.get_mut(place).into_iter().for_each(|held| held.clone_from(&text));
         }
-        api::TableRow { t: time.plus(origin.saturating_neg()).seconds(), cells: held.clone(), fresh: marks }
+        api::TableRow { time: time.plus(origin.saturating_neg()).seconds(), cells: held.clone(), fresh: marks }
     };
     Ok(api::Table { rows: rows.into_iter().map(row).collect(), more })
 }

@@ -17,8 +17,8 @@ pub(crate) async fn values(
 ) -> Result<Json<api::Values>, Refusal> {
     let session = app.session.clone();
     let values = app.jobs.quick(move |_| {
-        let series = Series::find_all(&session, &query.values)?;
-        Ok(api::Values { values: held(&series, query.t)? })
+        let series = Series::find_all(&session, &query.series)?;
+        Ok(api::Values { values: held(&series, query.time)? })
     });
     Ok(Json(values.await?))
 }
@@ -41,7 +41,7 @@ fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
             let Some(channel) = one.channel() else { return };
             let shown = show(&one.catalog.schemas, channel, value, &one.steps, &mut left);
             if let (Some((value, text)), Some(held)) = (shown, held.get_mut(place)) {
-                *held = Some(api::Held { t: one.clock.seconds(time), value, text });
+                *held = Some(api::Held { time: one.clock.seconds(time), value, text });
             }
         })?;
     }

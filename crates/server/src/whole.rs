@@ -36,7 +36,7 @@ impl Store for Whole {
     }
 
     fn state(&self) -> State {
-        State::Whole
+        State::Finished
     }
 
     fn catalog(&self) -> Arc<Catalog> {

@@ -2,9 +2,9 @@
 
 import { tableFromIPC, type Table } from "apache-arrow";
 
-export type Sort = "boolean" | "number" | "enum" | "text" | "bytes" | "list" | "struct" | "any";
+export type ValueKind = "boolean" | "number" | "enum" | "text" | "bytes" | "list" | "struct" | "any";
 export type Preset = "frc" | "ds" | "carla" | "refloat" | "general";
-export type LogState = "whole" | "live" | "waiting" | "ended";
+export type LogState = "finished" | "live" | "waiting" | "ended";
 export type Level = "info" | "warning" | "error";
 
 export interface Problem {
@@ -22,8 +22,8 @@ export interface LogInfo {
   format: string;
   start: number | null;
   end: number | null;
-  shift_ns: string;
-  wall: number | null;
+  offset_ns: string;
+  unix_offset: number | null;
   channels: number;
   samples: number;
   bytes: number;
@@ -44,7 +44,7 @@ export interface Limits {
 }
 
 export interface Session {
-  logpose: string;
+  version: string;
   title: string;
   origin_ns: string;
   start: number | null;
@@ -57,7 +57,7 @@ export interface Session {
 export interface Field {
   path: string;
   name: string;
-  sort: Sort;
+  kind: ValueKind;
   unit: string | null;
   fields: Field[];
 }
@@ -69,9 +69,9 @@ export interface Channel {
   metadata: string;
   unit: string | null;
   samples: number;
-  first: number | null;
-  last: number | null;
-  sort: Sort;
+  start: number | null;
+  end: number | null;
+  kind: ValueKind;
   fields: Field[];
 }
 
@@ -89,16 +89,16 @@ export interface Reference {
 
 /** Buckets of one series, in the order of time. Of a bucket with one sample all four values are the same. */
 export interface Trace {
-  t: Float64Array;
-  u: Float64Array;
+  start: Float64Array;
+  end: Float64Array;
   first: Float64Array;
   min: Float64Array;
   max: Float64Array;
   last: Float64Array;
   samples: number;
   raw: boolean;
-  low: number | null;
-  high: number | null;
+  series_min: number | null;
+  series_max: number | null;
 }
 
 export interface States {
@@ -110,19 +110,19 @@ export interface States {
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Held {
-  t: number;
+  time: number;
   value: Json;
   text: string;
 }
 
 export interface TableRow {
-  t: number;
+  time: number;
   cells: (string | null)[];
   fresh: boolean[];
 }
 
 export interface ConsoleRow {
-  t: number;
+  time: number;
   log: number;
   level: Level;
   text: string;
@@ -135,7 +135,7 @@ export interface Stats {
   min: number | null;
   max: number | null;
   mean: number | null;
-  deviation: number | null;
+  stddev: number | null;
   median: number | null;
   p05: number | null;
   p95: number | null;
@@ -143,7 +143,7 @@ export interface Stats {
   last: number | null;
   rate_hz: number | null;
   longest_gap: [number, number] | null;
-  histogram: { low: number; high: number; counts: number[] } | null;
+  histogram: { min: number; max: number; counts: number[] } | null;
 }
 
 export interface Band {
@@ -154,41 +154,50 @@ export interface Band {
 }
 
 export interface LogEvent {
-  t: number;
+  start: number;
   end: number | null;
   kind: string;
   level: Level;
   text: string;
-  path: string | null;
+  channel: string | null;
 }
 
 export interface Events {
   bands: Band[];
   events: LogEvent[];
-  cut: boolean;
+  truncated: boolean;
 }
 
 export interface CarlaActor {
   id: number;
   type: string;
-  kind: "vehicle" | "bicycle" | "motorcycle" | "walker" | "light" | "sign" | "sensor" | "spectator" | "other";
-  box: [number, number, number, number, number, number] | null;
+  kind:
+    | "vehicle"
+    | "bicycle"
+    | "motorcycle"
+    | "walker"
+    | "traffic_light"
+    | "traffic_sign"
+    | "sensor"
+    | "spectator"
+    | "other";
+  bounding_box: [number, number, number, number, number, number] | null;
   color: string | null;
   hero: boolean;
-  born: number;
-  gone: number | null;
+  spawned: number;
+  destroyed: number | null;
   parent: number | null;
 }
 
 export interface CarlaCollision {
-  t: number;
+  start: number;
   /** When its last frame begins. */
-  until: number;
-  a: number | null;
+  end: number;
+  actor: number | null;
   /** Nothing for what is no actor, such as a wall. */
-  b: number | null;
+  other_actor: number | null;
   /** Where, if that is known. */
-  at: [number, number, number] | null;
+  location: [number, number, number] | null;
 }
 
 export interface CarlaActors {
@@ -196,7 +205,7 @@ export interface CarlaActors {
   actors: CarlaActor[];
   collisions: CarlaCollision[];
   /** Whether there are more actors than an answer may have. */
-  cut: boolean;
+  truncated: boolean;
 }
 
 export interface Tick {
@@ -208,11 +217,11 @@ export interface Tick {
     end: number | null;
     revision: number;
     /** Another number whenever something happened. */
-    events: number;
+    events_revision: number;
     samples: number;
     state: LogState;
-    trouble: string | null;
-    rate: number;
+    problem: string | null;
+    samples_per_s: number;
   }[];
 }
 
@@ -280,14 +289,14 @@ export const postPixels = async (
 export const postStates = async (query: Window & { width: number; series: Reference[] }, signal?: AbortSignal) =>
   (await json<{ series: States[] }>("/api/states", query, signal)).series;
 
-export const postValues = async (query: { t: number; values: Reference[] }, signal?: AbortSignal) =>
+export const postValues = async (query: { time: number; series: Reference[] }, signal?: AbortSignal) =>
   (await json<{ values: (Held | null)[] }>("/api/values", query, signal)).values;
 
 export interface Rows {
-  t: Float64Array;
+  time: Float64Array;
   columns: Float64Array[];
   samples: number;
-  thinned: boolean;
+  downsampled: boolean;
 }
 
 /** Rows at the samples of the first series; NaN where a series has no value yet. */
@@ -296,23 +305,23 @@ export const postRows = async (
   signal?: AbortSignal,
 ): Promise<Rows> => {
   const table = await arrow("/api/rows", query, signal);
-  const about = JSON.parse(table.schema.metadata.get("rows") ?? "{}") as { samples?: number; thinned?: boolean };
+  const about = JSON.parse(table.schema.metadata.get("rows") ?? "{}") as { samples?: number; downsampled?: boolean };
   return {
-    t: numbers(table, "t"),
+    time: numbers(table, "time"),
     columns: query.series.map((_, place) => numbers(table, `c${place}`)),
     samples: about.samples ?? 0,
-    thinned: about.thinned ?? false,
+    downsampled: about.downsampled ?? false,
   };
 };
 
 export const postTable = (
-  query: { series: Reference[]; from: number; back?: boolean; limit: number },
+  query: { series: Reference[]; from: number; backward?: boolean; limit: number },
   signal?: AbortSignal,
 ) => json<{ rows: TableRow[]; more: boolean }>("/api/table", query, signal);
 
 export interface ConsoleQuery {
   from?: number;
-  back?: boolean;
+  backward?: boolean;
   end?: number;
   limit: number;
   levels?: Level[];
@@ -348,9 +357,9 @@ export function traces(table: Table, count: number): Trace[] {
   const about = JSON.parse(table.schema.metadata.get("series") ?? "[]") as Partial<Trace>[];
   const series = (table.getChild("series")?.toArray() ?? new Uint16Array()) as Uint16Array;
   const column = (name: string) => numbers(table, name);
-  const [t, u, first, min, max, last] = [
-    column("t"),
-    column("u"),
+  const [starts, ends, first, min, max, last] = [
+    column("start"),
+    column("end"),
     column("first"),
     column("min"),
     column("max"),
@@ -364,16 +373,16 @@ export function traces(table: Table, count: number): Trace[] {
     const part = (values: Float64Array) => values.subarray(start, end);
     const told = about[place] ?? {};
     found.push({
-      t: part(t),
-      u: part(u),
+      start: part(starts),
+      end: part(ends),
       first: part(first),
       min: part(min),
       max: part(max),
       last: part(last),
       samples: told.samples ?? end - start,
       raw: told.raw ?? false,
-      low: told.low ?? null,
-      high: told.high ?? null,
+      series_min: told.series_min ?? null,
+      series_max: told.series_max ?? null,
     });
     start = end;
   }

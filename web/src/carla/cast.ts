@@ -28,18 +28,18 @@ const USUAL: Record<Kind, [number, number, number]> = {
   bicycle: [0.85, 0.25, 0.8],
   motorcycle: [1.1, 0.4, 0.75],
   walker: [0.19, 0.19, 0.93],
-  light: [0.3, 0.3, 2.5],
-  sign: [0.15, 0.35, 1.2],
+  traffic_light: [0.3, 0.3, 2.5],
+  traffic_sign: [0.15, 0.35, 1.2],
   sensor: [0.15, 0.15, 0.15],
   spectator: [0.3, 0.3, 0.3],
   other: [0.5, 0.5, 0.5],
 };
 
 /** The size of an actor. CARLA's boxes of lights and signs hold their poles and arms: they are drawn by kind. */
-export function sizeOf(actor: Pick<CarlaActor, "box" | "kind">): Size {
+export function sizeOf(actor: Pick<CarlaActor, "bounding_box" | "kind">): Size {
   const [ex, ey, ez] = USUAL[actor.kind];
-  if (actor.box && actor.kind !== "light" && actor.kind !== "sign") {
-    const [cx, cy, cz, bx, by, bz] = actor.box;
+  if (actor.bounding_box && actor.kind !== "traffic_light" && actor.kind !== "traffic_sign") {
+    const [cx, cy, cz, bx, by, bz] = actor.bounding_box;
     if (bx > 0 && by > 0) return { cx, cy, cz, ex: bx, ey: by, ez: Math.max(bz, 0.05), known: true };
   }
   // A walker's place is its middle, a vehicle's the ground.
@@ -70,7 +70,7 @@ export class Cast {
   }
 
   #born(place: number): number {
-    return this.lives[place]?.born ?? 0;
+    return this.lives[place]?.spawned ?? 0;
   }
 
   /** The place of the life that an id lives at a time; -1 if there is none. */
@@ -79,7 +79,7 @@ export class Cast {
     if (!places) return -1;
     for (let place = places.length - 1; place >= 0; place--) {
       const life = this.lives[places[place] ?? -1];
-      if (life && life.born <= t) return life.gone === null || t < life.gone ? (places[place] ?? -1) : -1;
+      if (life && life.spawned <= t) return life.destroyed === null || t < life.destroyed ? (places[place] ?? -1) : -1;
     }
     return -1;
   }
@@ -92,11 +92,11 @@ export class Cast {
       id,
       type: "",
       kind: "other",
-      box: null,
+      bounding_box: null,
       color: null,
       hero: false,
-      born: -Infinity,
-      gone: null,
+      spawned: -Infinity,
+      destroyed: null,
       parent: null,
     };
     const places = this.#byId.get(id);

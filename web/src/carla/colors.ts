@@ -53,8 +53,8 @@ export const palette = (): Palette => ({
     bicycle: color("--series-5"),
     motorcycle: color("--series-4"),
     walker: color("--series-1"),
-    light: color("--faint"),
-    sign: color("--series-8"),
+    traffic_light: color("--faint"),
+    traffic_sign: color("--series-8"),
     sensor: color("--series-9"),
     spectator: color("--faint"),
     other: color("--series-8"),
@@ -63,7 +63,7 @@ export const palette = (): Palette => ({
 
 /** The colour of an actor. */
 export function bodyColor(life: Life, speed: number, coloring: Coloring, palette: Palette): string {
-  if (coloring === "speed" && (life.kind === "walker" || !Number.isNaN(speed)) && life.kind !== "light") {
+  if (coloring === "speed" && (life.kind === "walker" || !Number.isNaN(speed)) && life.kind !== "traffic_light") {
     const part = Math.min((Number.isNaN(speed) ? 0 : speed) / FASTEST, 1);
     // Steps of a fortieth: colours that differ less would only cost.
     return `hsl(${220 - Math.round(part * 40) * 5.5} 78% 58%)`;

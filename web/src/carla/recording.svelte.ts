@@ -56,9 +56,9 @@ export class Recording {
       const about = await getActors(this.log);
       this.cast = Cast.of(about);
       const frames = logs.channels[this.log]?.find((channel) => channel.name === "/carla/frame");
-      const span = Math.max((frames?.last ?? 0) - (frames?.first ?? 0), 0);
+      const span = Math.max((frames?.end ?? 0) - (frames?.start ?? 0), 0);
       const rate = span > 0 && frames ? frames.samples / span : 20;
-      const lived = about.actors.reduce((sum, one) => sum + ((one.gone ?? frames?.last ?? 0) - one.born), 0);
+      const lived = about.actors.reduce((sum, one) => sum + ((one.destroyed ?? frames?.end ?? 0) - one.spawned), 0);
       const crowd = Math.max(span > 0 ? lived / span : about.actors.length, 1);
       this.#length = lengthOf(crowd * rate);
       this.#rows = crowd * rate * this.#length;

@@ -21,7 +21,7 @@ export function motionOf(table: Table): Motion {
   const column = <A>(name: string, none: A): A => (table.getChild(name)?.toArray() as A | undefined) ?? none;
   const [floats, ints] = [new Float32Array(), new Uint32Array()];
   return {
-    t: column("t", new Float64Array()),
+    t: column("time", new Float64Array()),
     actor: column("actor", ints),
     x: column("x", floats),
     y: column("y", floats),
@@ -178,7 +178,7 @@ export class Tile {
     const { rows } = this;
     const place = this.lives[slot] ?? -1;
     const life = this.cast.lives[place];
-    if (!life || (life.gone !== null && t >= life.gone)) return;
+    if (!life || (life.destroyed !== null && t >= life.destroyed)) return;
     const row = this.rowAt(slot, t);
     if (row < 0) return;
     const next = row + 1 < (this.starts[slot + 1] ?? 0) ? row + 1 : row;

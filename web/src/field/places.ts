@@ -38,7 +38,7 @@ export function placeOf(ref: SeriesRef, reading: Reading): Place | null {
   const found = logs.find(ref);
   if (!found) return null;
   const fields = ref.path ? (found.field?.fields ?? []) : found.channel.fields;
-  const shape = shapeOf(ref.path ? "" : found.channel.type, found.sort, fields);
+  const shape = shapeOf(ref.path ? "" : found.channel.type, found.kind, fields);
   if (!shape) return null;
   const numbers = shape.kind === "numbers";
   const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.parts;

@@ -59,8 +59,8 @@ export class Pages<R extends Timed> {
       this.rows = [...earlier.rows, ...later.rows];
       this.before = earlier.more;
       this.after = later.more;
-      this.start = earlier.reached ?? (earlier.more ? (earlier.rows[0]?.t ?? t) : -Infinity);
-      this.end = later.reached ?? later.rows.at(-1)?.t ?? t;
+      this.start = earlier.reached ?? (earlier.more ? (earlier.rows[0]?.time ?? t) : -Infinity);
+      this.end = later.reached ?? later.rows.at(-1)?.time ?? t;
       this.known = true;
     });
   }
@@ -81,7 +81,7 @@ export class Pages<R extends Timed> {
     const outermost = back ? this.rows[0] : this.rows.at(-1);
     const edge = back ? this.start : this.end;
     // From the outermost row on, which then comes again: others may share its time.
-    const shared = outermost !== undefined && outermost.t === edge;
+    const shared = outermost !== undefined && outermost.time === edge;
     let page = await this.#ask(back && shared ? edge + TICK : edge, back, signal);
     if (signal.aborted) return;
     const join = back ? joinBefore : joinAfter;
@@ -92,14 +92,14 @@ export class Pages<R extends Timed> {
       if (signal.aborted) return;
       rows = join(this.rows, page.rows);
     }
-    const reached = page.reached ?? (back ? page.rows[0]?.t : page.rows.at(-1)?.t) ?? edge;
+    const reached = page.reached ?? (back ? page.rows[0]?.time : page.rows.at(-1)?.time) ?? edge;
     if (back) {
       this.before = page.more;
       this.start = page.more ? reached : -Infinity;
       if (rows.length > MOST) {
         rows = rows.slice(0, MOST);
         this.after = true;
-        this.end = rows.at(-1)?.t ?? this.end;
+        this.end = rows.at(-1)?.time ?? this.end;
       }
     } else {
       this.after = page.more;
@@ -107,7 +107,7 @@ export class Pages<R extends Timed> {
       if (rows.length > MOST) {
         rows = rows.slice(rows.length - MOST);
         this.before = true;
-        this.start = rows[0]?.t ?? this.start;
+        this.start = rows[0]?.time ?? this.start;
       }
     }
     this.rows = rows;

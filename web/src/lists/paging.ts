@@ -2,7 +2,7 @@
 
 /** Something that stands at a time. */
 export interface Timed {
-  t: number;
+  time: number;
 }
 
 /** An answer: rows in the order of time, and whether there are others beyond. */
@@ -21,7 +21,7 @@ export function upTo(rows: readonly Timed[], t: number): number {
   let [low, high] = [0, rows.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((rows[middle]?.t ?? Infinity) <= t) low = middle + 1;
+    if ((rows[middle]?.time ?? Infinity) <= t) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -35,9 +35,9 @@ export function joinAfter<R extends Timed>(rows: R[], page: R[]): R[] {
   const last = rows.at(-1);
   if (!last) return page;
   let known = 0;
-  while (known < rows.length && rows[rows.length - 1 - known]?.t === last.t) known++;
+  while (known < rows.length && rows[rows.length - 1 - known]?.time === last.time) known++;
   let skip = 0;
-  while (skip < page.length && skip < known && (page[skip]?.t ?? Infinity) <= last.t) skip++;
+  while (skip < page.length && skip < known && (page[skip]?.time ?? Infinity) <= last.time) skip++;
   return [...rows, ...page.slice(skip)];
 }
 
@@ -46,9 +46,9 @@ export function joinBefore<R extends Timed>(rows: R[], page: R[]): R[] {
   const first = rows[0];
   if (!first) return page;
   let known = 0;
-  while (known < rows.length && rows[known]?.t === first.t) known++;
+  while (known < rows.length && rows[known]?.time === first.time) known++;
   let end = page.length;
-  while (end > 0 && page.length - end < known && (page[end - 1]?.t ?? -Infinity) >= first.t) end--;
+  while (end > 0 && page.length - end < known && (page[end - 1]?.time ?? -Infinity) >= first.time) end--;
   return [...page.slice(0, end), ...rows];
 }
 

@@ -1,6 +1,6 @@
 /** Channels as a tree: names split where people split them. */
 
-import type { Channel, Field, Sort } from "../api";
+import type { Channel, Field, ValueKind } from "../api";
 import type { SeriesRef } from "./series";
 import { candidate, search, type Candidate, type Ranked } from "./fuzzy";
 
@@ -10,7 +10,7 @@ export interface TreeNode {
   label: string;
   /** What it leads to; nothing for a mere group. */
   ref: SeriesRef | null;
-  sort: Sort | null;
+  kind: ValueKind | null;
   type: string;
   unit: string | null;
   /** Groups and channels below it; fields are made when they are shown. */
@@ -77,7 +77,7 @@ export function treeOf(log: number, channels: Channel[], refOf: (channel: Channe
 }
 
 function group(id: string, label: string): TreeNode {
-  return { id, label, ref: null, sort: null, type: "", unit: null, children: [], fields: [], count: 0, aside: false };
+  return { id, label, ref: null, kind: null, type: "", unit: null, children: [], fields: [], count: 0, aside: false };
 }
 
 /** Sorts siblings, and puts a channel and the group of its name into one row. */
@@ -88,7 +88,7 @@ function settle(nodes: TreeNode[]): TreeNode[] {
     const same = node.ref ? groups.get(node.label) : undefined;
     if (same && !same.ref) {
       same.ref = node.ref;
-      same.sort = node.sort;
+      same.kind = node.kind;
       same.type = node.type;
       same.unit = node.unit;
       same.fields = node.fields;
@@ -115,7 +115,7 @@ function leaf(log: number, channel: Channel, ref: SeriesRef, label: string, asid
     id: `${log}=${channel.name}${ref.type ? `(${ref.type})` : ""}`,
     label,
     ref,
-    sort: channel.sort,
+    kind: channel.kind,
     type: channel.type,
     unit: channel.unit,
     children: [],
@@ -138,8 +138,8 @@ export function childrenOf(node: TreeNode): TreeNode[] {
         id: `${node.id}${field.path.slice(ref.path.length)}`,
         label: field.name,
         ref: { ...ref, path: field.path },
-        sort: field.sort,
-        type: field.sort,
+        kind: field.kind,
+        type: field.kind,
         unit: field.unit,
         children: [],
         fields: field.fields,
@@ -204,7 +204,7 @@ export function entriesOf(log: number, channels: Channel[], refOf: (channel: Cha
   const add = (channel: Channel, ref: SeriesRef, node: TreeNode): void => {
     entries.push({ ...candidate(ref.name + ref.path, `${node.type} ${node.unit ?? ""}`), node });
     if (channels.length + entries.length > MOST_ENTRIES) return;
-    if (channel.sort !== "struct" && ref.path === "") return;
+    if (channel.kind !== "struct" && ref.path === "") return;
     for (const child of childrenOf(node)) if (child.ref) add(channel, child.ref, child);
   };
   for (const channel of channels) {

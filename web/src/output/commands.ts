@@ -27,7 +27,7 @@ export const literal = (text: string): string => `'${text.replaceAll("'", "''")}
 
 /** A moment of the session in nanoseconds of a log's own clock. */
 export function nanoseconds(session: Session, log: LogInfo, t: number): bigint {
-  return BigInt(Math.round(t * 1e9)) + BigInt(session.origin_ns) - BigInt(log.shift_ns);
+  return BigInt(Math.round(t * 1e9)) + BigInt(session.origin_ns) - BigInt(log.offset_ns);
 }
 
 /** The same in seconds, with as many digits as it takes. */
@@ -44,7 +44,7 @@ function file(log: LogInfo): string {
 }
 
 /** Whether the command line can read it: a live source is no file, and what it told is gone with the server. */
-const readable = (log: LogInfo): boolean => log.state === "whole";
+const readable = (log: LogInfo): boolean => log.state === "finished";
 
 /** Whether there is anything of a log outside of a stretch of time. */
 function cuts(log: LogInfo, window: Window | null): window is Window {

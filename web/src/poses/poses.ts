@@ -1,6 +1,6 @@
 /** Poses in the values of channels: WPILib's structs, lists of numbers, CARLA's transforms, one or many. */
 
-import type { Channel, Field, Json, Sort } from "../api";
+import type { Channel, Field, Json, ValueKind } from "../api";
 import { degrees, quaternion, radians, unit, yawOf, type Quaternion } from "./angles";
 
 /** A place and a direction: metres, x forward, y left, z up. */
@@ -176,7 +176,7 @@ export function partsOf(fields: Field[]): { kind: PoseKind; parts: Parts } | nul
   const translation = named(fields, "translation");
   const place = translation ? translation.fields : fields;
   const [x, y, z] = [named(place, "x"), named(place, "y"), named(place, "z")];
-  if (x?.sort !== "number" || y?.sort !== "number") return null;
+  if (x?.kind !== "number" || y?.kind !== "number") return null;
   const parts: Parts = { x: x.path, y: y.path, z: z?.path ?? null, yaw: null, q: null };
   const [roll, pitch, yaw] = [named(fields, "roll"), named(fields, "pitch"), named(fields, "yaw")];
   if (roll && pitch && yaw) return { kind: "carla", parts: { ...parts, yaw: yaw.path } };
@@ -187,7 +187,7 @@ export function partsOf(fields: Field[]): { kind: PoseKind; parts: Parts } | nul
     return { kind: "pose3d", parts: { ...parts, q: four as Parts["q"] } };
   }
   const angle =
-    rotation?.sort === "number"
+    rotation?.kind === "number"
       ? rotation
       : (ANGLES.map((name) => named(rotation?.fields ?? [], name)).find((one) => one) ??
         HEADINGS.map((name) => named(fields, name)).find((one) => one));
@@ -208,16 +208,16 @@ const TYPES: Record<string, PoseKind> = {
 };
 
 /** What poses a value of this type has; nothing where there are none. */
-export function shapeOf(type: string, sort: Sort, fields: Field[]): PoseShape | null {
-  if (sort === "struct" || sort === "any") {
+export function shapeOf(type: string, kind: ValueKind, fields: Field[]): PoseShape | null {
+  if (kind === "struct" || kind === "any") {
     const found = partsOf(fields);
     return found ? { ...found, many: false } : null;
   }
-  if (sort !== "list") return null;
+  if (kind !== "list") return null;
   if (/^(double|float)\[\]$/.test(type)) return { kind: "numbers", many: true, parts: null };
-  const kind = TYPES[type.match(/(\w+)\[\w*\]$/)?.[1] ?? ""] ?? partsOf(fields[0]?.fields ?? [])?.kind;
-  if (kind) return { kind, many: true, parts: null };
-  return fields[0]?.sort === "number" && !type ? { kind: "numbers", many: true, parts: null } : null;
+  const pose = TYPES[type.match(/(\w+)\[\w*\]$/)?.[1] ?? ""] ?? partsOf(fields[0]?.fields ?? [])?.kind;
+  if (pose) return { kind: pose, many: true, parts: null };
+  return fields[0]?.kind === "number" && !type ? { kind: "numbers", many: true, parts: null } : null;
 }
 
 /** How many elements a list has, by its fields: its length is a field too. */
@@ -243,21 +243,21 @@ export interface PosePlace {
 export function findPoses(channels: Channel[]): PosePlace[] {
   const found: PosePlace[] = [];
   for (const channel of channels) {
-    const shape = shapeOf(channel.type, channel.sort, channel.fields);
+    const shape = shapeOf(channel.type, channel.kind, channel.fields);
     if (shape?.kind === "numbers") {
       if (guessReading(channel.name).layout !== "auto") found.push({ channel, path: "", shape });
     } else if (shape) found.push({ channel, path: "", shape });
-    else if (channel.sort === "struct") within(channel, channel.fields, found);
+    else if (channel.kind === "struct") within(channel, channel.fields, found);
   }
   return found;
 }
 
 function within(channel: Channel, fields: Field[], found: PosePlace[]): void {
   for (const field of fields) {
-    if (field.sort !== "struct" && field.sort !== "list") continue;
-    const shape = shapeOf("", field.sort, field.fields);
+    if (field.kind !== "struct" && field.kind !== "list") continue;
+    const shape = shapeOf("", field.kind, field.fields);
     if (shape && shape.kind !== "numbers") found.push({ channel, path: field.path, shape });
-    else if (field.sort === "struct") within(channel, field.fields, found);
+    else if (field.kind === "struct") within(channel, field.fields, found);
   }
 }
 

@@ -34,7 +34,7 @@ function onPane(run: (id: string) => void): () => void {
 /** All events in the order of time. */
 export function allEvents(): { t: number; text: string; level: string; kind: string; log: number }[] {
   return logs.events
-    .flatMap(({ events }, log) => events.map(({ t, text, level, kind }) => ({ t, text, level, kind, log })))
+    .flatMap(({ events }, log) => events.map(({ start: t, text, level, kind }) => ({ t, text, level, kind, log })))
     .sort((a, b) => a.t - b.t);
 }
 

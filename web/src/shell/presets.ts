@@ -80,7 +80,7 @@ class Finder {
     const leaves = (fields: Field[]): Field[] =>
       fields.flatMap((field) => (field.fields.length > 0 ? leaves(field.fields) : [field]));
     return leaves(channel.fields)
-      .filter((field) => field.sort === "number" && path.test(field.path))
+      .filter((field) => field.kind === "number" && path.test(field.path))
       .slice(0, most)
       .map((field) => this.ref(channel, field.path));
   }
@@ -211,7 +211,7 @@ function refloat(find: Finder): Page[] {
 
 function general(find: Finder): Page[] {
   const useful = find.channels.filter((channel) => channel.samples > 1 && !channel.name.includes("/.schema/"));
-  const numbers = useful.filter((channel) => channel.sort === "number").slice(0, 4);
+  const numbers = useful.filter((channel) => channel.kind === "number").slice(0, 4);
   const firsts = [...numbers, ...useful.filter((channel) => !numbers.includes(channel))].slice(0, 8);
   return [
     {

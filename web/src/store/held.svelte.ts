@@ -91,7 +91,7 @@ class Hub {
     const most = Math.max(logs.session.limits.series, 1);
     const parts: Reference[][] = [];
     for (let start = 0; start < wanted.length; start += most) parts.push(wanted.slice(start, start + most));
-    const answers = await Promise.all(parts.map((values) => postValues({ t, values })));
+    const answers = await Promise.all(parts.map((values) => postValues({ time: t, series: values })));
     return answers.flat();
   }
 }

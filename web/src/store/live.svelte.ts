@@ -105,7 +105,12 @@ class Live {
   }
 
   #tick(tick: Tick): void {
-    this.logs = tick.logs.map(({ state, trouble, rate, samples }) => ({ state, trouble, rate, samples }));
+    this.logs = tick.logs.map(({ state, problem: trouble, samples_per_s: rate, samples }) => ({
+      state,
+      trouble,
+      rate,
+      samples,
+    }));
     clock.live = tick.logs.some((log) => log.state === "live" || log.state === "waiting");
     if (tick.start !== null && tick.end !== null) {
       this.#end = { t: tick.end, at: performance.now() };
@@ -114,7 +119,7 @@ class Live {
       else if (tick.start !== clock.first) clock.setBounds(tick.start, Math.max(tick.end, clock.last));
     }
     for (const log of tick.logs) {
-      this.#look(log.id, log.events);
+      this.#look(log.id, log.events_revision);
       if (this.#revisions[log.id] === log.revision) continue;
       this.#revisions[log.id] = log.revision;
       void logs.refresh(log.id).catch(() => {
@@ -143,7 +148,7 @@ class Live {
     for (const { references, take } of this.#subscriptions) {
       const found = references.map((reference) => {
         const trace = byKey.get(keyOf(reference));
-        return trace && trace.t.length > 0 ? trace : null;
+        return trace && trace.start.length > 0 ? trace : null;
       });
       if (found.some((trace) => trace !== null)) take(found);
     }

@@ -91,10 +91,10 @@ class Reel {
     try {
       const [rows, held] = await Promise.all([
         postRows({ start, end, points, series: track.references }),
-        postValues({ t: start, values: track.references }),
+        postValues({ time: start, series: track.references }),
       ]);
       const first = held[0];
-      const before = first ? { t: first.t, values: held.map((one) => truth(one?.value)) } : null;
+      const before = first ? { t: first.time, values: held.map((one) => truth(one?.value)) } : null;
       this.#kept.set(key, { rows, before, until });
       for (const oldest of this.#kept.keys()) {
         if (this.#kept.size <= KEPT) break;
@@ -130,7 +130,7 @@ export class Motion {
     const stretch = track && reel.stretch(track, Math.floor(t / track.length));
     if (!track || !stretch) return NaN;
     const count = track.references.length;
-    const { t: times, columns } = stretch.rows;
+    const { time: times, columns } = stretch.rows;
     const last = lastAt(times, t);
     const now = last >= 0 ? (times[last] ?? NaN) : stretch.before?.t;
     if (now === undefined) return NaN;
@@ -145,7 +145,7 @@ export class Motion {
       after = behind;
       next = 0;
     }
-    const then = after.rows.t[next];
+    const then = after.rows.time[next];
     if (then === undefined || then - now > LONGEST_STEP || then <= now) return 0;
     for (let column = 0; column < count; column++) out[count + column] = after.rows.columns[column]?.[next] ?? NaN;
     return (t - now) / (then - now);
@@ -159,10 +159,10 @@ export class Motion {
     for (let at = Math.floor(start / track.length); at <= Math.floor(end / track.length); at++) {
       const rows = reel.stretch(track, at)?.rows;
       if (!rows) continue;
-      let row = lastAt(rows.t, start) + 1;
+      let row = lastAt(rows.time, start) + 1;
       const read = (column: number) => rows.columns[column]?.[row] ?? NaN;
-      for (; row < rows.t.length; row++) {
-        const t = rows.t[row] ?? NaN;
+      for (; row < rows.time.length; row++) {
+        const t = rows.time[row] ?? NaN;
         if (t > end) return;
         visit(t, read);
       }
@@ -194,6 +194,6 @@ function bind(track: Track): Bound | null {
   const channel = found[0]?.channel;
   if (!channel || found.some((one) => one === null)) return null;
   const references = found.flatMap((one) => (one ? [one.reference] : []));
-  const length = stretchOf(channel.samples, (channel.last ?? 0) - (channel.first ?? 0));
+  const length = stretchOf(channel.samples, (channel.end ?? 0) - (channel.start ?? 0));
   return { key: `${JSON.stringify(references)}/${length}`, references, length };
 }

@@ -1,7 +1,7 @@
 /** The open logs and their channels. */
 
 import { getChannels, getEvents, getSession } from "../api";
-import type { Band, Channel, Events, Field, LogInfo, Reference, Session, Sort } from "../api";
+import type { Band, Channel, Events, Field, LogInfo, Reference, Session, ValueKind } from "../api";
 import type { SeriesRef } from "../model/series";
 import { clock } from "./clock.svelte";
 
@@ -11,12 +11,12 @@ export interface Found {
   channel: Channel;
   /** The part of the channel's values; nothing for the value itself, or for a path that no schema tells. */
   field: Field | null;
-  sort: Sort;
+  kind: ValueKind;
   unit: string | null;
 }
 
 const NOTHING: Session = {
-  logpose: "",
+  version: "",
   title: "logpose",
   origin_ns: "0",
   start: null,
@@ -67,7 +67,7 @@ class Logs {
     const place = this.events.findIndex((events) => events.bands.length > 0);
     const bands = this.events[place]?.bands ?? [];
     const last = bands.at(-1);
-    if (!last || !clock.live || this.logs[place]?.state === "whole") return bands;
+    if (!last || !clock.live || this.logs[place]?.state === "finished") return bands;
     return [...bands.slice(0, -1), { ...last, end: Math.max(last.end, clock.last) }];
   });
 
@@ -89,7 +89,7 @@ class Logs {
       reference,
       channel,
       field,
-      sort: ref.path ? (field?.sort ?? "any") : channel.sort,
+      kind: ref.path ? (field?.kind ?? "any") : channel.kind,
       unit: ref.path ? (field?.unit ?? null) : channel.unit,
     };
   }

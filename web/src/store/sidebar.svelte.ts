@@ -60,7 +60,7 @@ class Sidebar {
         id: `log${log}`,
         label: logs.logs[log]?.name ?? "",
         ref: null,
-        sort: null,
+        kind: null,
         type: "",
         unit: null,
         children: tree,

@@ -17,7 +17,7 @@ export class Tail {
 
   /** Adds buckets; those that are not behind the last one are known already. */
   push(trace: Trace): void {
-    const [t, ...rest] = [trace.t, trace.u, trace.first, trace.min, trace.max, trace.last];
+    const [t, ...rest] = [trace.start, trace.end, trace.first, trace.min, trace.max, trace.last];
     let from = after(t, this.#length > 0 ? (this.#columns[1]?.[this.#length - 1] ?? -Infinity) : -Infinity);
     from = Math.max(from, t.length - this.most);
     const count = t.length - from;
@@ -40,16 +40,16 @@ export class Tail {
     if (from >= t.length || (t[from] ?? Infinity) > end || (u[t.length - 1] ?? -Infinity) < start) return null;
     const part = (column: Float64Array) => column.subarray(from);
     const data: Trace = {
-      t: part(t),
-      u: part(u),
+      start: part(t),
+      end: part(u),
       first: part(first),
       min: part(min),
       max: part(max),
       last: part(last),
       samples: t.length - from,
       raw: true,
-      low: null,
-      high: null,
+      series_min: null,
+      series_max: null,
     };
     return { data, from: Math.max(known, t[from] ?? known), to: Infinity };
   }

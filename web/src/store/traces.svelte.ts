@@ -58,7 +58,7 @@ class Traces {
 
   /** New samples of a live log. */
   append(reference: Reference, trace: Trace): void {
-    if (trace.t.length === 0) return;
+    if (trace.start.length === 0) return;
     const key = referenceKey(reference);
     let tail = this.#tails.get(key);
     if (!tail) this.#tails.set(key, (tail = new Tail(TAIL_MOST)));
@@ -120,13 +120,13 @@ class Traces {
 /** The time of the last sample of the pieces. */
 function lastOf(pieces: Piece<Trace>[]): number {
   for (let place = pieces.length - 1; place >= 0; place--) {
-    const last = pieces[place]?.data.u.at(-1);
+    const last = pieces[place]?.data.end.at(-1);
     if (last !== undefined) return last;
   }
   return -Infinity;
 }
 
-const traceSize = (trace: Trace): number => 48 * trace.t.length + 200;
+const traceSize = (trace: Trace): number => 48 * trace.start.length + 200;
 
 const statesSize = (states: States): number => 64 * states.runs.length + 100 * states.labels.length + 200;
 

@@ -35,7 +35,7 @@ function held(name: string, time: number): string {
 function cursorOf(page: Page): () => number {
   let time = NaN;
   page.on("request", (request) => {
-    if (request.url().endsWith("/api/values")) time = (JSON.parse(request.postData() ?? "{}") as { t: number }).t;
+    if (request.url().endsWith("/api/values")) time = (JSON.parse(request.postData() ?? "{}") as { time: number }).time;
   });
   return () => time;
 }

@@ -31,11 +31,11 @@ const actor = (id: number, more: Partial<CarlaActor> = {}): CarlaActor => ({
   id,
   type: "vehicle.a.b",
   kind: "vehicle",
-  box: null,
+  bounding_box: null,
   color: null,
   hero: false,
-  born: 0,
-  gone: null,
+  spawned: 0,
+  destroyed: null,
   parent: null,
   ...more,
 });
@@ -60,8 +60,8 @@ function motion(rows: [number, number, number, number][]): Motion {
 
 describe("lives", () => {
   const cast = new Cast([
-    actor(7, { gone: 10 }),
-    actor(7, { born: 10, gone: 20, type: "walker.pedestrian.0001", kind: "walker" }),
+    actor(7, { destroyed: 10 }),
+    actor(7, { spawned: 10, destroyed: 20, type: "walker.pedestrian.0001", kind: "walker" }),
     actor(8),
   ]);
 
@@ -81,20 +81,20 @@ describe("lives", () => {
   });
 
   it("sizes are recorded or usual", () => {
-    expect(sizeOf({ kind: "vehicle", box: [0.1, 0, 0.7, 2.4, 1, 0.7] })).toMatchObject({
+    expect(sizeOf({ kind: "vehicle", bounding_box: [0.1, 0, 0.7, 2.4, 1, 0.7] })).toMatchObject({
       ex: 2.4,
       cx: 0.1,
       known: true,
     });
-    expect(sizeOf({ kind: "walker", box: null })).toMatchObject({ cz: 0, known: false });
+    expect(sizeOf({ kind: "walker", bounding_box: null })).toMatchObject({ cz: 0, known: false });
     // A box without size, as sensors may have it, is none.
-    expect(sizeOf({ kind: "vehicle", box: [0, 0, 0, 0, 0, 0] }).known).toBe(false);
+    expect(sizeOf({ kind: "vehicle", bounding_box: [0, 0, 0, 0, 0, 0] }).known).toBe(false);
   });
 
   it("names are short", () => {
     expect(nameOf(actor(1, { type: "vehicle.tesla.model3" }))).toBe("tesla model3");
     expect(nameOf(actor(1, { type: "walker.pedestrian.0001", kind: "walker" }))).toBe("walker 0001");
-    expect(nameOf(actor(1, { type: "traffic.speed_limit.50", kind: "sign" }))).toBe("speed limit 50");
+    expect(nameOf(actor(1, { type: "traffic.speed_limit.50", kind: "traffic_sign" }))).toBe("speed limit 50");
     expect(nameOf(actor(5, { type: "" }))).toBe("actor 5");
   });
 });
@@ -139,7 +139,7 @@ describe("a moment between frames", () => {
   });
 
   it("nothing goes from one life to the next of the same id", () => {
-    const cast = new Cast([actor(1, { gone: 2 }), actor(1, { born: 2 })]);
+    const cast = new Cast([actor(1, { destroyed: 2 }), actor(1, { spawned: 2 })]);
     const tile = new Tile(
       0,
       4,
@@ -158,7 +158,7 @@ describe("a moment between frames", () => {
   });
 
   it("what is told once stays", () => {
-    const cast = new Cast([actor(1), actor(2, { kind: "sign" })]);
+    const cast = new Cast([actor(1), actor(2, { kind: "traffic_sign" })]);
     const tile = new Tile(
       0,
       2,
@@ -197,7 +197,7 @@ describe("a moment between frames", () => {
     expect(cast.at(14, 12.5)).toBeGreaterThan(0);
     tile.sample(12.7, now);
     expect(now.find(cast.at(14, 12.5))).toBe(-1);
-    const lights = cast.lives.flatMap((life, place) => (life.kind === "light" ? [now.find(place)] : []));
+    const lights = cast.lives.flatMap((life, place) => (life.kind === "traffic_light" ? [now.find(place)] : []));
     expect(lights.map((place) => trafficLight(now.lights[place] ?? 9))).toEqual(["red", "green", "red", "green"]);
   });
 });
@@ -296,7 +296,7 @@ describe("from above", () => {
   });
 
   it("bursts fade", () => {
-    const hit = { t: 10, until: 11 };
+    const hit = { start: 10, end: 11 };
     expect([9.9, 10, 11, 20].map((t) => burst(hit, t))).toEqual([0, 1, 1, 0]);
     expect(burst(hit, 12.25)).toBeCloseTo(0.5);
   });

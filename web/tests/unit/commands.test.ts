@@ -32,13 +32,13 @@ function log(id: number, path: string, more: Partial<LogInfo> = {}): LogInfo {
     format: "AdvantageKit RLOG",
     start: 1.2,
     end: 71.2,
-    shift_ns: "0",
-    wall: null,
+    offset_ns: "0",
+    unix_offset: null,
     channels: 1,
     samples: 1,
     bytes: 1,
     revision: 1,
-    state: "whole",
+    state: "finished",
     preset: "frc",
     facts: [],
     problems: [],
@@ -49,7 +49,7 @@ function log(id: number, path: string, more: Partial<LogInfo> = {}): LogInfo {
 
 function session(logs: LogInfo[], origin_ns = "0"): Session {
   const limits = { series: 64, width: 8192, points: 20000, rows: 1000, runs: 8192 };
-  return { logpose: "0", title: "", origin_ns, start: 0, end: 80, sql: true, limits, logs };
+  return { version: "0", title: "", origin_ns, start: 0, end: 80, sql: true, limits, logs };
 }
 
 const ref = (name: string, path = "", of = 0, type?: string): SeriesRef =>
@@ -81,7 +81,7 @@ describe("words", () => {
     expect(moment(one, log(0, "x"), 12.5)).toBe("12.5");
     expect(moment(one, log(0, "x"), -0.25)).toBe("-0.25");
     expect(moment(one, log(0, "x"), 10.000000001)).toBe("10.000000001");
-    expect(moment(one, log(0, "x", { shift_ns: "-1500000000" }), 2)).toBe("3.5");
+    expect(moment(one, log(0, "x", { offset_ns: "-1500000000" }), 2)).toBe("3.5");
     expect(moment(session([], "1774102953000000000"), log(0, "x"), 0.000000123)).toBe("1774102953.000000123");
   });
 });
@@ -104,7 +104,7 @@ describe("lines", () => {
       { label: "Samples (a.rlog)", text: "logpose cat a.rlog -y /x" },
       { label: "Samples (b.rlog)", text: "logpose cat b.rlog -y /y" },
     ]);
-    const shifted = session([log(0, "a.rlog"), log(1, "b.rlog", { shift_ns: "1000000000" })]);
+    const shifted = session([log(0, "a.rlog"), log(1, "b.rlog", { offset_ns: "1000000000" })]);
     expect(texts(statsCommands(shifted, both, { start: 10, end: 20 }))).toEqual([
       "logpose stats a.rlog -y /x -S 10..20",
       "logpose stats b.rlog -y /x -S 9..19",

@@ -30,7 +30,7 @@ test("long lines are broken behind blanks, long words anywhere", () => {
 });
 
 const rows: ConsoleRow[] = Array.from({ length: 25 }, (_, place) => ({
-  t: Math.floor(place / 2),
+  time: Math.floor(place / 2),
   log: 0,
   level: "info",
   source: "console",
@@ -39,14 +39,14 @@ const rows: ConsoleRow[] = Array.from({ length: 25 }, (_, place) => ({
 
 /** A server with pages of four rows. */
 function ask(from: number, back = false): Promise<{ rows: ConsoleRow[]; more: boolean }> {
-  const fits = rows.filter((row) => (back ? row.t < from : row.t >= from));
+  const fits = rows.filter((row) => (back ? row.time < from : row.time >= from));
   const page = back ? fits.slice(-4) : fits.slice(0, 4);
   return Promise.resolve({ rows: page, more: fits.length > 4 });
 }
 
 test("a search goes on over pages, in both directions", async () => {
-  expect((await search(ask, 0, false, expressionOf("message 21") ?? /x/))?.t).toBe(10);
-  expect((await search(ask, 12, true, expressionOf("message 3") ?? /x/))?.t).toBe(1);
+  expect((await search(ask, 0, false, expressionOf("message 21") ?? /x/))?.time).toBe(10);
+  expect((await search(ask, 12, true, expressionOf("message 3") ?? /x/))?.time).toBe(1);
   expect(await search(ask, 0, false, expressionOf("nothing") ?? /x/)).toBeNull();
 });
 

@@ -4,19 +4,19 @@ import { empty, restore } from "../../src/views/events/config";
 import { allEvents, kindsOf, lasted, linesOf, neighbour, passing } from "../../src/views/events/list";
 
 const event = (t: number, kind: string, text: string, more: Partial<LogEvent> = {}): LogEvent => ({
-  t,
+  start: t,
   end: null,
   kind,
   level: "info",
   text,
-  path: null,
+  channel: null,
   ...more,
 });
 
 const all = allEvents([
   {
     bands: [],
-    cut: false,
+    truncated: false,
     events: [
       event(1, "mode", "Autonomous"),
       event(5, "warning", "late", { level: "warning" }),
@@ -25,11 +25,11 @@ const all = allEvents([
       event(9, "brownout", "Brownout", { level: "error", end: 9.25 }),
     ],
   },
-  { bands: [], cut: false, events: [event(2, "link", "Robot found")] },
+  { bands: [], truncated: false, events: [event(2, "link", "Robot found")] },
 ]);
 
 test("events of all logs stand in the order of time", () => {
-  expect(all.map((one) => [one.t, one.log])).toEqual([
+  expect(all.map((one) => [one.start, one.log])).toEqual([
     [1, 0],
     [2, 1],
     [5, 0],
@@ -48,9 +48,9 @@ test("events of all logs stand in the order of time", () => {
 test("filters are by level, kind and text", () => {
   const wanted = empty();
   expect(passing(all, wanted)).toHaveLength(6);
-  expect(passing(all, { ...wanted, levels: ["error"] }).map((one) => one.t)).toEqual([9]);
+  expect(passing(all, { ...wanted, levels: ["error"] }).map((one) => one.start)).toEqual([9]);
   expect(passing(all, { ...wanted, hidden: ["warning"] })).toHaveLength(3);
-  expect(passing(all, { ...wanted, text: "/^auto|found/" }).map((one) => one.t)).toEqual([1, 2]);
+  expect(passing(all, { ...wanted, text: "/^auto|found/" }).map((one) => one.start)).toEqual([1, 2]);
   expect(passing(all, { ...wanted, text: "/(/" })).toEqual([]);
 });
 
@@ -72,8 +72,8 @@ test("repeats are one line until it is opened", () => {
 });
 
 test("the next event is behind the cursor, the previous before it", () => {
-  expect(neighbour(all, 5, false)?.t).toBe(6);
-  expect(neighbour(all, 5, true)?.t).toBe(2);
+  expect(neighbour(all, 5, false)?.start).toBe(6);
+  expect(neighbour(all, 5, true)?.start).toBe(2);
   expect(neighbour(all, 9, false)).toBeNull();
   expect(neighbour(all, 0, true)).toBeNull();
 });

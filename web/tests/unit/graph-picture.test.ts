@@ -122,7 +122,7 @@ describe("readings", () => {
   });
 
   it("are what the log holds, in the unit of the axis", () => {
-    const held = { t: 1, value: 12.25, text: "12.25" };
+    const held = { time: 1, value: 12.25, text: "12.25" };
     expect(readingOf(item({}), held, null)).toEqual({ text: "12.25", exact: "12.25", value: 12.25 });
     expect(readingOf(item({ factor: 2, offset: 1 }), held, null)).toEqual({
       text: "25.5",
@@ -130,8 +130,8 @@ describe("readings", () => {
       value: 25.5,
     });
     expect(readingOf(item({}), null, null)).toMatchObject({ text: "–", value: null });
-    expect(readingOf(item({}), { t: 1, value: "NaN", text: "NaN" }, null).text).toBe("NaN");
-    expect(readingOf(item({ row: true }), { t: 1, value: "on", text: "on" }, null)).toEqual({
+    expect(readingOf(item({}), { time: 1, value: "NaN", text: "NaN" }, null).text).toBe("NaN");
+    expect(readingOf(item({ row: true }), { time: 1, value: "on", text: "on" }, null)).toEqual({
       text: "on",
       exact: "on",
       value: null,

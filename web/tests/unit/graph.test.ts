@@ -99,9 +99,9 @@ describe("the picture of a line", () => {
       { data: left, from: 0, to: 16 },
       { data: right, from: 16, to: 32 },
     ];
-    expect([...joined(pieces, 0, 32).t]).toEqual([0, 10, 20, 20, 30]);
-    expect([...joined(pieces, 12, 18).t]).toEqual([10, 20]);
-    expect([...joined(pieces, 100, 200).t]).toEqual([30]);
+    expect([...joined(pieces, 0, 32).start]).toEqual([0, 10, 20, 20, 30]);
+    expect([...joined(pieces, 12, 18).start]).toEqual([10, 20]);
+    expect([...joined(pieces, 100, 200).start]).toEqual([30]);
   });
 
   it("on a logarithmic axis leaves out what has no logarithm", () => {
@@ -177,7 +177,7 @@ describe("filters", () => {
 
   it("differentiate", () => {
     expect([...filtered(ramp, "derivative", 0).first]).toEqual([2, 2, 0]);
-    expect([...filtered(ramp, "derivative", 0).t]).toEqual([1, 2, 4]);
+    expect([...filtered(ramp, "derivative", 0).start]).toEqual([1, 2, 4]);
     expect(filtered(ramp, "derivative", 0).raw).toBe(true);
     // Two samples at one moment have no slope.
     expect([
@@ -339,10 +339,10 @@ describe("the configuration of a graph", () => {
   });
 
   it("takes structs and lists by their parts", () => {
-    const leaf = (path: string, sort: Field["sort"] = "number"): Field => ({
+    const leaf = (path: string, kind: Field["kind"] = "number"): Field => ({
       path,
       name: path,
-      sort,
+      kind,
       unit: null,
       fields: [],
     });
@@ -351,10 +351,10 @@ describe("the configuration of a graph", () => {
       leaf(".raw", "bytes"),
       leaf(".on", "boolean"),
     ];
-    const channel = { id: 0, name: "/Pose", type: "struct:Pose", sort: "struct", fields } as unknown as Channel;
+    const channel = { id: 0, name: "/Pose", type: "struct:Pose", kind: "struct", fields } as unknown as Channel;
     const find = (ref: SeriesRef): Found | null =>
       ref.name === "/Pose"
-        ? { reference: { log: 0, channel: 0 }, channel, field: null, sort: ref.path ? "number" : "struct", unit: null }
+        ? { reference: { log: 0, channel: 0 }, channel, field: null, kind: ref.path ? "number" : "struct", unit: null }
         : null;
     const config = emptyGraph();
     const pose: SeriesRef = { log: 0, name: "/Pose", path: "" };

@@ -18,9 +18,9 @@ const channel = (name: string): Channel => ({
   metadata: "",
   unit: null,
   samples: 1,
-  first: 0,
-  last: 1,
-  sort: "list",
+  start: 0,
+  end: 1,
+  kind: "list",
   fields: [],
 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { expressionOf, joinAfter, joinBefore, marked, seeker, upTo } from "../../src/lists/paging";
 
-const rows = (...times: number[]) => times.map((t, place) => ({ t, place }));
-const times = (list: { t: number }[]) => list.map((row) => row.t);
+const rows = (...times: number[]) => times.map((time, place) => ({ time, place }));
+const times = (list: { time: number }[]) => list.map((row) => row.time);
 
 test("the row of a moment is the last at or before it", () => {
   expect(upTo(rows(1, 2, 2, 3), 0.5)).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Channel, Field, Sort } from "../../src/api";
+import type { Channel, Field, ValueKind } from "../../src/api";
 import { degrees, quaternion, radians } from "../../src/poses/angles";
 import {
   decodePoses,
@@ -19,27 +19,27 @@ const reading = (some: Partial<Reading>): Reading => ({ ...PLAIN, ...some });
 function fields(shape: object, base = ""): Field[] {
   return Object.entries(shape).map(([name, inside]) => {
     const path = `${base}.${name}`;
-    const sort: Sort = typeof inside === "object" ? "struct" : "number";
-    return { path, name, sort, unit: null, fields: typeof inside === "object" ? fields(inside as object, path) : [] };
+    const kind: ValueKind = typeof inside === "object" ? "struct" : "number";
+    return { path, name, kind, unit: null, fields: typeof inside === "object" ? fields(inside as object, path) : [] };
   });
 }
 
 const list = (element: object | number): Field[] => [
   typeof element === "number"
-    ? { path: "[0]", name: "0", sort: "number", unit: null, fields: [] }
-    : { path: "[0]", name: "0", sort: "struct", unit: null, fields: fields(element, "[0]") },
+    ? { path: "[0]", name: "0", kind: "number", unit: null, fields: [] }
+    : { path: "[0]", name: "0", kind: "struct", unit: null, fields: fields(element, "[0]") },
 ];
 
-const channel = (name: string, type: string, sort: Sort, parts: Field[] = []): Channel => ({
+const channel = (name: string, type: string, kind: ValueKind, parts: Field[] = []): Channel => ({
   id: 0,
   name,
   type,
   metadata: "",
   unit: null,
   samples: 1,
-  first: 0,
-  last: 1,
-  sort,
+  start: 0,
+  end: 1,
+  kind,
   fields: parts,
 });
 

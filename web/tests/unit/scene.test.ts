@@ -93,7 +93,17 @@ describe("ribbons", () => {
 
   it("actors leave them on the ground", () => {
     const cast = new Cast([
-      { id: 1, type: "", kind: "walker", box: null, color: null, hero: false, born: 0, gone: null, parent: null },
+      {
+        id: 1,
+        type: "",
+        kind: "walker",
+        bounding_box: null,
+        color: null,
+        hero: false,
+        spawned: 0,
+        destroyed: null,
+        parent: null,
+      },
     ]);
     const column = (...values: number[]) => Float32Array.from(values);
     const motion = {

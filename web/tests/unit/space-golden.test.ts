@@ -16,7 +16,7 @@ const file = (name: string) => readFileSync(new URL(`../../../fixtures/api/${nam
 const json = <T>(name: string) => JSON.parse(file(name).toString()) as T;
 
 interface Values {
-  query: { t: number; values: Reference[] };
+  query: { time: number; series: Reference[] };
   answer: { values: (Held | null)[] };
 }
 
@@ -26,7 +26,7 @@ function log(name: string): { channels: Channel[]; held: (channel: string) => Js
   const { query, answer } = json<Values>(`${name}-values.json`);
   const held = (wanted: string) => {
     const id = channels.find((channel) => channel.name === wanted)?.id;
-    return answer.values[query.values.findIndex(({ channel }) => channel === id)]?.value ?? null;
+    return answer.values[query.series.findIndex(({ channel }) => channel === id)]?.value ?? null;
   };
   return { channels, held };
 }
@@ -81,7 +81,7 @@ describe("a match", () => {
   test("has rows that make a heat map", () => {
     const table = tableFromIPC(file("frc-rows.arrow"));
     const column = (name: string) => Float64Array.from(table.getChild(name) ?? [], Number);
-    const t = column("t");
+    const t = column("time");
     const heat = heatOf(t, column("c0"), column("c1"), { length: 16.54, width: 8.07 }, 15);
     expect(heat.seconds).toBeGreaterThan(0.9 * Math.min(15 - (t[0] ?? 0), t.length * 0.5));
     expect(heat.most).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ test("a nose dive is seen by what ran out", () => {
 test("actors of CARLA are poses, seen from the other side", () => {
   const { channels, held } = log("carla");
   const transform = channels.find(({ name }) => name === "/carla/actors/24/transform");
-  expect(transform && shapeOf(transform.type, transform.sort, transform.fields)?.kind).toBe("carla");
+  expect(transform && shapeOf(transform.type, transform.kind, transform.fields)?.kind).toBe("carla");
   const [pose] = decodePoses(held("/carla/actors/24/transform"));
   expect(pose).toMatchObject({ x: 3, y: -0.5, z: 0.25 });
   expect(degrees(pose?.yaw ?? NaN)).toBeCloseTo(-3);

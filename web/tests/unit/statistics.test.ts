@@ -6,9 +6,9 @@ import { empty, restore } from "../../src/views/statistics/config";
 import { barAt, panelsOf } from "../../src/views/statistics/histogram";
 
 function stats(low: number, high: number, counts: number[]): Stats {
-  const nothing = { min: null, max: null, mean: null, deviation: null, median: null, p05: null, p95: null };
+  const nothing = { min: null, max: null, mean: null, stddev: null, median: null, p05: null, p95: null };
   const rest = { first: null, last: null, rate_hz: null, longest_gap: null };
-  return { samples: 1, count: 1, ...nothing, ...rest, histogram: { low, high, counts } };
+  return { samples: 1, count: 1, ...nothing, ...rest, histogram: { min: low, max: high, counts } };
 }
 
 test("spans have a width", () => {

@@ -46,7 +46,7 @@ test("rows of the table", async () => {
     expect(row.fresh).toHaveLength(query.series.length);
     expect(row.fresh).toContain(true);
   }
-  expect(upTo(page.rows, page.rows[1]?.t ?? NaN)).toBe(2);
+  expect(upTo(page.rows, page.rows[1]?.time ?? NaN)).toBe(2);
   expect(joinAfter(page.rows, page.rows.slice(-1))).toEqual(page.rows);
 });
 
@@ -64,7 +64,7 @@ test("rows are filtered by what is new in them", async () => {
   // The value also holds in rows behind, but it is new in one only.
   expect(page.rows).toEqual([first]);
   expect(page.more).toBe(false);
-  expect(seen).toEqual([6, (answer.rows.at(-1)?.t ?? NaN) + 1e-9]);
+  expect(seen).toEqual([6, (answer.rows.at(-1)?.time ?? NaN) + 1e-9]);
 });
 
 test("columns are added once, moved, and read from what somebody wrote", () => {
@@ -127,9 +127,9 @@ test("rows of series beside each other", async () => {
   answers(file("frc-rows.arrow"));
   const rows = await postRows(query);
   expect(rows.columns).toHaveLength(3);
-  expect(rows.t.length).toBeLessThanOrEqual(query.points);
-  expect(rows.thinned).toBe(rows.samples > rows.t.length);
-  for (const column of rows.columns) expect(column).toHaveLength(rows.t.length);
+  expect(rows.time.length).toBeLessThanOrEqual(query.points);
+  expect(rows.downsampled).toBe(rows.samples > rows.time.length);
+  for (const column of rows.columns) expect(column).toHaveLength(rows.time.length);
   const { x } = wholeOf(rows);
   expect(x.low).toBeLessThan(Math.min(...(rows.columns[0] ?? [])));
 });

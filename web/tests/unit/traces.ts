@@ -9,16 +9,16 @@ export function trace(rows: number[][]): Trace {
   const buckets = rows.map((row) => (row.length === 2 ? [row[0], row[0], row[1], row[1], row[1], row[1]] : row));
   const column = (place: number) => Float64Array.from(buckets, (row) => row[place] ?? NaN);
   return {
-    t: column(0),
-    u: column(1),
+    start: column(0),
+    end: column(1),
     first: column(2),
     min: column(3),
     max: column(4),
     last: column(5),
     samples: rows.length,
     raw: rows.every((row) => row.length === 2),
-    low: null,
-    high: null,
+    series_min: null,
+    series_max: null,
   };
 }
 

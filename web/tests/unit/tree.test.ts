@@ -11,22 +11,22 @@ const channel = (name: string, more: Partial<Channel> = {}): Channel => ({
   metadata: "",
   unit: null,
   samples: 1,
-  first: 0,
-  last: 1,
-  sort: "number",
+  start: 0,
+  end: 1,
+  kind: "number",
   fields: [],
   ...more,
 });
 const field = (path: string, fields: Channel["fields"] = []) => ({
   path,
   name: path.replace(/^.*[.]/, ""),
-  sort: fields.length > 0 ? ("struct" as const) : ("number" as const),
+  kind: fields.length > 0 ? ("struct" as const) : ("number" as const),
   unit: null,
   fields,
 });
 const pose = channel("NT:/Drive/Pose", {
   type: "struct:Pose2d",
-  sort: "struct",
+  kind: "struct",
   fields: [field(".translation", [field(".translation.x"), field(".translation.y")]), field(".rotation")],
 });
 const refOf = (one: Channel) => ({ log: 0, name: one.name, path: "" });

@@ -4,10 +4,10 @@ import { add, empty, restore, swap } from "../../src/views/xy/config";
 import { mixed, nearest, scalesOf, squared, upToTime, wholeOf, zoomed } from "../../src/views/xy/plot";
 
 const rows: Rows = {
-  t: Float64Array.of(0, 1, 2, 3),
+  time: Float64Array.of(0, 1, 2, 3),
   columns: [Float64Array.of(0, 10, 20, NaN), Float64Array.of(0, 1, 2, 3)],
   samples: 4,
-  thinned: false,
+  downsampled: false,
 };
 const frame = { left: 0, top: 0, right: 200, bottom: 100 };
 
@@ -45,8 +45,8 @@ test("the nearest point is found within reach", () => {
 });
 
 test("times and colours", () => {
-  expect(upToTime(rows.t, 1.5)).toBe(2);
-  expect(upToTime(rows.t, -1)).toBe(0);
+  expect(upToTime(rows.time, 1.5)).toBe(2);
+  expect(upToTime(rows.time, -1)).toBe(0);
   expect(mixed("#000000", "#ff8000", 0.5)).toBe("#804000");
 });
 

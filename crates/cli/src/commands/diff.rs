@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use logpose::core::Time;
 use logpose::diff::{self, Align as By, ChannelDiff, DiffOptions, Divergence, Verdict};
-use logpose::{Filter, Part, parse_duration};
+use logpose::{Filter, ScalarValue, parse_duration};
 
 use super::{report_problems, shown};
 use crate::args::{Form, Reading, Selection};
@@ -258,13 +258,13 @@ fn aligned(diff: &diff::Diff) -> String {
 
 /// Both values, with enough digits to show the difference.
 fn texts(at: &Divergence) -> (String, String) {
-    if let (Part::Double(a), Part::Double(b)) = (&at.a, &at.b) {
+    if let (ScalarValue::Double(a), ScalarValue::Double(b)) = (&at.a, &at.b) {
         let (a, b) = (number(*a), number(*b));
         if a != b {
             return (a, b);
         }
     }
-    let text = |part: &Part<'static>| clip(&clean(&part.to_string()), WIDEST).into_owned();
+    let text = |part: &ScalarValue<'static>| clip(&clean(&part.to_string()), WIDEST).into_owned();
     (text(&at.a), text(&at.b))
 }
 

@@ -185,8 +185,8 @@ impl Find {
                 ("last", Align::Right),
             ]);
             while let Some(summary) = summaries.next_if(|summary| summary.interval == place) {
-                let text = |part: &Option<logpose::Part<'static>>| match part {
-                    Some(logpose::Part::Double(x)) => number(*x),
+                let text = |part: &Option<logpose::ScalarValue<'static>>| match part {
+                    Some(logpose::ScalarValue::Double(x)) => number(*x),
                     Some(part) => clean(&part.to_string()).into_owned(),
                     None => String::new(),
                 };

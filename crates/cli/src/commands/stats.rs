@@ -178,7 +178,7 @@ fn unwrapped(error: csv::Error) -> anyhow::Error {
 }
 
 fn number_cells(found: &Numbers) -> Vec<String> {
-    let extreme = |extreme: &Option<(logpose::Part<'static>, Time)>| match extreme {
+    let extreme = |extreme: &Option<(logpose::ScalarValue<'static>, Time)>| match extreme {
         // Integers are exact, however long.
         Some((part, _)) if part.integer().is_some() => part.to_string(),
         Some((part, _)) => part.number().map(number).unwrap_or_default(),
@@ -289,7 +289,7 @@ fn csv_cells(channel: &ChannelStats, row: &Row) -> Vec<String> {
     let mut own = vec![String::new(); HEAD.len() - cells.len()];
     let texts = match &row.kind {
         Kind::Numbers(found) => {
-            let extreme = |found: &Option<(logpose::Part<'static>, Time)>| {
+            let extreme = |found: &Option<(logpose::ScalarValue<'static>, Time)>| {
                 found.as_ref().map(|(part, _)| part.to_string()).unwrap_or_default()
             };
             let value = |x: f64| if found.min.is_some() { x.to_string() } else { String::new() };

@@ -50,7 +50,7 @@ pub(crate) struct StationLine<'a> {
     pub connected: bool,
     pub tcp: bool,
     pub peer: Option<&'a str>,
-    pub trouble: Option<&'a str>,
+    pub problem: Option<&'a str>,
     pub enabled: bool,
     pub mode: &'static str,
     pub estop: bool,
@@ -80,7 +80,7 @@ impl<'a> StationLine<'a> {
         event: &'static str,
         elapsed_s: f64,
         view: &StationView,
-        (peer, trouble): (Option<&'a str>, Option<&'a str>),
+        (peer, problem): (Option<&'a str>, Option<&'a str>),
         recording: Option<Recording>,
     ) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<'a> StationLine<'a> {
             connected: view.connected,
             tcp: view.tcp,
             peer,
-            trouble,
+            problem,
             enabled: view.enabled,
             mode: view.mode.name(),
             estop: view.estop,

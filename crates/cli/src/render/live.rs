@@ -56,7 +56,7 @@ pub(crate) struct Source<'a> {
     pub samples_per_s: f64,
     pub bytes: Int,
     pub connections: u64,
-    pub trouble: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// The name, address and rate of a source.
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
             samples_per_s: *rate,
             bytes: source.link.received.into(),
             connections: source.link.opened,
-            trouble: source.link.trouble.clone(),
+            problem: source.link.trouble.clone(),
         });
         sources.collect()
     }

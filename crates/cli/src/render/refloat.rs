@@ -121,7 +121,7 @@ pub(crate) struct WatchLine {
     pub event: &'static str,
     pub elapsed_s: f64,
     pub connected: bool,
-    pub trouble: Option<String>,
+    pub problem: Option<String>,
     pub replies: Int,
     pub tick: Option<u32>,
     /// Values by channel name, without `/refloat/`.

@@ -202,7 +202,7 @@ fn errors_are_json_on_stderr() {
         ("logpose info folder --json", 1, "directory"),
         ("logpose info empty.wpilog --json", 1, "empty"),
         ("logpose info notes.txt --format json", 1, "unknown-format"),
-        ("logpose cat match.wpilog --json -y nothing", 1, "no-channel"),
+        ("logpose cat match.wpilog --json -y nothing", 1, "channel-not-found"),
         ("logpose cat match.wpilog --json -S soon", 2, "usage"),
         ("logpose list --json", 2, "usage"),
         ("logpose grep --json 'a(' match.wpilog", 2, "usage"),

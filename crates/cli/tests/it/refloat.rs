@@ -287,7 +287,7 @@ fn a_board_is_watched() {
         assert!(last["values"]["batt_voltage"].as_f64().unwrap() > 40.0, "{version}: {last}");
         assert!(last["replies"].as_u64().unwrap() >= 3, "{version}: {last}");
         let status = lines.iter().find(|line| line["event"] == "live").unwrap();
-        let promised = ["event", "elapsed_s", "connected", "trouble", "replies", "tick", "values", "recorder"];
+        let promised = ["event", "elapsed_s", "connected", "problem", "replies", "tick", "values", "recorder"];
         assert_eq!(keys(status), promised);
         let text = stdout(&refloat(dir, &format!("watch {address} --duration 500ms --every 100ms")));
         assert!(text.lines().count() >= 2 && text.contains(" V · "), "{version}: {text}");

@@ -25,7 +25,7 @@ use pyramid::Grid;
 use shelf::Shelf;
 use track::Track;
 
-use crate::{Error, Log, Part, Parts, Progress, Sort, Step};
+use crate::{Error, FieldReader, Log, Progress, ScalarValue, Step, ValueKind};
 
 /// A log that somebody looks around in: any channel at any time, and how it looks from afar.
 ///
@@ -48,7 +48,7 @@ use crate::{Error, Log, Part, Parts, Progress, Sort, Step};
 /// let mut buckets = Vec::new();
 /// let x = parse_path(".translation.x")?;
 /// let drawn = browse.drawn(pose, &x, Time::ZERO, Time::from_millis(30_000), 100, &mut buckets)?.expect("a number");
-/// assert!(drawn.low < drawn.high && buckets.len() <= 201);
+/// assert!(drawn.min < drawn.max && buckets.len() <= 201);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Browse {
@@ -68,9 +68,9 @@ pub struct Drawn {
     /// Whether each bucket is one of them.
     pub raw: bool,
     /// The least number of the whole series.
-    pub low: Option<f64>,
+    pub min: Option<f64>,
     /// The greatest number of the whole series.
-    pub high: Option<f64>,
+    pub max: Option<f64>,
 }
 
 impl Browse {
@@ -218,7 +218,7 @@ impl Browse {
             });
             failed?;
         }
-        Ok(Some(Drawn { samples: samples as u64, raw, low: pyramid.low(), high: pyramid.high() }))
+        Ok(Some(Drawn { samples: samples as u64, raw, min: pyramid.min(), max: pyramid.max() }))
     }
 
     /// The pyramid of a part, by reading the channel.
@@ -240,10 +240,10 @@ impl Browse {
 
     fn numbers<'p>(&self, channel: ChannelId, path: &'p [Step]) -> Result<Numbers<'p>, Error> {
         let found = self.log.index.channels.get(channel as usize).ok_or_else(|| no_channel(channel))?;
-        let parts = Parts::of(&found.channel, self.log.schemas().registry());
-        let sort = parts.sort(found.channel.ty(), path);
-        let possible = matches!(sort, Ok(Sort::Boolean | Sort::Number | Sort::Enum | Sort::Any));
-        let sure = possible && sort != Ok(Sort::Any);
+        let parts = FieldReader::of(&found.channel, self.log.schemas().registry());
+        let kind = parts.kind(found.channel.ty(), path);
+        let possible = matches!(kind, Ok(ValueKind::Boolean | ValueKind::Number | ValueKind::Enum | ValueKind::Any));
+        let sure = possible && kind != Ok(ValueKind::Any);
         Ok(Numbers { parts, path, possible, sure })
     }
 
@@ -306,7 +306,7 @@ impl Far {
 
 /// What makes numbers of a channel's values.
 struct Numbers<'p> {
-    parts: Parts,
+    parts: FieldReader,
     path: &'p [Step],
     /// Whether there can be any, and whether there can be nothing else.
     possible: bool,
@@ -317,7 +317,7 @@ impl Numbers<'_> {
     fn find(&self, value: &Value<'_>) -> Option<f64> {
         match (value, self.path) {
             (Value::Double(x), []) => Some(*x),
-            _ => self.parts.at(value, self.path).as_ref().and_then(Part::drawn),
+            _ => self.parts.at(value, self.path).as_ref().and_then(ScalarValue::drawn),
         }
     }
 

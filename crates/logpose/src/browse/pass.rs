@@ -6,7 +6,7 @@ use logpose_schema::wpistruct::Scalar;
 use super::fields::{Field, fields};
 use super::pyramid::FILL;
 use super::{Bucket, Pyramid};
-use crate::{Error, Log, Parts, Progress, windows};
+use crate::{Error, FieldReader, Log, Progress, windows};
 
 /// A series that the pass makes.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(crate) fn plan(log: &Log, few: u64) -> Vec<Lane> {
             Type::Float => At::Float,
             Type::Double => At::Double,
             Type::Bytes => {
-                let parts = Parts::of(&found.channel, log.schemas().registry());
+                let parts = FieldReader::of(&found.channel, log.schemas().registry());
                 let Some(layout) = parts.layout() else { continue };
                 let all = fields(layout, MOST_FIELDS).into_iter();
                 lanes.extend(all.map(|(path, field)| Lane { channel, path, at: At::Field(layout.size, field) }));

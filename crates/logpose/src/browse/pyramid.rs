@@ -117,13 +117,13 @@ impl Pyramid {
 
     /// The least of all numbers.
     #[must_use]
-    pub fn low(&self) -> Option<f64> {
+    pub fn min(&self) -> Option<f64> {
         Some(self.top().fold(f64::NAN, |low, node| low.min(node.min))).filter(|low| !low.is_nan())
     }
 
     /// The greatest of all numbers.
     #[must_use]
-    pub fn high(&self) -> Option<f64> {
+    pub fn max(&self) -> Option<f64> {
         Some(self.top().fold(f64::NAN, |high, node| high.max(node.max))).filter(|high| !high.is_nan())
     }
 

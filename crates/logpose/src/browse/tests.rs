@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::{Browse, Bucket, Piece, Pyramid};
 use crate::{
-    Cache, ConvertOptions, DemoOptions, Format, Log, OpenOptions, Output, Part, Parts, Quiet, Visit, convert, demo,
-    in_time_order, parse_path,
+    Cache, ConvertOptions, DemoOptions, FieldReader, Format, Log, OpenOptions, Output, Quiet, ScalarValue, Visit,
+    convert, demo, in_time_order, parse_path,
 };
 
 /// What a bucket of some samples must be.
@@ -87,7 +87,7 @@ fn check(pyramid: &Pyramid, samples: &[(Time, f64)], questions: &[(Time, Time)])
     assert_eq!(pyramid.samples(), sorted.len() as u64);
     let whole = naive(&sorted);
     let number = |pick: fn(&Bucket) -> f64| whole.as_ref().map(pick).filter(|x| !x.is_nan());
-    assert_eq!((pyramid.low(), pyramid.high()), (number(|b| b.min), number(|b| b.max)));
+    assert_eq!((pyramid.min(), pyramid.max()), (number(|b| b.min), number(|b| b.max)));
     assert_eq!(pyramid.range(), whole.map(|whole| (whole.start, whole.end)));
     let all = (Time::MIN, Time::MAX);
     let own = whole.map_or(all, |whole| (whole.start, whole.end));
@@ -218,7 +218,7 @@ impl Made {
 fn samples_of(log: &Log, channel: ChannelId, path: &str) -> Vec<(Time, f64)> {
     let columns = log.columns(&[channel]).unwrap();
     let column = &columns.columns[0];
-    let (parts, path) = (Parts::of(&column.channel, log.schemas().registry()), parse_path(path).unwrap());
+    let (parts, path) = (FieldReader::of(&column.channel, log.schemas().registry()), parse_path(path).unwrap());
     let mut samples = Vec::new();
     in_time_order(&columns, column, |time, value| {
         samples.push((time, parts.at(value, &path).and_then(|part| part.drawn()).unwrap_or(f64::NAN)));
@@ -239,7 +239,7 @@ impl Visit for Paths {
         len.min(2)
     }
 
-    fn part(&mut self, path: &str, part: Part<'_>) {
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>) {
         let drawn = part.drawn().is_some();
         if drawn { &mut self.drawn } else { &mut self.other }.insert(path.to_owned());
     }
@@ -255,7 +255,7 @@ fn check_log(log: &Arc<Log>) -> usize {
         let columns = log.columns(&[id]).unwrap();
         let mut paths = Paths::default();
         let mut all: Vec<(Time, Vec<u8>)> = Vec::new();
-        let mut parts = Parts::of(&found.channel, log.schemas().registry());
+        let mut parts = FieldReader::of(&found.channel, log.schemas().registry());
         in_time_order(&columns, &columns.columns[0], |time, value| {
             let mut bytes = Vec::new();
             value.emit(logpose_core::Layout::Little, &mut bytes);
@@ -332,7 +332,7 @@ fn check_drawing(pass: &Browse, lazy: &Browse, id: ChannelId, path: &str, sample
                 let wanted = within(samples, start, end);
                 assert_eq!(drawn.samples, wanted.len() as u64, "{about}{path}");
                 assert_eq!(drawn.raw, wanted.len() <= 2 * most);
-                assert_eq!((drawn.low, drawn.high), (pyramid.low(), pyramid.high()));
+                assert_eq!((drawn.min, drawn.max), (pyramid.min(), pyramid.max()));
                 let buckets_of = |bucket: &Bucket| naive(within(samples, bucket.start, bucket.end));
                 let right = |bucket: &Bucket| buckets_of(bucket).is_some_and(|naive| same(&naive, bucket));
                 assert!(drawn.raw || buckets.iter().all(right), "{about}{path} {most} {buckets:?}");
@@ -591,7 +591,7 @@ fn a_file_that_lies_with_the_right_hash_breaks_nothing() {
             for id in 0..5 {
                 for path in [vec![], parse_path(".a").unwrap()] {
                     let Some(pyramid) = browse.pyramid(id, &path).unwrap() else { continue };
-                    let _ = (pyramid.samples(), pyramid.low(), pyramid.high(), pyramid.range());
+                    let _ = (pyramid.samples(), pyramid.min(), pyramid.max(), pyramid.range());
                     for (from, to) in [(Time::MIN, Time::MAX), (Time::from_millis(50), Time::from_millis(60))] {
                         browse.drawn(id, &path, from, to, 7, &mut Vec::new()).unwrap();
                     }
@@ -645,7 +645,7 @@ fn lists_have_elements_and_a_length() {
     let browse = Browse::new(Arc::clone(&log), &Quiet).unwrap();
     let ask = |name: &str, path: &str| {
         let pyramid = browse.pyramid(log.channel(name).unwrap(), &parse_path(path).unwrap()).unwrap()?;
-        Some((pyramid.samples(), pyramid.low(), pyramid.high()))
+        Some((pyramid.samples(), pyramid.min(), pyramid.max()))
     };
     assert_eq!(ask("/d", "[0]"), Some((100, Some(1.0), Some(98.0))));
     assert_eq!(ask("/d", ".length"), Some((100, Some(0.0), Some(2.0))));

@@ -10,8 +10,8 @@ use super::QueryError;
 use super::parse::{Compare, Expr, Function, Math, What};
 use super::suggest;
 use crate::frc::Mode;
-use crate::parts::Sort;
-use crate::{Log, Parts, Step};
+use crate::parts::ValueKind;
+use crate::{FieldReader, Log, Step};
 
 /// What names can mean.
 pub(super) struct Catalog<'a> {
@@ -122,7 +122,7 @@ pub(super) fn bind(expr: &Expr, catalog: &Catalog<'_>) -> Result<Bound, QueryErr
 /// What a part of an expression is.
 struct Typed {
     node: Node,
-    sort: Sort,
+    kind: ValueKind,
     /// How much it grows each second without a sample, because ages are in it; NaN if that depends on values.
     slope: f64,
     /// Whether an age is in it, so that it is in seconds.
@@ -132,8 +132,8 @@ struct Typed {
 }
 
 impl Typed {
-    fn still(node: Node, sort: Sort) -> Self {
-        Self { node, sort, slope: 0.0, age: false, unit: None }
+    fn still(node: Node, kind: ValueKind) -> Self {
+        Self { node, kind, slope: 0.0, age: false, unit: None }
     }
 
     fn moves(&self) -> bool {
@@ -160,10 +160,10 @@ impl Binder<'_> {
     /// Something that is true or false.
     fn condition(&mut self, expr: &Expr) -> Result<Node, QueryError> {
         let typed = self.typed(expr)?;
-        match typed.sort {
-            Sort::Boolean | Sort::Any => Ok(typed.node),
-            sort => {
-                let error = QueryError::new(format!("this is {}, not a condition", word(sort)), expr.at.clone());
+        match typed.kind {
+            ValueKind::Boolean | ValueKind::Any => Ok(typed.node),
+            kind => {
+                let error = QueryError::new(format!("this is {}, not a condition", word(kind)), expr.at.clone());
                 Err(error.with_help("compare it with something, as in: BatteryVoltage < 10"))
             }
         }
@@ -171,10 +171,10 @@ impl Binder<'_> {
 
     fn number(&mut self, expr: &Expr) -> Result<Typed, QueryError> {
         let typed = self.typed(expr)?;
-        match typed.sort {
-            Sort::Number | Sort::Enum | Sort::Any => Ok(typed),
-            sort => {
-                Err(QueryError::new(format!("a number is needed here, and this is {}", word(sort)), expr.at.clone()))
+        match typed.kind {
+            ValueKind::Number | ValueKind::Enum | ValueKind::Any => Ok(typed),
+            kind => {
+                Err(QueryError::new(format!("a number is needed here, and this is {}", word(kind)), expr.at.clone()))
             }
         }
     }
@@ -192,34 +192,36 @@ impl Binder<'_> {
     fn typed(&mut self, expr: &Expr) -> Result<Typed, QueryError> {
         let both = |a: Node, b: Node| (Box::new(a), Box::new(b));
         Ok(match &expr.what {
-            What::Number(x, unit) => Typed { unit: Some(unit.clone()), ..Typed::still(Node::Number(*x), Sort::Number) },
-            What::Text(text) => Typed::still(Node::Text(text.clone().into_bytes()), Sort::Text),
-            What::Boolean(b) => Typed::still(Node::Boolean(*b), Sort::Boolean),
-            What::Signal { .. } => {
-                let (slot, sort) = self.signal(expr)?;
-                let sort = self.scalar(expr, slot, sort)?;
-                Typed::still(Node::Slot(slot), sort)
+            What::Number(x, unit) => {
+                Typed { unit: Some(unit.clone()), ..Typed::still(Node::Number(*x), ValueKind::Number) }
             }
-            What::Not(inner) => Typed::still(Node::Not(Box::new(self.condition(inner)?)), Sort::Boolean),
+            What::Text(text) => Typed::still(Node::Text(text.clone().into_bytes()), ValueKind::Text),
+            What::Boolean(b) => Typed::still(Node::Boolean(*b), ValueKind::Boolean),
+            What::Signal { .. } => {
+                let (slot, kind) = self.signal(expr)?;
+                let kind = self.scalar(expr, slot, kind)?;
+                Typed::still(Node::Slot(slot), kind)
+            }
+            What::Not(inner) => Typed::still(Node::Not(Box::new(self.condition(inner)?)), ValueKind::Boolean),
             What::And(a, b) => {
                 let (a, b) = both(self.condition(a)?, self.condition(b)?);
-                Typed::still(Node::And(a, b), Sort::Boolean)
+                Typed::still(Node::And(a, b), ValueKind::Boolean)
             }
             What::Or(a, b) => {
                 let (a, b) = both(self.condition(a)?, self.condition(b)?);
-                Typed::still(Node::Or(a, b), Sort::Boolean)
+                Typed::still(Node::Or(a, b), ValueKind::Boolean)
             }
             What::Negative(inner) => {
                 let inner = self.number(inner)?;
                 let slope = -inner.slope;
-                Typed { node: Node::Negative(Box::new(inner.node)), sort: Sort::Number, slope, ..inner }
+                Typed { node: Node::Negative(Box::new(inner.node)), kind: ValueKind::Number, slope, ..inner }
             }
             What::Math(math, a, b) => self.math(*math, a, b)?,
-            What::Compare(compare, a, b) => Typed::still(self.compare(*compare, a, b)?, Sort::Boolean),
+            What::Compare(compare, a, b) => Typed::still(self.compare(*compare, a, b)?, ValueKind::Boolean),
             What::Between(x, low, high) => {
                 let low = self.compare(Compare::GreaterOrEqual, x, low)?;
                 let high = self.compare(Compare::LessOrEqual, x, high)?;
-                Typed::still(Node::And(Box::new(low), Box::new(high)), Sort::Boolean)
+                Typed::still(Node::And(Box::new(low), Box::new(high)), ValueKind::Boolean)
             }
             What::In(x, list) => {
                 let mut any = Node::Boolean(false);
@@ -227,14 +229,14 @@ impl Binder<'_> {
                     let equal = self.compare(Compare::Equal, x, item)?;
                     any = Node::Or(Box::new(any), Box::new(equal));
                 }
-                Typed::still(any, Sort::Boolean)
+                Typed::still(any, ValueKind::Boolean)
             }
             What::Call(function, arguments) => self.call(*function, arguments)?,
         })
     }
 
     fn math(&mut self, math: Math, a: &Expr, b: &Expr) -> Result<Typed, QueryError> {
-        let still = |node| Typed::still(node, Sort::Number);
+        let still = |node| Typed::still(node, ValueKind::Number);
         let (left, right) = match math {
             Math::Remainder => (still(self.still_number(a, "%")?), still(self.still_number(b, "%")?)),
             Math::Divide => (self.number(a)?, still(self.still_number(b, "a divisor")?)),
@@ -258,28 +260,31 @@ impl Binder<'_> {
         };
         let age = left.age || right.age;
         let node = Node::Math(math, Box::new(left.node), Box::new(right.node));
-        Ok(Typed { slope, age, ..Typed::still(node, Sort::Number) })
+        Ok(Typed { slope, age, ..Typed::still(node, ValueKind::Number) })
     }
 
     fn compare(&mut self, compare: Compare, a: &Expr, b: &Expr) -> Result<Node, QueryError> {
         let (mut left, mut right) = (self.typed(a)?, self.typed(b)?);
         let at = a.at.start..b.at.end;
-        let fit = match (left.sort, right.sort) {
-            (Sort::Any, _) | (_, Sort::Any) => true,
-            (Sort::Enum, Sort::Enum | Sort::Number | Sort::Text) | (Sort::Number | Sort::Text, Sort::Enum) => true,
+        let fit = match (left.kind, right.kind) {
+            (ValueKind::Any, _) | (_, ValueKind::Any) => true,
+            (ValueKind::Enum, ValueKind::Enum | ValueKind::Number | ValueKind::Text)
+            | (ValueKind::Number | ValueKind::Text, ValueKind::Enum) => true,
             (a, b) => a == b,
         };
         if !fit {
-            let message = format!("{} is compared with {}", word(left.sort), word(right.sort));
+            let message = format!("{} is compared with {}", word(left.kind), word(right.kind));
             let error = QueryError::new(message, at);
-            return Err(match (left.sort, right.sort) {
-                (Sort::Boolean, _) | (_, Sort::Boolean) => error.with_help("a truth value stands alone: x, or: not x"),
-                (Sort::Text, _) | (_, Sort::Text) => error.with_help("texts go in single quotes: x = 'IDLE'"),
+            return Err(match (left.kind, right.kind) {
+                (ValueKind::Boolean, _) | (_, ValueKind::Boolean) => {
+                    error.with_help("a truth value stands alone: x, or: not x")
+                }
+                (ValueKind::Text, _) | (_, ValueKind::Text) => error.with_help("texts go in single quotes: x = 'IDLE'"),
                 _ => error,
             });
         }
         let ordered = !matches!(compare, Compare::Equal | Compare::Unequal);
-        if ordered && (left.sort == Sort::Boolean || right.sort == Sort::Boolean) {
+        if ordered && (left.kind == ValueKind::Boolean || right.kind == ValueKind::Boolean) {
             return Err(QueryError::new("truth values have no order", at).with_help("use =, !=, or the value alone"));
         }
         self.check_mode(&left, b)?;
@@ -311,58 +316,58 @@ impl Binder<'_> {
                 let mut nodes = Vec::new();
                 for expr in [text, part] {
                     let typed = self.typed(expr)?;
-                    if !matches!(typed.sort, Sort::Text | Sort::Enum | Sort::Any) {
-                        let message = format!("contains() looks into texts, and this is {}", word(typed.sort));
+                    if !matches!(typed.kind, ValueKind::Text | ValueKind::Enum | ValueKind::Any) {
+                        let message = format!("contains() looks into texts, and this is {}", word(typed.kind));
                         return Err(QueryError::new(message, expr.at.clone()));
                     }
                     nodes.push(typed.node);
                 }
                 let part = nodes.pop().unwrap_or(Node::Boolean(false));
                 let text = nodes.pop().unwrap_or(Node::Boolean(false));
-                Ok(Typed::still(Node::Contains(Box::new(text), Box::new(part)), Sort::Boolean))
+                Ok(Typed::still(Node::Contains(Box::new(text), Box::new(part)), ValueKind::Boolean))
             }
             (Function::Rate | Function::Delta | Function::Changed | Function::Age, [expr]) => {
                 let What::Signal { .. } = expr.what else {
                     let message = format!("{}() needs a channel, not an expression", function.name());
                     return Err(QueryError::new(message, expr.at.clone()));
                 };
-                let (slot, sort) = self.signal(expr)?;
+                let (slot, kind) = self.signal(expr)?;
                 let numeric = matches!(function, Function::Rate | Function::Delta);
                 if function != Function::Age {
-                    let sort = self.scalar(expr, slot, sort)?;
-                    if numeric && !matches!(sort, Sort::Number | Sort::Enum | Sort::Any) {
-                        let message = format!("{}() needs a number, and this is {}", function.name(), word(sort));
+                    let kind = self.scalar(expr, slot, kind)?;
+                    if numeric && !matches!(kind, ValueKind::Number | ValueKind::Enum | ValueKind::Any) {
+                        let message = format!("{}() needs a number, and this is {}", function.name(), word(kind));
                         return Err(QueryError::new(message, expr.at.clone()).with_help("changed() works on anything"));
                     }
                 }
                 self.uses_changed |= function == Function::Changed;
-                let sort = if function == Function::Changed { Sort::Boolean } else { Sort::Number };
+                let kind = if function == Function::Changed { ValueKind::Boolean } else { ValueKind::Number };
                 let age = function == Function::Age;
                 let slope = if age { 1.0 } else { 0.0 };
-                Ok(Typed { slope, age, ..Typed::still(Node::History(function, slot), sort) })
+                Ok(Typed { slope, age, ..Typed::still(Node::History(function, slot), kind) })
             }
             _ => {
                 let nodes = arguments.iter().map(|expr| self.still_number(expr, &format!("{}()", function.name())));
-                Ok(Typed::still(Node::Call(function, nodes.collect::<Result<_, _>>()?), Sort::Number))
+                Ok(Typed::still(Node::Call(function, nodes.collect::<Result<_, _>>()?), ValueKind::Number))
             }
         }
     }
 
     /// Lists and structs have no value of their own.
-    fn scalar(&self, expr: &Expr, slot: usize, sort: Sort) -> Result<Sort, QueryError> {
-        let What::Signal { name, .. } = &expr.what else { return Ok(sort) };
+    fn scalar(&self, expr: &Expr, slot: usize, kind: ValueKind) -> Result<ValueKind, QueryError> {
+        let What::Signal { name, .. } = &expr.what else { return Ok(kind) };
         let error = |message: String| QueryError::new(message, expr.at.clone());
-        match sort {
-            Sort::List => {
+        match kind {
+            ValueKind::List => {
                 Err(error("this is a list".to_owned()).with_help(format!("name one of its elements: {name}[0]")))
             }
-            Sort::Struct => {
+            ValueKind::Struct => {
                 let fields = self.slots.get(slot).map(|slot| self.fields(slot)).unwrap_or_default();
                 Err(error("this is a struct".to_owned())
                     .with_help(format!("name one of its fields: {}", fields.join(" "))))
             }
-            Sort::Bytes => Err(error("these are bytes that nothing explains".to_owned())),
-            _ => Ok(sort),
+            ValueKind::Bytes => Err(error("these are bytes that nothing explains".to_owned())),
+            _ => Ok(kind),
         }
     }
 
@@ -370,44 +375,44 @@ impl Binder<'_> {
     fn fields(&self, slot: &Slot) -> Vec<String> {
         let Source::Channel(id) = slot.source else { return Vec::new() };
         let Some(channel) = self.catalog.channel(id) else { return Vec::new() };
-        let parts = Parts::of(channel, self.catalog.registry);
+        let parts = FieldReader::of(channel, self.catalog.registry);
         let beyond: Vec<Step> = slot.steps.iter().cloned().chain([Step::Field(String::new())]).collect();
-        parts.sort(channel.ty(), &beyond).err().map(|(_, names)| names).unwrap_or_default()
+        parts.kind(channel.ty(), &beyond).err().map(|(_, names)| names).unwrap_or_default()
     }
 
     /// The slot of a name, and what its values are.
-    fn signal(&mut self, expr: &Expr) -> Result<(usize, Sort), QueryError> {
+    fn signal(&mut self, expr: &Expr) -> Result<(usize, ValueKind), QueryError> {
         let What::Signal { name, quoted, steps } = &expr.what else {
             return Err(QueryError::new("a channel is needed here", expr.at.clone()));
         };
         if !quoted && steps.is_empty() {
             let source = match name.as_str() {
-                "mode" => Some((Source::Mode, Sort::Text)),
-                "enabled" => Some((Source::Enabled, Sort::Boolean)),
+                "mode" => Some((Source::Mode, ValueKind::Text)),
+                "enabled" => Some((Source::Enabled, ValueKind::Boolean)),
                 _ => None,
             };
-            if let Some((source, sort)) = source {
+            if let Some((source, kind)) = source {
                 if !self.catalog.has_modes {
                     let error = QueryError::new("this log has no driver station modes", expr.at.clone());
                     return Err(
                         error.with_help(format!("a channel that is called so goes in double quotes: \"{name}\""))
                     );
                 }
-                return Ok((self.slot(source, Vec::new()), sort));
+                return Ok((self.slot(source, Vec::new()), kind));
             }
         }
         let Some((id, more)) = self.channel(name, *quoted, &expr.at)? else {
-            return Ok((self.slot(Source::Missing(name.clone()), steps.clone()), Sort::Any));
+            return Ok((self.slot(Source::Missing(name.clone()), steps.clone()), ValueKind::Any));
         };
         let steps: Vec<Step> = more.into_iter().chain(steps.iter().cloned()).collect();
         let Some(channel) = self.catalog.channel(id) else {
             return Err(QueryError::new("there is no such channel", expr.at.clone()));
         };
         if self.catalog.lacks_schema(channel) {
-            return Ok((self.slot(Source::Channel(id), steps), Sort::Any));
+            return Ok((self.slot(Source::Channel(id), steps), ValueKind::Any));
         }
-        let parts = Parts::of(channel, self.catalog.registry);
-        let sort = parts.sort(channel.ty(), &steps).map_err(|(known, instead)| {
+        let parts = FieldReader::of(channel, self.catalog.registry);
+        let kind = parts.kind(channel.ty(), &steps).map_err(|(known, instead)| {
             let wrong = steps.get(known).map(ToString::to_string).unwrap_or_default();
             let path: String = steps.iter().take(known).map(ToString::to_string).collect();
             let about = format!("{}{path}", channel.name);
@@ -417,7 +422,7 @@ impl Binder<'_> {
                 false => error.with_help(format!("it has {}", instead.join(" "))),
             }
         })?;
-        Ok((self.slot(Source::Channel(id), steps), sort))
+        Ok((self.slot(Source::Channel(id), steps), kind))
     }
 
     fn slot(&mut self, source: Source, steps: Vec<Step>) -> usize {
@@ -532,16 +537,16 @@ fn in_seconds(typed: &mut Typed, beside_an_age: bool) {
     }
 }
 
-fn word(sort: Sort) -> &'static str {
-    match sort {
-        Sort::Boolean => "a truth value",
-        Sort::Number => "a number",
-        Sort::Text => "a text",
-        Sort::Bytes => "bytes",
-        Sort::Enum => "an enum",
-        Sort::List => "a list",
-        Sort::Struct => "a struct",
-        Sort::Any => "a value",
+fn word(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Boolean => "a truth value",
+        ValueKind::Number => "a number",
+        ValueKind::Text => "a text",
+        ValueKind::Bytes => "bytes",
+        ValueKind::Enum => "an enum",
+        ValueKind::List => "a list",
+        ValueKind::Struct => "a struct",
+        ValueKind::Any => "a value",
     }
 }
 

@@ -6,13 +6,13 @@ use logpose_core::Time;
 
 use super::bind::{Bound, Node};
 use super::parse::{Compare, Function, Math};
-use crate::Part;
+use crate::ScalarValue;
 
 /// What a slot knows.
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) last: Option<Part<'static>>,
-    pub(super) before: Option<Part<'static>>,
+    pub(super) last: Option<ScalarValue<'static>>,
+    pub(super) before: Option<ScalarValue<'static>>,
     pub(super) time: Option<Time>,
     pub(super) time_before: Option<Time>,
     /// Whether a sample of this very moment differs from the one before it.
@@ -20,7 +20,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn push(&mut self, time: Time, part: Option<Part<'static>>) {
+    pub(super) fn push(&mut self, time: Time, part: Option<ScalarValue<'static>>) {
         self.before = std::mem::replace(&mut self.last, part);
         self.time_before = self.time.replace(time);
         self.changed |= self.time_before.is_some() && !same(self.before.as_ref(), self.last.as_ref());
@@ -28,10 +28,10 @@ impl State {
 }
 
 /// NaN that stays NaN has not changed.
-fn same(a: Option<&Part<'_>>, b: Option<&Part<'_>>) -> bool {
+fn same(a: Option<&ScalarValue<'_>>, b: Option<&ScalarValue<'_>>) -> bool {
     match (a, b) {
-        (Some(Part::Double(a)), Some(Part::Double(b))) => a == b || (a.is_nan() && b.is_nan()),
-        (Some(Part::Float(a)), Some(Part::Float(b))) => a == b || (a.is_nan() && b.is_nan()),
+        (Some(ScalarValue::Double(a)), Some(ScalarValue::Double(b))) => a == b || (a.is_nan() && b.is_nan()),
+        (Some(ScalarValue::Float(a)), Some(ScalarValue::Float(b))) => a == b || (a.is_nan() && b.is_nan()),
         _ => a == b,
     }
 }
@@ -171,16 +171,16 @@ impl<'e> Eval<'e> {
 /// How two values compare; none if one of them is NaN or has no name.
 type Order = Option<Ordering>;
 
-fn val<'a>(part: Option<&'a Part<'static>>) -> Val<'a> {
+fn val<'a>(part: Option<&'a ScalarValue<'static>>) -> Val<'a> {
     match part {
-        None | Some(Part::Nothing | Part::Bytes(_)) => Val::Unknown,
-        Some(Part::Boolean(b)) => Val::Boolean(*b),
-        Some(Part::Integer(x)) => Val::Integer((*x).into()),
-        Some(Part::Unsigned(x)) => Val::Integer((*x).into()),
-        Some(Part::Float(x)) => Val::Number((*x).into()),
-        Some(Part::Double(x)) => Val::Number(*x),
-        Some(Part::Text(text)) => Val::Text(text),
-        Some(Part::Enum(number, name)) => Val::Enum(*number, name.as_deref()),
+        None | Some(ScalarValue::Nothing | ScalarValue::Bytes(_)) => Val::Unknown,
+        Some(ScalarValue::Boolean(b)) => Val::Boolean(*b),
+        Some(ScalarValue::Integer(x)) => Val::Integer((*x).into()),
+        Some(ScalarValue::Unsigned(x)) => Val::Integer((*x).into()),
+        Some(ScalarValue::Float(x)) => Val::Number((*x).into()),
+        Some(ScalarValue::Double(x)) => Val::Number(*x),
+        Some(ScalarValue::Text(text)) => Val::Text(text),
+        Some(ScalarValue::Enum(number, name)) => Val::Enum(*number, name.as_deref()),
     }
 }
 

@@ -4,7 +4,7 @@ use logpose_core::{ChannelId, Time};
 
 use super::Interval;
 use crate::parts::in_time_order;
-use crate::{Error, Log, Part, Parts, Visit};
+use crate::{Error, FieldReader, Log, ScalarValue, Visit};
 
 /// One scalar of a channel within one interval. Every value counts for as long as it held.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub struct Summary {
     /// The channel, with the path of the scalar in it.
     pub name: String,
     /// The value at the interval's start; none if there was none yet.
-    pub start: Option<Part<'static>>,
+    pub start: Option<ScalarValue<'static>>,
     /// The last value before the interval's end.
-    pub end: Option<Part<'static>>,
+    pub end: Option<ScalarValue<'static>>,
     /// Of numbers that are not NaN: the lowest, the mean by time, and the highest.
     pub numbers: Option<(f64, f64, f64)>,
 }
@@ -29,7 +29,7 @@ pub fn summaries(log: &Log, channels: &[ChannelId], intervals: &[Interval]) -> R
         let columns = log.columns(&[*id])?;
         for column in &columns.columns {
             let mut lanes = Lanes { intervals, time: Time::ZERO, lanes: Vec::new() };
-            let mut parts = Parts::of(&column.channel, log.schemas().registry());
+            let mut parts = FieldReader::of(&column.channel, log.schemas().registry());
             in_time_order(&columns, column, |time, value| {
                 lanes.time = time;
                 parts.visit(value, &mut lanes);
@@ -53,7 +53,7 @@ struct Lanes<'i> {
 /// One scalar on its way through the intervals.
 struct Lane {
     path: String,
-    held: Part<'static>,
+    held: ScalarValue<'static>,
     since: Time,
     /// The first interval that is not behind us.
     next: usize,
@@ -65,7 +65,7 @@ impl Visit for Lanes<'_> {
         len.min(MOST_ELEMENTS)
     }
 
-    fn part(&mut self, path: &str, part: Part<'_>) {
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>) {
         let held = part.into_owned();
         let full = self.lanes.len() >= MOST_LANES;
         match self.lanes.iter_mut().find(|lane| lane.path == path) {
@@ -108,8 +108,8 @@ impl Lane {
 
 #[derive(Default)]
 struct Tally {
-    start: Option<Part<'static>>,
-    end: Option<Part<'static>>,
+    start: Option<ScalarValue<'static>>,
+    end: Option<ScalarValue<'static>>,
     min: f64,
     max: f64,
     sum: f64,
@@ -119,7 +119,7 @@ struct Tally {
 
 impl Tally {
     #[expect(clippy::cast_precision_loss, reason = "a mean needs no more digits")]
-    fn add(&mut self, held: &Part<'static>, ns: i64) {
+    fn add(&mut self, held: &ScalarValue<'static>, ns: i64) {
         self.end = Some(held.clone());
         let Some(x) = held.number().filter(|x| !x.is_nan()) else { return };
         self.min = if self.any { self.min.min(x) } else { x };

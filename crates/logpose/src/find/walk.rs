@@ -5,7 +5,7 @@ use logpose_core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Time};
 use super::bind::{Bound, Source};
 use super::watch::{Told, Watch};
 use crate::frc::{Mode, ModeSpan};
-use crate::{Error, ErrorKind, Log, Part, Parts, merge};
+use crate::{Error, ErrorKind, FieldReader, Log, ScalarValue, merge};
 
 /// Tells every stretch of time in which the expression holds: start, end, and whether it was cut off by the end.
 pub(super) fn run(
@@ -47,7 +47,7 @@ pub(super) fn run(
 /// What reads a slot's value out of a channel's.
 pub(super) struct Reader {
     pub(super) slot: usize,
-    pub(super) parts: Parts,
+    pub(super) parts: FieldReader,
 }
 
 /// For each channel what reads it.
@@ -58,18 +58,18 @@ pub(super) fn readers<'c>(
 ) -> Vec<Vec<Reader>> {
     let of = |id: ChannelId, channel: &Channel| {
         let slots = bound.slots.iter().enumerate().filter(|(_, slot)| slot.source == Source::Channel(id));
-        slots.map(|(slot, _)| Reader { slot, parts: Parts::of(channel, registry) }).collect()
+        slots.map(|(slot, _)| Reader { slot, parts: FieldReader::of(channel, registry) }).collect()
     };
     (0..).zip(channels).map(|(id, channel)| channel.map_or_else(Vec::new, |channel| of(id, channel))).collect()
 }
 
 /// The slots that a mode gives values to, with those values.
-pub(super) fn mode_parts(bound: &Bound, mode: Mode) -> Vec<(usize, Part<'static>)> {
+pub(super) fn mode_parts(bound: &Bound, mode: Mode) -> Vec<(usize, ScalarValue<'static>)> {
     let slots = bound.slots.iter().enumerate();
     slots
         .filter_map(|(place, slot)| match slot.source {
-            Source::Mode => Some((place, Part::Text(mode.name().as_bytes().into()))),
-            Source::Enabled => Some((place, Part::Boolean(mode.is_enabled()))),
+            Source::Mode => Some((place, ScalarValue::Text(mode.name().as_bytes().into()))),
+            Source::Enabled => Some((place, ScalarValue::Boolean(mode.is_enabled()))),
             Source::Channel(_) | Source::Missing(_) => None,
         })
         .collect()
@@ -149,7 +149,7 @@ impl Sink for Walk<'_> {
             let Some(readers) = self.readers.get(sample.channel as usize) else { continue };
             for Reader { slot, parts } in readers {
                 let steps = self.watch.bound.slots.get(*slot).map(|slot| &*slot.steps);
-                let part = steps.and_then(|steps| parts.at(&sample.value, steps)).map(Part::into_owned);
+                let part = steps.and_then(|steps| parts.at(&sample.value, steps)).map(ScalarValue::into_owned);
                 self.watch.push(*slot, sample.time, part);
             }
         }

@@ -4,7 +4,7 @@ use logpose_core::Time;
 
 use super::bind::Bound;
 use super::eval::{Eval, State};
-use crate::Part;
+use crate::ScalarValue;
 
 /// What is told.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Watch {
     }
 
     /// A slot has another value. The moment was reached before.
-    pub(super) fn push(&mut self, slot: usize, time: Time, part: Option<Part<'static>>) {
+    pub(super) fn push(&mut self, slot: usize, time: Time, part: Option<ScalarValue<'static>>) {
         if let Some(state) = self.states.get_mut(slot) {
             state.push(time, part);
         }

@@ -8,7 +8,7 @@ use super::walk::{Reader, mode_parts, readers};
 use super::watch::{Told, Watch};
 use super::{Query, QueryError};
 use crate::frc::{Mode, ModeWatch, Role};
-use crate::{Part, Schemas};
+use crate::{ScalarValue, Schemas};
 
 /// Tells the moments at which an expression begins to hold in something that still arrives.
 ///
@@ -70,7 +70,7 @@ struct Known {
 struct Change {
     slot: usize,
     time: Time,
-    part: Option<Part<'static>>,
+    part: Option<ScalarValue<'static>>,
 }
 
 impl Watcher {
@@ -239,7 +239,7 @@ impl Watcher {
             if lacks && !steps.is_empty() {
                 continue;
             }
-            let part = parts.at(&sample.value, steps).map(Part::into_owned);
+            let part = parts.at(&sample.value, steps).map(ScalarValue::into_owned);
             let change = Change { slot: *slot, time: sample.time, part };
             if held { waiting.push_back(change) } else { apply(watch, edges, change) }
         }

@@ -27,7 +27,7 @@ pub use logpose_refloat::wire::{Adjustment, Footpad};
 pub use rules::Rule;
 pub use series::{Series, Values};
 pub use thresholds::Thresholds;
-pub use watch::{Sign, SignSort, Teller};
+pub use watch::{Sign, SignKind, Teller};
 
 /// How a ride is explained.
 #[derive(Clone, Debug, PartialEq)]

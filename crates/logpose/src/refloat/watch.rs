@@ -30,7 +30,7 @@ pub enum Teller {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sign {
     /// Which kind of thing.
-    pub sort: SignSort,
+    pub kind: SignKind,
     /// How bad it is.
     pub tone: Tone,
     /// A sentence for people.
@@ -39,7 +39,7 @@ pub struct Sign {
 
 /// Kinds of things that a board tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SignSort {
+pub enum SignKind {
     /// It leans otherwise than the rider wants.
     Pushback,
     /// Something is wrong.
@@ -75,30 +75,30 @@ impl Teller {
     /// What a value says; nothing where all is as it should be.
     #[must_use]
     pub fn says(self, value: &Value<'_>) -> Option<Sign> {
-        let sign = |sort, tone, text: &str| Some(Sign { sort, tone, text: text.to_owned() });
+        let sign = |kind, tone, text: &str| Some(Sign { kind, tone, text: text.to_owned() });
         match (self, value) {
             (Self::Adjustment, Value::String(name)) => {
                 let name = std::str::from_utf8(name).ok()?;
                 let kind = Adjustment::from_name(name).filter(|kind| *kind != Adjustment::NONE)?;
                 let tone = if adjustment::is_pushback(kind) { Tone::Notable } else { Tone::Calm };
-                sign(SignSort::Pushback, tone, &adjustment::words(kind))
+                sign(SignKind::Pushback, tone, &adjustment::words(kind))
             }
-            (Self::Running, Value::Boolean(true)) => sign(SignSort::State, Tone::Calm, "the board is engaged"),
+            (Self::Running, Value::Boolean(true)) => sign(SignKind::State, Tone::Calm, "the board is engaged"),
             (Self::Stop, Value::String(why)) => {
                 let why = std::str::from_utf8(why).ok().filter(|why| *why != "none")?;
                 match why {
                     "pitch" | "roll" => {
-                        sign(SignSort::Fault, Tone::Notable, &format!("the board stopped: {why} too far"))
+                        sign(SignKind::Fault, Tone::Notable, &format!("the board stopped: {why} too far"))
                     }
-                    _ => sign(SignSort::State, Tone::Calm, &format!("the board stopped: {why}")),
+                    _ => sign(SignKind::State, Tone::Calm, &format!("the board stopped: {why}")),
                 }
             }
-            (Self::Wheelslip, Value::Boolean(true)) => sign(SignSort::Fault, Tone::Notable, "the wheel slips"),
+            (Self::Wheelslip, Value::Boolean(true)) => sign(SignKind::Fault, Tone::Notable, "the wheel slips"),
             (Self::Fatal, Value::Boolean(true)) => {
-                sign(SignSort::Fault, Tone::Bad, "the board reports a fatal error and does not engage")
+                sign(SignKind::Fault, Tone::Bad, "the board reports a fatal error and does not engage")
             }
             (Self::Fault, Value::Int64(code)) if *code != 0 => {
-                sign(SignSort::Fault, Tone::Bad, &format!("the motor controller reports fault {code}"))
+                sign(SignKind::Fault, Tone::Bad, &format!("the motor controller reports fault {code}"))
             }
             (Self::Alerts, Value::String(json)) => {
                 let alert = serde_json::from_slice::<Json>(json).ok()?;
@@ -112,7 +112,7 @@ impl Teller {
                         format!("the board alerts: code {code}")
                     }
                 };
-                sign(SignSort::Fault, Tone::Bad, &text)
+                sign(SignKind::Fault, Tone::Bad, &text)
             }
             _ => None,
         }
@@ -123,7 +123,7 @@ impl Teller {
 mod tests {
     use logpose_core::{Channel, Value};
 
-    use super::{Sign, SignSort, Teller, Tone};
+    use super::{Sign, SignKind, Teller, Tone};
 
     #[test]
     fn channels_of_live_boards_are_known() {
@@ -140,22 +140,22 @@ mod tests {
     #[test]
     fn only_what_is_not_as_it_should_be_is_said() {
         let says = |teller: Teller, text: &str| teller.says(&Value::String(text.as_bytes()));
-        let sign = |sort, tone, text: &str| Some(Sign { sort, tone, text: text.to_owned() });
+        let sign = |kind, tone, text: &str| Some(Sign { kind, tone, text: text.to_owned() });
         assert_eq!(says(Teller::Adjustment, "none"), None);
         assert_eq!(says(Teller::Adjustment, "nonsense"), None);
         let duty = "duty pushback: the motor is close to its top speed";
-        assert_eq!(says(Teller::Adjustment, "duty pushback"), sign(SignSort::Pushback, Tone::Notable, duty));
+        assert_eq!(says(Teller::Adjustment, "duty pushback"), sign(SignKind::Pushback, Tone::Notable, duty));
         let centring = "the board centres itself after it was engaged";
-        assert_eq!(says(Teller::Adjustment, "centering"), sign(SignSort::Pushback, Tone::Calm, centring));
+        assert_eq!(says(Teller::Adjustment, "centering"), sign(SignKind::Pushback, Tone::Calm, centring));
         assert_eq!(says(Teller::Stop, "none"), None);
         let stopped = says(Teller::Stop, "pitch").unwrap();
-        assert_eq!((stopped.sort, stopped.tone), (SignSort::Fault, Tone::Notable));
-        assert_eq!(says(Teller::Stop, "switch full").unwrap().sort, SignSort::State);
+        assert_eq!((stopped.kind, stopped.tone), (SignKind::Fault, Tone::Notable));
+        assert_eq!(says(Teller::Stop, "switch full").unwrap().kind, SignKind::State);
         assert_eq!(Teller::Fault.says(&Value::Int64(0)), None);
         assert_eq!(Teller::Fault.says(&Value::Int64(4)).unwrap().tone, Tone::Bad);
         assert_eq!(Teller::Wheelslip.says(&Value::Boolean(false)), None);
         let alert = r#"{"id":1,"active":true,"code":4,"name":"OVER_TEMP"}"#;
-        assert_eq!(says(Teller::Alerts, alert), sign(SignSort::Fault, Tone::Bad, "the board alerts: OVER_TEMP"));
+        assert_eq!(says(Teller::Alerts, alert), sign(SignKind::Fault, Tone::Bad, "the board alerts: OVER_TEMP"));
         assert_eq!(says(Teller::Alerts, &alert.replace("true", "false")), None);
         assert_eq!(says(Teller::Alerts, "{"), None);
     }

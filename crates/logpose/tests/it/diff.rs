@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use logpose::core::{Layout, Time, Type, Value};
 use logpose::diff::{self, Align, ChannelDiff, Diff, DiffOptions, Verdict};
-use logpose::{Filter, Log, Order, Part};
+use logpose::{Filter, Log, Order, ScalarValue};
 
 use crate::support::{self, AKIT, DATALOG, R2, encode, log_of, open_demo};
 
@@ -44,7 +44,7 @@ fn samples_at_the_same_times_are_compared_one_by_one() {
     let x = channel(&diff, "/x");
     assert_eq!((x.verdict, x.differing, x.missing, x.samples), (Verdict::Differs, (2, 2), (0, 0), (4, 4)));
     let first = x.first.as_ref().unwrap();
-    assert_eq!((first.time, &first.a, &first.b), (ms(10), &Part::Double(2.0), &Part::Double(2.5)));
+    assert_eq!((first.time, &first.a, &first.b), (ms(10), &ScalarValue::Double(2.0), &ScalarValue::Double(2.5)));
     let largest = x.largest.as_ref().unwrap();
     assert_eq!((largest.time, largest.amount), (ms(20), Some(4.0)));
     assert_eq!(channel(&diff, "/y").verdict, Verdict::Within);
@@ -123,11 +123,14 @@ fn structs_lists_texts_and_integers_differ_by_their_parts() {
         let first = channel(&diff, name).first.clone().unwrap();
         (first.path, first.a, first.b, first.amount)
     };
-    assert_eq!(first("/p"), (".y".into(), Part::Double(2.0), Part::Double(9.0), Some(7.0)));
-    assert_eq!(first("/l"), (".length".into(), Part::Integer(2), Part::Integer(3), Some(1.0)));
-    assert_eq!(first("/s"), (String::new(), Part::Text(b"IDLE"[..].into()), Part::Text(b"RUN"[..].into()), None));
+    assert_eq!(first("/p"), (".y".into(), ScalarValue::Double(2.0), ScalarValue::Double(9.0), Some(7.0)));
+    assert_eq!(first("/l"), (".length".into(), ScalarValue::Integer(2), ScalarValue::Integer(3), Some(1.0)));
+    assert_eq!(
+        first("/s"),
+        (String::new(), ScalarValue::Text(b"IDLE"[..].into()), ScalarValue::Text(b"RUN"[..].into()), None)
+    );
     assert_eq!(first("/i").3, Some(1.0));
-    assert_eq!(first("/b").1, Part::Bytes(b"\x01"[..].into()));
+    assert_eq!(first("/b").1, ScalarValue::Bytes(b"\x01"[..].into()));
     let order: Vec<_> = diff.channels.iter().map(|channel| &*channel.name).collect();
     assert_eq!(order, ["/p", "/l", "/s", "/i", "/b", "/.schema/struct:Point"]);
     // A list that is longer differs whatever the tolerance.

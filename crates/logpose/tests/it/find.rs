@@ -193,7 +193,7 @@ fn summaries_count_values_as_long_as_they_held() {
     let shown: Vec<_> = all
         .iter()
         .map(|s| {
-            let text = |part: &Option<logpose::Part<'static>>| part.as_ref().map(ToString::to_string);
+            let text = |part: &Option<logpose::ScalarValue<'static>>| part.as_ref().map(ToString::to_string);
             (s.interval, s.name.as_str(), text(&s.start), text(&s.end), s.numbers)
         })
         .collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use logpose::core::{Layout, Lookup, Time, Type, Value};
 use logpose::stats::{self, ChannelStats, Kind, Numbers, Row, StatsOptions};
-use logpose::{Filter, Log, Order, Part};
+use logpose::{Filter, Log, Order, ScalarValue};
 
 use crate::support::{self, AKIT, DATALOG, R2, encode, log_of, open_demo};
 
@@ -73,8 +73,8 @@ fn a_small_log_by_hand() {
 
     let x = numbers(&all, "/x");
     assert_eq!((row(&all, "/x").count, x.nan), (6, 1));
-    assert_eq!(x.min, Some((Part::Double(1.0), ms(20))));
-    assert_eq!(x.max, Some((Part::Double(5.0), ms(280))));
+    assert_eq!(x.min, Some((ScalarValue::Double(1.0), ms(20))));
+    assert_eq!(x.max, Some((ScalarValue::Double(5.0), ms(280))));
     assert_eq!((x.mean, x.median, x.stddev), (3.0, 3.0, Some(2.5f64.sqrt())));
     assert_eq!(x.percentiles, [(0.0, 1.0), (25.0, 2.0), (100.0, 5.0)]);
     let timing = &all[0].timing;
@@ -85,10 +85,10 @@ fn a_small_log_by_hand() {
     assert!(matches!(row(&all, "/on").kind, Kind::Booleans { yes: 2, changes: 2 }));
     let Kind::Texts { distinct, most, times, cut } = &row(&all, "/state").kind else { panic!() };
     assert_eq!((*distinct, most.as_str(), *times, *cut), (3, "OFF", 2, false));
-    assert_eq!(row(&all, "/state").last, Part::Text(b"AUTO"[..].into()));
+    assert_eq!(row(&all, "/state").last, ScalarValue::Text(b"AUTO"[..].into()));
     let count = numbers(&all, "/count");
-    assert_eq!(count.min.as_ref().unwrap().0, Part::Integer(i64::MIN));
-    assert_eq!(count.max.as_ref().unwrap().0, Part::Integer(i64::MAX));
+    assert_eq!(count.min.as_ref().unwrap().0, ScalarValue::Integer(i64::MIN));
+    assert_eq!(count.max.as_ref().unwrap().0, ScalarValue::Integer(i64::MAX));
     let close = [(0, i64::MAX), (20, i64::MAX - 2)].map(|(t, x)| (0, ms(t), Value::Int64(x)));
     let close =
         stats::of(&log_of(encode("wpilog", &[("/i", "int64")], &close)), &Lookup::default(), &StatsOptions::default());
@@ -107,7 +107,7 @@ fn samples_out_of_order_are_put_in_order() {
     let samples = [(0, 30, 3), (0, 10, 1), (0, 20, 2)].map(|(c, t, x)| (c, Time::from_millis(t), Value::Int64(x)));
     let log = log_of(encode("wpilog", &[("/late", "int64")], &samples));
     let all = all(&log, &[]);
-    assert_eq!((&all[0].rows[0].first, &all[0].rows[0].last), (&Part::Integer(1), &Part::Integer(3)));
+    assert_eq!((&all[0].rows[0].first, &all[0].rows[0].last), (&ScalarValue::Integer(1), &ScalarValue::Integer(3)));
     assert_eq!(all[0].timing.median_interval_ns, Some(10_000_000));
 }
 
@@ -166,8 +166,8 @@ fn demo_logs_agree_with_a_naive_count_over_rows() {
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);
             assert!(near(stats.mean, mean) && (n < 2.0 || near(stats.stddev.unwrap(), stddev)), "{channel}");
             numbers.sort_by(f64::total_cmp);
-            assert_eq!(stats.min.as_ref().unwrap().0, Part::Double(numbers[0]), "{channel}");
-            assert_eq!(stats.max.as_ref().unwrap().0, Part::Double(*numbers.last().unwrap()), "{channel}");
+            assert_eq!(stats.min.as_ref().unwrap().0, ScalarValue::Double(numbers[0]), "{channel}");
+            assert_eq!(stats.max.as_ref().unwrap().0, ScalarValue::Double(*numbers.last().unwrap()), "{channel}");
             for (p, value) in stats.percentiles.iter().copied().chain([(50.0, stats.median)]) {
                 let rank = (n - 1.0) * p / 100.0;
                 let (low, high) = (numbers[rank.floor() as usize], numbers[rank.ceil() as usize]);

@@ -15,21 +15,24 @@ fn unknown_names_are_met_with_near_ones() {
     let cases = [
         (
             "SELECT * FROM \"/Power/Vlts\"",
-            "no-table: there is no table \"/Power/Vlts\" -> did you mean \"/Power/Volts\"?",
+            "table-not-found: there is no table \"/Power/Vlts\" -> did you mean \"/Power/Volts\"?",
         ),
-        ("SELECT * FROM Volts", "no-table: there is no table volts -> did you mean \"/Power/Volts\"?"),
-        ("SELECT * FROM sample", "no-table: there is no table sample -> did you mean samples?"),
+        ("SELECT * FROM Volts", "table-not-found: there is no table volts -> did you mean \"/Power/Volts\"?"),
+        ("SELECT * FROM sample", "table-not-found: there is no table sample -> did you mean samples?"),
         (
             "SELECT * FROM xyzzy",
-            "no-table: there is no table xyzzy -> SHOW TABLES lists all; a channel's table is its name in double quotes",
+            "table-not-found: there is no table xyzzy -> SHOW TABLES lists all; a channel's table is its name in double quotes",
         ),
-        ("SELECT chanel FROM samples", "no-column: there is no column \"chanel\" -> did you mean channel?"),
+        ("SELECT chanel FROM samples", "column-not-found: there is no column \"chanel\" -> did you mean channel?"),
         (
             "SELECT * FROM samples WHERE channel = \"/Power/Volts\"",
-            "no-column: there is no column \"/Power/Volts\" -> it is a channel: as text it stands in single quotes, '/Power/Volts'",
+            "column-not-found: there is no column \"/Power/Volts\" -> it is a channel: as text it stands in single quotes, '/Power/Volts'",
         ),
-        ("SELECT foo FROM \"/Power/Volts\"", "no-column: there is no column \"foo\" -> there are time, time_ns, value"),
-        ("SELECT agv(value) FROM \"/late\"", "no-function: there is no function agv -> did you mean avg?"),
+        (
+            "SELECT foo FROM \"/Power/Volts\"",
+            "column-not-found: there is no column \"foo\" -> there are time, time_ns, value",
+        ),
+        ("SELECT agv(value) FROM \"/late\"", "function-not-found: there is no function agv -> did you mean avg?"),
     ];
     cases.iter().for_each(|(sql, expected)| assert_eq!(said(sql), *expected, "{sql}"));
 }
@@ -75,7 +78,7 @@ fn logs_are_asked_and_not_changed() {
         assert!(!said.contains("DataFusion"), "{sql}: {said}");
     }
     for sql in ["SELECT * FROM '/etc/passwd'", "SELECT * FROM \"/etc/passwd\""] {
-        assert!(said(sql).starts_with("no-table") || said(sql).starts_with("syntax"), "{}", said(sql));
+        assert!(said(sql).starts_with("table-not-found") || said(sql).starts_with("syntax"), "{}", said(sql));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use logpose::schema::Registry;
-use logpose::{Bucket, Drawn, Parts, Piece, Pyramid, Schemas, Step};
+use logpose::{Bucket, Drawn, FieldReader, Piece, Pyramid, Schemas, Step};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
 use super::lock;
@@ -51,8 +51,8 @@ impl Afar {
     pub(super) fn drawn(&self, tape: &Tape, picture: &Picture<'_>, out: &mut Vec<Bucket>) -> io::Result<Option<Drawn>> {
         let kept = self.series(picture);
         let mut series = lock(&kept);
-        let parts = Parts::of(picture.channel, picture.schemas.registry());
-        let number = |value: &Value<'_>| parts.at(value, picture.path).as_ref().and_then(logpose::Part::drawn);
+        let parts = FieldReader::of(picture.channel, picture.schemas.registry());
+        let number = |value: &Value<'_>| parts.at(value, picture.path).as_ref().and_then(logpose::ScalarValue::drawn);
         series.catch_up(tape, picture, &number)?;
         if !series.any {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Afar {
             });
             failed?;
         }
-        Ok(Some(Drawn { samples, raw, low: series.pyramid.low(), high: series.pyramid.high() }))
+        Ok(Some(Drawn { samples, raw, min: series.pyramid.min(), max: series.pyramid.max() }))
     }
 
     /// The series, perhaps a new one in the place of the one that nobody asked for longest.

@@ -69,13 +69,13 @@ pub enum LiveClock {
 pub(crate) struct Pulse {
     pub(crate) state: State,
     /// Why nothing comes, or why something is lost.
-    pub(crate) trouble: Option<String>,
+    pub(crate) problem: Option<String>,
     /// Samples a second.
-    pub(crate) rate: f64,
+    pub(crate) samples_per_s: f64,
     pub(crate) samples: u64,
     pub(crate) revision: u64,
     /// Another number whenever something happened.
-    pub(crate) events: u64,
+    pub(crate) events_revision: u64,
 }
 
 struct Inner {
@@ -190,7 +190,7 @@ impl LiveLog {
     pub(crate) fn pulse(&self) -> Pulse {
         let samples = self.inner.tape.total().samples;
         let (full, forgotten) = self.inner.tape.trouble();
-        let (revision, events) = {
+        let (revision, events_revision) = {
             let book = lock(&self.inner.book);
             (book.revision, book.story.changes())
         };
@@ -200,14 +200,14 @@ impl LiveLog {
             (false, true) => State::Live,
             (false, false) => State::Waiting,
         };
-        let trouble = match (status.connected, &status.trouble, full) {
+        let problem = match (status.connected, &status.trouble, full) {
             (false, Some(trouble), _) => Some(trouble.clone()),
             (false, None, _) => Some("not connected yet".to_owned()),
             (true, _, Some(full)) => Some(format!("older samples are let go, {forgotten} so far: {}", full.0)),
             (true, ..) if samples == 0 => Some("connected, but nothing was told yet".to_owned()),
             (true, ..) => None,
         };
-        Pulse { state, trouble, rate: status.rate, samples, revision, events }
+        Pulse { state, problem, samples_per_s: status.rate, samples, revision, events_revision }
     }
 
     /// Tells what came on a channel since a mark, and sets it. Late samples come last.

@@ -29,7 +29,7 @@ fn motion(client: &Client, query: &str) -> (Vec<Told>, serde_json::Value) {
     let parts = ["x", "y", "z", "roll", "pitch", "yaw", "speed"]
         .map(|name| batch.0.column_by_name(name).unwrap().as_primitive::<Float32Type>().values().to_vec());
     let mut frames: Vec<Told> = Vec::new();
-    for (row, t) in batch.column("t").into_iter().enumerate() {
+    for (row, t) in batch.column("time").into_iter().enumerate() {
         if frames.last().is_none_or(|last| last.0 != t) {
             frames.push((t, BTreeMap::new()));
         }
@@ -98,14 +98,14 @@ fn who_is_there() {
         (hero["kind"].as_str(), hero["hero"].as_bool(), hero["color"].as_str()),
         (Some("vehicle"), Some(true), Some("#b42c2c"))
     );
-    assert_eq!(hero["box"][3], 2.4);
+    assert_eq!(hero["bounding_box"][3], 2.4);
     assert_eq!((actor(19)["kind"].as_str(), actor(20)["kind"].as_str()), (Some("bicycle"), Some("walker")));
-    assert_eq!((actor(2)["kind"].as_str(), actor(3)["kind"].as_str()), (Some("light"), Some("sign")));
+    assert_eq!((actor(2)["kind"].as_str(), actor(3)["kind"].as_str()), (Some("traffic_light"), Some("traffic_sign")));
     assert_eq!((actor(1)["kind"].as_str(), actor(12)["parent"].as_u64()), (Some("spectator"), Some(10)));
-    assert!(actor(14)["gone"].as_f64().unwrap() > 12.0 && hero["gone"].is_null());
+    assert!(actor(14)["destroyed"].as_f64().unwrap() > 12.0 && hero["destroyed"].is_null());
     let hit = &told["collisions"][0];
-    assert_eq!((hit["a"].as_u64(), hit["b"].as_u64()), (Some(10), Some(11)));
-    assert!(hit["until"].as_f64().unwrap() > hit["t"].as_f64().unwrap() && hit["at"][1] == 1.75);
+    assert_eq!((hit["actor"].as_u64(), hit["other_actor"].as_u64()), (Some(10), Some(11)));
+    assert!(hit["end"].as_f64().unwrap() > hit["start"].as_f64().unwrap() && hit["location"][1] == 1.75);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn times_are_those_of_the_session() {
     assert_eq!(frames[0].0, 5.0);
     let told = client.got("/api/logs/0/carla/actors");
     assert_eq!(
-        (told["actors"][0]["born"].as_f64(), told["collisions"][0]["t"].as_f64()),
+        (told["actors"][0]["spawned"].as_f64(), told["collisions"][0]["start"].as_f64()),
         (Some(5.0), Some(15.150000151))
     );
 }
@@ -162,15 +162,15 @@ fn what_makes_no_sense_is_refused() {
     let client = serve(&open(&named(JUNCTION)));
     let refused = |query: &str| client.get(&format!("/api/logs/0/carla/motion{query}")).refusal();
     for query in ["?start=2&end=1", "?start=NaN&end=1"] {
-        assert_eq!(refused(query), (400, "bad-range".to_owned()), "{query}");
+        assert_eq!(refused(query), (400, "invalid-range".to_owned()), "{query}");
     }
     for query in ["?step=-1", "?step=NaN", "?step=inf"] {
-        assert_eq!(refused(query), (400, "bad-step".to_owned()), "{query}");
+        assert_eq!(refused(query), (400, "invalid-step".to_owned()), "{query}");
     }
     assert_eq!(refused("?start=x"), (400, "bad-request".to_owned()));
-    assert_eq!(client.get("/api/logs/1/carla/actors").refusal(), (404, "no-log".to_owned()));
+    assert_eq!(client.get("/api/logs/1/carla/actors").refusal(), (404, "log-not-found".to_owned()));
     let other = serve(&open(&fixture("wpilog/valid/all-types.wpilog")));
-    assert_eq!(other.get("/api/logs/0/carla/actors").refusal(), (404, "no-recording".to_owned()));
+    assert_eq!(other.get("/api/logs/0/carla/actors").refusal(), (404, "not-a-carla-recording".to_owned()));
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn keep_log(prefix: &str, log: &Arc<Log>, client: &Client) {
     let mut session = client.got("/api/session");
     let name = session["logs"][0]["name"].clone();
     session["logs"][0]["path"] = name;
-    session["logpose"] = json!("0.0.0");
+    session["version"] = json!("0.0.0");
     keep_json(&format!("{prefix}-session.json"), &session);
     keep_json(&format!("{prefix}-channels.json"), &client.got("/api/logs/0/channels"));
     keep_json(&format!("{prefix}-events.json"), &client.got("/api/logs/0/events"));
@@ -67,7 +67,7 @@ fn keep_log(prefix: &str, log: &Arc<Log>, client: &Client) {
     let t = first.plus(last.since(first) / 2).seconds();
     let shown = |(_, found): &(u32, &logpose_core::ChannelIndex)| !found.channel.name.contains(".schema");
     let values = (0..).zip(&log.index.channels).filter(shown).map(|(id, _)| json!({"log": 0, "channel": id}));
-    let query = json!({"t": t, "values": values.collect::<Vec<_>>()});
+    let query = json!({"time": t, "series": values.collect::<Vec<_>>()});
     keep_json(&format!("{prefix}-values.json"), &json!({"query": query, "answer": client.json("/api/values", &query)}));
 }
 
@@ -95,7 +95,7 @@ fn a_match() {
         let answer = client.json(&format!("/api/{name}"), query);
         keep_json(&format!("frc-{name}.json"), &json!({"query": query, "answer": answer}));
     }
-    let refusal = client.post_text("/api/values", r#"{"t":0,"values":[{"log":0,"channel":999}]}"#);
+    let refusal = client.post_text("/api/values", r#"{"time":0,"series":[{"log":0,"channel":999}]}"#);
     keep_json("refusal.json", &refusal.json());
 }
 

@@ -26,15 +26,26 @@ fn what_is_no_request_is_refused() {
     let deep = "[".repeat(100_000);
     let long = format!("{{\"start\":{}}}", "9".repeat(100_000));
     for path in POSTS {
-        for body in
-            ["", "{", "[]", "null", "1", "\"x\"", "{}x", "{\"unknown\":1}", "\u{feff}{}", &deep, &long, "{\"t\":NaN}"]
-        {
+        for body in [
+            "",
+            "{",
+            "[]",
+            "null",
+            "1",
+            "\"x\"",
+            "{}x",
+            "{\"unknown\":1}",
+            "\u{feff}{}",
+            &deep,
+            &long,
+            "{\"time\":NaN}",
+        ] {
             let answer =
                 client.request("POST", path, &["Host: {host}", "Content-Type: application/json"], body.as_bytes());
             assert_eq!(answer.refusal(), (400, "bad-request".to_owned()), "{path} {:?}", body.get(..20));
         }
         let answer = client.request("POST", path, &["Host: {host}", "Content-Type: text/plain"], b"{}");
-        assert_eq!(answer.refusal(), (415, "not-json".to_owned()));
+        assert_eq!(answer.refusal(), (415, "unsupported-media-type".to_owned()));
         let large = vec![b' '; (1 << 20) + 1];
         let answer = client.request("POST", path, &["Host: {host}", "Content-Type: application/json"], &large);
         assert_eq!(answer.refusal(), (413, "too-large".to_owned()));
@@ -52,39 +63,39 @@ fn numbers_out_of_bounds_are_refused_or_harmless() {
         assert_eq!(answer.refusal().1, code, "{path} {query}");
     };
     for width in [json!(0), json!(8193), json!(u64::MAX)] {
-        check("/api/pixels", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "bad-width");
-        check("/api/states", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "bad-width");
+        check("/api/pixels", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "invalid-width");
+        check("/api/states", json!({"start": 0, "end": 1, "width": width, "series": [volts]}), "invalid-width");
     }
     for odd in [json!(-1), json!(1.5), json!("x"), json!(null), json!([1])] {
         check("/api/pixels", json!({"start": 0, "end": 1, "width": odd, "series": [volts]}), "bad-request");
-        check("/api/values", json!({"t": 0, "values": [{"log": odd, "channel": 0}]}), "bad-request");
-        check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": odd}]}), "bad-request");
+        check("/api/values", json!({"time": 0, "series": [{"log": odd, "channel": 0}]}), "bad-request");
+        check("/api/values", json!({"time": 0, "series": [{"log": 0, "channel": odd}]}), "bad-request");
     }
-    check("/api/pixels", json!({"start": 2, "end": 1, "width": 10, "series": [volts]}), "bad-range");
-    check("/api/rows", json!({"start": 2, "end": 1, "points": 10, "series": [volts]}), "bad-range");
-    check("/api/rows", json!({"start": 0, "end": 1, "points": 100_001, "series": [volts]}), "bad-points");
-    check("/api/table", json!({"from": 0, "limit": 2001, "series": [volts]}), "bad-limit");
-    check("/api/table", json!({"from": 0, "limit": 0, "series": [volts]}), "bad-limit");
-    check("/api/console", json!({"limit": 1_000_000}), "bad-limit");
-    check("/api/console", json!({"limit": 1, "levels": ["loud"]}), "bad-level");
-    check("/api/console", json!({"limit": 1, "include": "/(/"}), "bad-pattern");
-    check("/api/console", json!({"limit": 1, "include": format!("/{}/", "(a{1000}){1000}")}), "bad-pattern");
-    check("/api/stats", json!({"start": 0, "end": 1, "bins": 0, "series": [volts]}), "bad-bins");
-    check("/api/stats", json!({"start": 0, "end": 1, "bins": 1001, "series": [volts]}), "bad-bins");
-    check("/api/export", json!({"format": "exe", "series": []}), "bad-format");
-    check("/api/export", json!({"format": "../x", "series": []}), "bad-format");
-    check("/api/export", json!({"format": "mcap", "wide": true, "series": [volts]}), "log");
-    check("/api/values", json!({"t": 0, "values": [{"log": 1, "channel": 0}]}), "no-log");
-    check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 4_000_000_000_u32}]}), "no-channel");
-    check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 5_000_000_000_u64}]}), "bad-request");
+    check("/api/pixels", json!({"start": 2, "end": 1, "width": 10, "series": [volts]}), "invalid-range");
+    check("/api/rows", json!({"start": 2, "end": 1, "points": 10, "series": [volts]}), "invalid-range");
+    check("/api/rows", json!({"start": 0, "end": 1, "points": 100_001, "series": [volts]}), "invalid-points");
+    check("/api/table", json!({"from": 0, "limit": 2001, "series": [volts]}), "invalid-limit");
+    check("/api/table", json!({"from": 0, "limit": 0, "series": [volts]}), "invalid-limit");
+    check("/api/console", json!({"limit": 1_000_000}), "invalid-limit");
+    check("/api/console", json!({"limit": 1, "levels": ["loud"]}), "invalid-level");
+    check("/api/console", json!({"limit": 1, "include": "/(/"}), "invalid-pattern");
+    check("/api/console", json!({"limit": 1, "include": format!("/{}/", "(a{1000}){1000}")}), "invalid-pattern");
+    check("/api/stats", json!({"start": 0, "end": 1, "bins": 0, "series": [volts]}), "invalid-bins");
+    check("/api/stats", json!({"start": 0, "end": 1, "bins": 1001, "series": [volts]}), "invalid-bins");
+    check("/api/export", json!({"format": "exe", "series": []}), "invalid-format");
+    check("/api/export", json!({"format": "../x", "series": []}), "invalid-format");
+    check("/api/export", json!({"format": "mcap", "wide": true, "series": [volts]}), "unreadable-log");
+    check("/api/values", json!({"time": 0, "series": [{"log": 1, "channel": 0}]}), "log-not-found");
+    check("/api/values", json!({"time": 0, "series": [{"log": 0, "channel": 4_000_000_000_u32}]}), "channel-not-found");
+    check("/api/values", json!({"time": 0, "series": [{"log": 0, "channel": 5_000_000_000_u64}]}), "bad-request");
     for path in ["x", "[", "[x]", "[-1]", ".", "..", "[99999999999999999999999999]", &".a".repeat(100_000)] {
-        check("/api/values", json!({"t": 0, "values": [{"log": 0, "channel": 0, "path": path}]}), "bad-path");
+        check("/api/values", json!({"time": 0, "series": [{"log": 0, "channel": 0, "path": path}]}), "invalid-path");
     }
     let many: Vec<Value> = (0..1025).map(|_| json!({"log": 0, "channel": 0})).collect();
-    check("/api/values", json!({"t": 0, "values": many}), "too-many");
+    check("/api/values", json!({"time": 0, "series": many}), "too-many-series");
     for bad in ["-1", "1", "x", "0x0", "99999999999999999999", "0%20", "%ff", "%00", "-0"] {
-        assert_eq!(client.get(&format!("/api/logs/{bad}/channels")).refusal(), (404, "no-log".to_owned()));
-        assert_eq!(client.get(&format!("/api/logs/{bad}/events")).refusal(), (404, "no-log".to_owned()));
+        assert_eq!(client.get(&format!("/api/logs/{bad}/channels")).refusal(), (404, "log-not-found".to_owned()));
+        assert_eq!(client.get(&format!("/api/logs/{bad}/events")).refusal(), (404, "log-not-found".to_owned()));
     }
     alive(&client);
 }
@@ -104,10 +115,10 @@ fn times_may_be_any_numbers() {
             client.ask("/api/stats", &json!({"start": start, "end": end, "bins": 7, "series": [volts]}));
             client.ask("/api/export", &json!({"format": "csv", "start": start, "end": end, "series": [volts]}));
         }
-        client.ask("/api/values", &json!({"t": start, "values": [volts]}));
+        client.ask("/api/values", &json!({"time": start, "series": [volts]}));
         for back in [true, false] {
-            client.ask("/api/table", &json!({"series": [volts], "from": start, "limit": 5, "back": back}));
-            client.ask("/api/console", &json!({"from": start, "limit": 5, "back": back}));
+            client.ask("/api/table", &json!({"series": [volts], "from": start, "limit": 5, "backward": back}));
+            client.ask("/api/console", &json!({"from": start, "limit": 5, "backward": back}));
         }
     }
     alive(&client);
@@ -116,7 +127,7 @@ fn times_may_be_any_numbers() {
 #[test]
 fn nothing_is_a_fair_question() {
     let client = serve(&open(&named(FRC)));
-    assert_eq!(client.json("/api/values", &json!({"t": 0, "values": []}))["values"], json!([]));
+    assert_eq!(client.json("/api/values", &json!({"time": 0, "series": []}))["values"], json!([]));
     assert_eq!(
         client.json("/api/states", &json!({"start": 0, "end": 1, "width": 1, "series": []}))["series"],
         json!([])
@@ -137,7 +148,7 @@ fn numbers_that_are_none_have_words() {
     let log = std::sync::Arc::new(log);
     let client = serve(&log);
     let value = |t: f64| {
-        let answer = client.json("/api/values", &json!({"t": t, "values": [{"log": 0, "channel": 0}]}));
+        let answer = client.json("/api/values", &json!({"time": t, "series": [{"log": 0, "channel": 0}]}));
         answer["values"][0]["value"].clone()
     };
     assert_eq!(

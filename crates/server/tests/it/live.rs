@@ -51,7 +51,7 @@ fn what_a_robot_tells_is_drawn_held_listed_and_told() {
         // NetworkTables has the times at which values were published.
         assert!(scheme == "nt4" || times.ends_with(&[6.98, 7.0, 8.0]), "{scheme}: {times:?}");
         let place = times.len() - 150;
-        let held = viewer.client.json("/api/values", &json!({"t": times[place], "values": [speed]}));
+        let held = viewer.client.json("/api/values", &json!({"time": times[place], "series": [speed]}));
         assert!(held["values"][0]["value"].as_f64() >= Some(values[place]), "{scheme}: {held}");
         until("both messages are said", || {
             let said = viewer.client.json("/api/console", &json!({"limit": 10}));
@@ -88,7 +88,7 @@ fn a_robot_that_goes_away_is_waited_for_and_the_log_goes_on() {
     robot.stop();
     let trouble = until("it is missed", || {
         let log = page.tick()["logs"][0].clone();
-        (log["state"] == "waiting").then(|| log["trouble"].as_str().unwrap().to_owned())
+        (log["state"] == "waiting").then(|| log["problem"].as_str().unwrap().to_owned())
     });
     assert!(!trouble.is_empty());
     // Switched off and on: it counts from zero again.
@@ -124,10 +124,13 @@ fn a_million_samples_take_little_memory_and_all_of_them_are_there() {
     assert_eq!((middle.len(), middle[0]), (503, (49.999, 49_999.0)));
     let afar = client.arrow("/api/pixels", &json!({"start": 0.0, "end": 100.0, "width": 500, "series": [seven]}));
     let about = &afar.about("series")[0];
-    assert_eq!((&about["samples"], &about["raw"], &about["high"]), (&json!(100_000), &json!(false), &json!(99_999.0)));
-    assert!((400..=1003).contains(&afar.column("t").len()), "{}", afar.column("t").len());
+    assert_eq!(
+        (&about["samples"], &about["raw"], &about["series_max"]),
+        (&json!(100_000), &json!(false), &json!(99_999.0))
+    );
+    assert!((400..=1003).contains(&afar.column("start").len()), "{}", afar.column("start").len());
     assert_eq!(afar.column("last").last(), Some(&99_999.0));
-    let held = client.json("/api/values", &json!({"t": 12.3456, "values": [seven]}));
+    let held = client.json("/api/values", &json!({"time": 12.3456, "series": [seven]}));
     assert_eq!(held["values"][0]["value"], 12_345.0);
     let stats = client.json("/api/stats", &json!({"start": 0.0, "end": 100.0, "bins": 10, "series": [seven]}));
     assert_eq!(stats["series"].as_array().map_or(&stats[0], |all| &all[0])["count"], 100_000, "{stats}");
@@ -135,7 +138,7 @@ fn a_million_samples_take_little_memory_and_all_of_them_are_there() {
     output.take(&batch(&[], &[(7, ms(100_000), Value::Double(-5.0))])).unwrap();
     let query = json!({"start": 0.0, "end": 101.0, "width": 500, "series": [seven]});
     let later = client.arrow("/api/pixels", &query);
-    assert_eq!((&later.about("series")[0]["low"], later.column("last").last()), (&json!(-5.0), Some(&-5.0)));
+    assert_eq!((&later.about("series")[0]["series_min"], later.column("last").last()), (&json!(-5.0), Some(&-5.0)));
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn what_happens_is_told_while_it_happens() {
     ];
     output.take(&batch(&channels, &[(1, ms(0), Value::Boolean(false)), (0, ms(0), Value::String(b"none"))])).unwrap();
     let mut page = Page::open(&client);
-    let before = page.tick()["logs"][0]["events"].as_u64().unwrap();
+    let before = page.tick()["logs"][0]["events_revision"].as_u64().unwrap();
     let warning = Value::String(b"Warning: hot\nvery");
     let error = Value::String(br#"{"severity":"error","details":"no camera","location":"Camera.java:7"}"#);
     let happened = [
@@ -172,7 +175,7 @@ fn what_happens_is_told_while_it_happens() {
         (2, ms(5000), Value::String(b"pitch")),
     ];
     output.take(&batch(&[], &happened)).unwrap();
-    until("something happened", || (page.tick()["logs"][0]["events"].as_u64() > Some(before)).then_some(()));
+    until("something happened", || (page.tick()["logs"][0]["events_revision"].as_u64() > Some(before)).then_some(()));
     let told = client.got("/api/logs/0/events");
     let told: Vec<(f64, Option<f64>, &str, &str, &str)> = told["events"]
         .as_array()
@@ -180,7 +183,7 @@ fn what_happens_is_told_while_it_happens() {
         .iter()
         .map(|event| {
             let text = |key: &str| event[key].as_str().unwrap();
-            (event["t"].as_f64().unwrap(), event["end"].as_f64(), text("kind"), text("level"), text("text"))
+            (event["start"].as_f64().unwrap(), event["end"].as_f64(), text("kind"), text("level"), text("text"))
         })
         .collect();
     let expected = [
@@ -207,10 +210,10 @@ fn who_complains_without_end_is_news_but_until_no_more_is_kept() {
             .collect();
         output.take(&batch(&[], &samples)).unwrap();
     };
-    let number = || Page::open(&client).tick()["logs"][0]["events"].as_u64();
+    let number = || Page::open(&client).tick()["logs"][0]["events_revision"].as_u64();
     complain(0, 6000);
     let (full, told) = (number(), client.got("/api/logs/0/events"));
-    assert_eq!((&told["cut"], told["events"].as_array().map(Vec::len)), (&json!(true), Some(5000)));
+    assert_eq!((&told["truncated"], told["events"].as_array().map(Vec::len)), (&json!(true), Some(5000)));
     complain(6000, 7000);
     assert_eq!(number(), full);
 }
@@ -263,8 +266,8 @@ fn a_clock_that_starts_anew_and_late_samples_do_not_break_the_view() {
     assert_eq!((&session["start"], &session["end"]), (&json!(5.0), &json!(15.3)));
     let events = client.got("/api/logs/0/events");
     assert_eq!(events["events"][0]["kind"], "link", "{events}");
-    let rows = client.json("/api/table", &json!({"series": [a], "from": 5.02, "back": false, "limit": 2}));
-    let times: Vec<f64> = rows["rows"].as_array().unwrap().iter().filter_map(|row| row["t"].as_f64()).collect();
+    let rows = client.json("/api/table", &json!({"series": [a], "from": 5.02, "backward": false, "limit": 2}));
+    let times: Vec<f64> = rows["rows"].as_array().unwrap().iter().filter_map(|row| row["time"].as_f64()).collect();
     assert_eq!(times, [5.05, 5.1]);
 }
 

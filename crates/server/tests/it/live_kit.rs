@@ -151,7 +151,7 @@ impl Drop for Viewer {
 pub(crate) fn drawn(client: &Client, reference: &Json, start: f64, end: f64) -> Vec<(f64, f64)> {
     let query = json!({"start": start, "end": end, "width": 8192, "series": [reference]});
     let frame = client.arrow("/api/pixels", &query);
-    frame.column("t").into_iter().zip(frame.column("last")).collect()
+    frame.column("start").into_iter().zip(frame.column("last")).collect()
 }
 
 /// A page that listens.

@@ -19,9 +19,9 @@ fn every_dialect_has_its_session_channels_and_events() {
         assert_eq!((told["start"].as_f64(), told["end"].as_f64()), (Some(first.seconds()), Some(last.seconds())));
         assert_eq!((session["start"].as_f64(), session["end"].as_f64()), (Some(first.seconds()), Some(last.seconds())));
         assert_eq!(told["samples"].as_u64(), Some(log.index.samples()));
-        assert_eq!((told["state"].as_str(), told["shift_ns"].as_str()), (Some("whole"), Some("0")));
+        assert_eq!((told["state"].as_str(), told["offset_ns"].as_str()), (Some("finished"), Some("0")));
         let wall = log.epoch_ns().map(|ns| Time::from_nanos(ns).seconds());
-        assert_eq!(told["wall"].as_f64(), wall);
+        assert_eq!(told["unix_offset"].as_f64(), wall);
         presets.push(told["preset"].as_str().unwrap().to_owned());
 
         let channels = client.got("/api/logs/0/channels");
@@ -32,7 +32,8 @@ fn every_dialect_has_its_session_channels_and_events() {
             assert_eq!(listed["samples"].as_u64(), Some(found.samples));
         }
         let events = client.got("/api/logs/0/events");
-        let times: Vec<f64> = events["events"].as_array().unwrap().iter().map(|e| e["t"].as_f64().unwrap()).collect();
+        let times: Vec<f64> =
+            events["events"].as_array().unwrap().iter().map(|e| e["start"].as_f64().unwrap()).collect();
         assert!(times.is_sorted());
         let bands = events["bands"].as_array().unwrap();
         assert_eq!(bands.len(), log.frc().modes.len());
@@ -45,7 +46,7 @@ fn every_dialect_has_its_session_channels_and_events() {
 /// The parts of a channel, flat.
 fn fields(of: &Value, out: &mut Vec<String>) {
     for field in of["fields"].as_array().unwrap() {
-        out.push(format!("{} {} {}", field["path"].as_str().unwrap(), field["sort"].as_str().unwrap(), field["unit"]));
+        out.push(format!("{} {} {}", field["path"].as_str().unwrap(), field["kind"].as_str().unwrap(), field["unit"]));
         fields(field, out);
     }
 }
@@ -56,7 +57,7 @@ fn fields_are_those_of_structs_lists_and_json() {
     let channels = serve(&log).got("/api/logs/0/channels");
     let of = |name: &str| {
         let channel = &channels["channels"][log.channel(name).unwrap() as usize];
-        let mut found = vec![channel["sort"].as_str().unwrap().to_owned()];
+        let mut found = vec![channel["kind"].as_str().unwrap().to_owned()];
         fields(channel, &mut found);
         found
     };
@@ -89,7 +90,7 @@ fn events_tell_what_the_library_finds() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|e| (e["kind"].as_str().unwrap().to_owned(), e["t"].as_f64().unwrap()))
+            .map(|e| (e["kind"].as_str().unwrap().to_owned(), e["start"].as_f64().unwrap()))
             .collect();
         (log, kinds)
     };
@@ -119,15 +120,15 @@ fn logs_on_one_clock_keep_their_nanoseconds() {
     let logs: Vec<_> = paths.iter().zip(&shifts).map(|(path, ns)| (open(path), ClockMap::shifted(*ns))).collect();
     let client = serve_all(&logs);
     let session = client.got("/api/session");
-    assert_eq!(session["logs"][1]["shift_ns"], shifts[1].to_string());
+    assert_eq!(session["logs"][1]["offset_ns"], shifts[1].to_string());
     // Both tell the same wall clock.
-    assert_eq!(session["logs"][0]["wall"], session["logs"][1]["wall"]);
+    assert_eq!(session["logs"][0]["unix_offset"], session["logs"][1]["unix_offset"]);
     let channel = logs[1].0.channel("/ds/battery").unwrap();
     let query = json!({"start": 0.0, "end": 100.0, "width": 8192, "series": [{"log": 1, "channel": channel}]});
     let drawn = client.arrow("/api/pixels", &query);
     let own = numbers(&logs[1].0, "/ds/battery", "");
     assert!(drawn.about("series")[0]["raw"].as_bool().unwrap());
-    for (t, (seconds, _)) in drawn.column("t").iter().zip(&own) {
+    for (t, (seconds, _)) in drawn.column("start").iter().zip(&own) {
         let ns = (t * 1e9).round() - shifts[1] as f64;
         assert_eq!(ns, (seconds * 1e9).round());
     }
@@ -154,8 +155,8 @@ fn wall_clock_logs_are_counted_from_an_origin() {
     let client = serve(&log);
     let session = client.got("/api/session");
     let origin: i64 = session["origin_ns"].as_str().unwrap().parse().unwrap();
-    let held = client.json("/api/values", &json!({"t": 0.15, "values": [reference(&log, "a", "")]}));
-    let t = held["values"][0]["t"].as_f64().unwrap();
+    let held = client.json("/api/values", &json!({"time": 0.15, "series": [reference(&log, "a", "")]}));
+    let t = held["values"][0]["time"].as_f64().unwrap();
     assert_eq!(Time::from_seconds(t).unwrap().plus(origin), log.index.channels[0].first);
     assert!(t < 1.0);
 }

@@ -234,6 +234,6 @@ fn there_is_nothing_but_what_is_documented() {
         ("POST", "/"),
     ] {
         let answer = client.request(method, path, &["Host: {host}"], b"");
-        assert_eq!(answer.refusal(), (405, "method".to_owned()), "{method} {path}");
+        assert_eq!(answer.refusal(), (405, "method-not-allowed".to_owned()), "{method} {path}");
     }
 }

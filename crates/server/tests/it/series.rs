@@ -8,7 +8,7 @@ use crate::support::{Client, FRC, demo, named, numbers, open, reference, serve};
 fn drawn(client: &Client, query: &Value) -> (Vec<[f64; 6]>, Value) {
     let batch = client.arrow("/api/pixels", query);
     assert!(batch.series().iter().all(|series| *series == 0));
-    let columns = ["t", "u", "first", "min", "max", "last"].map(|name| batch.column(name));
+    let columns = ["start", "end", "first", "min", "max", "last"].map(|name| batch.column(name));
     let rows = (0..columns[0].len()).map(|row| columns.each_ref().map(|column| column[row]));
     (rows.collect(), batch.about("series")[0].clone())
 }
@@ -37,7 +37,7 @@ fn samples_are_drawn_as_they_are_where_there_are_few() {
         let expected: Vec<[f64; 6]> = all[9..=31].iter().map(|(t, x)| [*t, *t, *x, *x, *x, *x]).collect();
         assert_eq!(rows, expected, "{file} {name}");
         let low = all.iter().map(|(_, x)| *x).fold(f64::INFINITY, f64::min);
-        assert_eq!(about["low"].as_f64(), Some(low));
+        assert_eq!(about["series_min"].as_f64(), Some(low));
     }
 }
 
@@ -84,12 +84,12 @@ fn several_series_stand_one_behind_the_other() {
     let about = batch.about("series");
     assert_eq!(about.as_array().unwrap().len(), 5);
     // A text has no numbers.
-    assert_eq!((&about[1]["samples"], &about[1]["low"]), (&json!(0), &Value::Null));
+    assert_eq!((&about[1]["samples"], &about[1]["series_min"]), (&json!(0), &Value::Null));
     assert!(!batch.series().contains(&1));
     let ons: Vec<f64> =
         batch.series().iter().zip(batch.column("last")).filter(|(s, _)| **s == 2).map(|(_, x)| x).collect();
     assert!(!ons.is_empty() && ons.iter().all(|on| *on == 0.0 || *on == 1.0));
-    assert_eq!(about[4]["high"].as_f64(), Some(6.0));
+    assert_eq!(about[4]["series_max"].as_f64(), Some(6.0));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn values_are_those_that_hold() {
         let at = first.plus(last.since(first) / 3);
         let ids: Vec<u32> = (0..).take(log.index.channels.len()).collect();
         let values: Vec<Value> = ids.iter().map(|id| json!({"log": 0, "channel": id})).collect();
-        let answer = client.json("/api/values", &json!({"t": at.seconds(), "values": values}));
+        let answer = client.json("/api/values", &json!({"time": at.seconds(), "series": values}));
         let columns = log.columns(&ids).unwrap();
         for (column, held) in columns.columns.iter().zip(answer["values"].as_array().unwrap()) {
             let mut last = None;
@@ -160,7 +160,7 @@ fn values_are_those_that_hold() {
             match last {
                 None => assert_eq!(*held, Value::Null, "{}", column.channel.name),
                 Some((t, value, text)) => {
-                    assert_eq!((held["t"].as_f64(), &held["value"]), (Some(t), &value), "{}", column.channel.name);
+                    assert_eq!((held["time"].as_f64(), &held["value"]), (Some(t), &value), "{}", column.channel.name);
                     let shown = held["text"].as_str().unwrap();
                     assert!(shown == text || text.chars().count() > 1000 && shown.chars().count() == 1001);
                 }
@@ -174,7 +174,7 @@ fn parts_of_values_have_paths() {
     let log = open(&named(FRC));
     let client = serve(&log);
     let part = |name: &str, path: &str| {
-        let answer = client.json("/api/values", &json!({"t": 8, "values": [reference(&log, name, path)]}));
+        let answer = client.json("/api/values", &json!({"time": 8, "series": [reference(&log, name, path)]}));
         answer["values"][0].clone()
     };
     assert!(part("NT:/Drive/Pose", ".translation")["value"]["x"].is_f64());
@@ -194,8 +194,8 @@ fn rows_hold_what_others_held() {
     let (volts, on) = (numbers(&log, voltage, ""), numbers(&log, enabled, ""));
     let series = [reference(&log, voltage, ""), reference(&log, enabled, ""), reference(&log, "messages", "")];
     let batch = client.arrow("/api/rows", &json!({"start": 0, "end": 100, "points": 100000, "series": series}));
-    assert_eq!(batch.about("rows"), json!({"samples": volts.len(), "thinned": false}));
-    assert_eq!(batch.column("t"), volts.iter().map(|(t, _)| *t).collect::<Vec<_>>());
+    assert_eq!(batch.about("rows"), json!({"samples": volts.len(), "downsampled": false}));
+    assert_eq!(batch.column("time"), volts.iter().map(|(t, _)| *t).collect::<Vec<_>>());
     assert_eq!(batch.column("c0"), volts.iter().map(|(_, x)| *x).collect::<Vec<_>>());
     let held: Vec<Option<f64>> =
         volts.iter().map(|(t, _)| on.iter().rev().find(|(at, _)| at <= t).map(|(_, x)| *x)).collect();
@@ -203,8 +203,8 @@ fn rows_hold_what_others_held() {
 
     // Thinned: the first of each of some stretches, and what others held then.
     let batch = client.arrow("/api/rows", &json!({"start": -1e6, "end": 1e6, "points": 10, "series": series}));
-    assert_eq!(batch.about("rows"), json!({"samples": volts.len(), "thinned": true}));
-    let times = batch.column("t");
+    assert_eq!(batch.about("rows"), json!({"samples": volts.len(), "downsampled": true}));
+    let times = batch.column("time");
     assert!(times.len() <= 10 && times.len() >= 9 && times.is_sorted());
     assert_eq!(times[0], volts[0].0);
     for (t, (c0, c1)) in times.iter().zip(batch.column("c0").iter().zip(batch.options("c1"))) {
@@ -215,7 +215,7 @@ fn rows_hold_what_others_held() {
     // The other way round: few rows, and one of many samples looked up for each.
     let series = [reference(&log, enabled, ""), reference(&log, voltage, "")];
     let batch = client.arrow("/api/rows", &json!({"start": 0, "end": 100, "points": 100, "series": series}));
-    for (t, c1) in batch.column("t").iter().zip(batch.options("c1")) {
+    for (t, c1) in batch.column("time").iter().zip(batch.options("c1")) {
         assert_eq!(c1, volts.iter().rev().find(|(at, _)| at <= t).map(|(_, x)| *x));
     }
 }

@@ -11,7 +11,7 @@ fn a_session_without_anything_live_has_a_tick_too() {
     let log = open(&named(FRC));
     let client = serve(&log);
     let tick = Page::open(&client).tick();
-    assert_eq!((&tick["logs"][0]["state"], &tick["logs"][0]["rate"]), (&json!("whole"), &json!(0.0)));
+    assert_eq!((&tick["logs"][0]["state"], &tick["logs"][0]["samples_per_s"]), (&json!("finished"), &json!(0.0)));
     assert_eq!(tick["logs"][0]["samples"], log.index.samples());
     assert_eq!(tick["end"], client.got("/api/session")["end"]);
 }
@@ -40,7 +40,7 @@ fn what_makes_no_sense_is_said_and_the_talk_goes_on() {
             _ => panic!("nothing is subscribed"),
         }
     };
-    assert_eq!(refused, "too-many");
+    assert_eq!(refused, "too-many-series");
     // References to nothing are passed over, and rates that are none are others.
     page.say(r#"{"subscribe": [{"log": 9, "channel": 0}, {"log": 0, "channel": 77, "path": ".x"}], "rate": -1e300}"#);
     page.subscribe(&[], 60);
@@ -82,7 +82,7 @@ fn a_page_that_is_slow_gets_fewer_frames_and_misses_nothing() {
         samples += about[0]["samples"].as_u64().unwrap();
         let rows = frame.series().iter().filter(|series| **series == 0).count();
         assert!(rows <= 4000, "{rows}");
-        assert!(frame.column("t").iter().zip(frame.series()).filter(|(_, s)| *s == 0).map(|(t, _)| *t).is_sorted());
+        assert!(frame.column("start").iter().zip(frame.series()).filter(|(_, s)| *s == 0).map(|(t, _)| *t).is_sorted());
         last =
             frame.column("last").iter().zip(frame.series()).rfind(|(_, series)| *series == 0).map_or(last, |(x, _)| *x);
         frames += 1;
@@ -97,6 +97,6 @@ fn there_are_not_more_pages_than_there_is_room_for() {
     let head = "GET /api/live HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\
                 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     let answer = client.raw(head.replace("{host}", &client.address().to_string()).as_bytes());
-    assert_eq!((answer.status, answer.refusal().1), (503, "too-many".to_owned()));
+    assert_eq!((answer.status, answer.refusal().1), (503, "too-many-connections".to_owned()));
     drop(pages);
 }

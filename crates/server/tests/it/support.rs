@@ -194,12 +194,12 @@ pub(crate) fn reference(log: &Log, name: &str, path: &str) -> Value {
 pub(crate) fn numbers(log: &Log, name: &str, path: &str) -> Vec<(f64, f64)> {
     let columns = log.columns(&[log.channel(name).unwrap()]).unwrap();
     let column = &columns.columns[0];
-    let parts = logpose::Parts::of(&column.channel, log.schemas().registry());
+    let parts = logpose::FieldReader::of(&column.channel, log.schemas().registry());
     let steps = logpose::parse_path(path).unwrap();
     let mut found = Vec::new();
     logpose::in_time_order(&columns, column, |time, value| {
         let number = match parts.at(value, &steps) {
-            Some(logpose::Part::Boolean(on)) => f64::from(u8::from(on)),
+            Some(logpose::ScalarValue::Boolean(on)) => f64::from(u8::from(on)),
             part => part.and_then(|part| part.number()).unwrap_or(f64::NAN),
         };
         found.push((time.seconds(), number));

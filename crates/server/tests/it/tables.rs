@@ -18,7 +18,7 @@ fn tables_go_both_ways_over_the_same_rows() {
     loop {
         let page = client.json("/api/table", &json!({"series": series, "from": from, "limit": 333}));
         ahead.extend(page["rows"].as_array().unwrap().iter().cloned());
-        from = ahead.last().unwrap()["t"].as_f64().unwrap() + 1e-9;
+        from = ahead.last().unwrap()["time"].as_f64().unwrap() + 1e-9;
         if page["more"] == false {
             break;
         }
@@ -26,9 +26,9 @@ fn tables_go_both_ways_over_the_same_rows() {
     let mut back: Vec<Value> = Vec::new();
     let mut from = 1e6;
     loop {
-        let page = client.json("/api/table", &json!({"series": series, "from": from, "limit": 100, "back": true}));
+        let page = client.json("/api/table", &json!({"series": series, "from": from, "limit": 100, "backward": true}));
         back.splice(0..0, page["rows"].as_array().unwrap().iter().cloned());
-        from = back[0]["t"].as_f64().unwrap();
+        from = back[0]["time"].as_f64().unwrap();
         if page["more"] == false {
             break;
         }
@@ -39,7 +39,7 @@ fn tables_go_both_ways_over_the_same_rows() {
     let fresh: Vec<&Value> = ahead.iter().filter(|row| row["fresh"][0] == true).collect();
     assert_eq!(fresh.len(), volts.len());
     for (row, (t, x)) in fresh.iter().zip(&volts) {
-        assert_eq!((row["t"].as_f64(), row["cells"][0].as_str()), (Some(*t), Some(&*x.to_string())));
+        assert_eq!((row["time"].as_f64(), row["cells"][0].as_str()), (Some(*t), Some(&*x.to_string())));
     }
     // What is not fresh still holds.
     let first = ahead.iter().position(|row| row["fresh"][1] == true).unwrap();
@@ -66,7 +66,7 @@ fn consoles_have_levels_and_filters() {
     assert_eq!(texts(json!({"limit": 100, "levels": ["warning"]})), ["Warning at Intake.java:88: piece lost"]);
     assert!(!texts(json!({"limit": 100, "exclude": "auto"})).iter().any(|text| text.contains("Auto")));
     assert_eq!(texts(json!({"limit": 100, "levels": []})), Vec::<String>::new());
-    let last = client.json("/api/console", &json!({"limit": 1, "back": true}));
+    let last = client.json("/api/console", &json!({"limit": 1, "backward": true}));
     assert_eq!((last["rows"][0]["text"].as_str(), &last["more"]), (said.last().map(String::as_str), &json!(true)));
     let first = client.json("/api/console", &json!({"limit": 1, "from": 0, "end": 2}));
     assert_eq!(first["rows"].as_array().unwrap().len(), 1);
@@ -86,7 +86,7 @@ fn a_station_s_errors_are_messages() {
     let rows = answer["rows"].as_array().unwrap();
     assert_eq!(rows.len(), errors.len());
     for (row, error) in rows.iter().zip(&errors) {
-        assert_eq!((row["t"].as_f64(), row["level"].as_str()), (Some(error.time.seconds()), Some(&*error.severity)));
+        assert_eq!((row["time"].as_f64(), row["level"].as_str()), (Some(error.time.seconds()), Some(&*error.severity)));
         assert!(row["text"].as_str().unwrap().starts_with(&error.details));
     }
 }

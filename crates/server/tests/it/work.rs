@@ -34,7 +34,7 @@ fn statistics_are_those_of_the_library() {
                 "min": numbers.min.as_ref().and_then(|(x, _)| x.number()),
                 "max": numbers.max.as_ref().and_then(|(x, _)| x.number()),
                 "mean": numbers.mean,
-                "deviation": numbers.stddev,
+                "stddev": numbers.stddev,
                 "median": numbers.median,
                 "p05": numbers.percentiles[0].1,
                 "p95": numbers.percentiles[1].1,
@@ -167,7 +167,7 @@ impl Sql for Numbers {
 fn sql_is_answered_by_who_was_brought() {
     let log = open(&named(FRC));
     let without = serve(&log).post_text("/api/sql", r#"{"sql":"1"}"#);
-    assert_eq!(without.refusal(), (404, "no-sql".to_owned()));
+    assert_eq!(without.refusal(), (404, "sql-unavailable".to_owned()));
 
     let stopped = Arc::new(AtomicBool::new(false));
     let mut with = session(&[(log, ClockMap::default())]);

@@ -21,7 +21,7 @@ export async function seenIn(
   const seen: Seen = { pushbackDuty: null, current: null };
   if (parts.currents.length > 0) {
     const traces = await postPixels({ start, end, width: 1, series: parts.currents });
-    const sizes = traces.flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]);
+    const sizes = traces.flatMap(({ series_min: low, series_max: high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]);
     const greatest = Math.max(...sizes.filter(Number.isFinite));
     if (greatest > 0) seen.current = greatest;
   }
@@ -30,7 +30,7 @@ export async function seenIn(
     const label = states?.labels.indexOf("duty pushback") ?? -1;
     const run = states?.runs.find(([, , which], at) => which === label && at > 0);
     if (run && label >= 0) {
-      const [held] = await postValues({ t: run[0], values: [parts.duty] });
+      const [held] = await postValues({ time: run[0], series: [parts.duty] });
       if (typeof held?.value === "number" && held.value !== 0) seen.pushbackDuty = Math.abs(held.value);
     }
   }

@@ -8,8 +8,8 @@ export const GROUPS = {
   vehicles: { title: "Vehicles", kinds: ["vehicle"] },
   bikes: { title: "Bikes", kinds: ["bicycle", "motorcycle"] },
   walkers: { title: "Walkers", kinds: ["walker"] },
-  lights: { title: "Lights", kinds: ["light"] },
-  signs: { title: "Signs", kinds: ["sign"] },
+  lights: { title: "Lights", kinds: ["traffic_light"] },
+  signs: { title: "Signs", kinds: ["traffic_sign"] },
   sensors: { title: "Sensors", kinds: ["sensor"] },
   others: { title: "Others", kinds: ["spectator", "other"] },
 } as const satisfies Record<string, { title: string; kinds: readonly Kind[] }>;

@@ -33,8 +33,8 @@ export function draw(context: Context, width: number, height: number, scene: Sce
 
 /** What is drawn of an actor last is on top. */
 const LAYERS: Record<Kind, number> = {
-  sign: 0,
-  light: 1,
+  traffic_sign: 0,
+  traffic_light: 1,
   other: 2,
   sensor: 3,
   spectator: 4,
@@ -106,7 +106,7 @@ function actors(context: Context, width: number, height: number, scene: Scene, s
       continue;
     }
     if (!box && !marked && camera.scale < FAR) {
-      together(dots, life.kind === "light" ? signalColor(now.lights[place] ?? 0, palette) : colour, place);
+      together(dots, life.kind === "traffic_light" ? signalColor(now.lights[place] ?? 0, palette) : colour, place);
       continue;
     }
     const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);
@@ -162,7 +162,7 @@ function collisionPlaces(context: Context, width: number, height: number, scene:
   context.strokeStyle = faded(scene.palette.red, 0.55);
   context.lineWidth = 1.2;
   context.beginPath();
-  for (const { at } of scene.collisions) {
+  for (const { location: at } of scene.collisions) {
     if (!at) continue;
     const [x, y] = toScreen(scene.camera, width, height, at[0], at[1]);
     if (x < -9 || y < -9 || x > width + 9 || y > height + 9) continue;
@@ -175,16 +175,16 @@ function collisionPlaces(context: Context, width: number, height: number, scene:
 }
 
 /** How strong the burst of a collision is at a moment: 1 while it lasts, then less and less. */
-export function burst({ t, until }: Pick<CarlaCollision, "t" | "until">, now: number): number {
-  if (now < t) return 0;
-  return now <= until ? 1 : Math.max(1 - (now - until) / FADES, 0);
+export function burst({ start, end }: Pick<CarlaCollision, "start" | "end">, now: number): number {
+  if (now < start) return 0;
+  return now <= end ? 1 : Math.max(1 - (now - end) / FADES, 0);
 }
 
 function bursts(context: Context, width: number, height: number, scene: Scene): void {
   for (const collision of scene.collisions) {
-    const strength = collision.at ? burst(collision, scene.t) : 0;
-    if (!collision.at || strength <= 0) continue;
-    const [x, y] = toScreen(scene.camera, width, height, collision.at[0], collision.at[1]);
+    const strength = collision.location ? burst(collision, scene.t) : 0;
+    if (!collision.location || strength <= 0) continue;
+    const [x, y] = toScreen(scene.camera, width, height, collision.location[0], collision.location[1]);
     const radius = 16 + 10 * (1 - strength);
     context.beginPath();
     for (let ray = 0; ray < 20; ray++) {
@@ -216,7 +216,7 @@ function labels(context: Context, width: number, height: number, scene: Scene, s
   context.textBaseline = "middle";
   for (const place of order) {
     const life = cast.lives[now.life[place] ?? -1];
-    if (!life || life.kind === "light" || life.kind === "sign") continue;
+    if (!life || life.kind === "traffic_light" || life.kind === "traffic_sign") continue;
     if (taken.length >= MOST_LABELS) return;
     const text = all || marked(place) ? `${life.id} ${nameOf(life)}` : String(life.id);
     const [sx, sy] = toScreen(camera, width, height, now.x[place] ?? 0, now.y[place] ?? 0);

@@ -30,9 +30,9 @@ export function one(context: Context, life: Life, colour: string, flags: number,
   switch (life.kind) {
     case "walker":
       return walker(context, life, colour, scene);
-    case "light":
+    case "traffic_light":
       return trafficLight(context, flags, scene);
-    case "sign":
+    case "traffic_sign":
       return sign(context, life, scene);
     case "sensor":
     case "spectator":
@@ -174,7 +174,7 @@ function sign(context: Context, life: Life, { camera, palette }: Scene): void {
   const radius = Math.min(Math.max(camera.scale * 0.8, 2.5), 9);
   if (limit === undefined || radius < 6) {
     context.rotate(Math.PI / 4);
-    context.fillStyle = palette.kinds.sign;
+    context.fillStyle = palette.kinds.traffic_sign;
     context.fillRect(-radius / 2, -radius / 2, radius, radius);
     return;
   }

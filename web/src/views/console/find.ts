@@ -18,7 +18,7 @@ export async function search(
     if (hit) return hit;
     const last = back ? rows[0] : rows.at(-1);
     if (!more || !last) return null;
-    t = back ? last.t : last.t + TICK;
+    t = back ? last.time : last.time + TICK;
   }
   return null;
 }
@@ -33,10 +33,10 @@ export async function everything(
     const { rows, more } = await ask(from);
     // Rows that share the time of a page's last one come again with the next page.
     const last = rows.at(-1);
-    const whole = more && last && rows[0]?.t !== last.t ? rows.filter((row) => row.t < last.t) : rows;
+    const whole = more && last && rows[0]?.time !== last.time ? rows.filter((row) => row.time < last.time) : rows;
     found.push(...whole);
     if (!more || !last) break;
-    from = whole.length < rows.length ? last.t : last.t + TICK;
+    from = whole.length < rows.length ? last.time : last.time + TICK;
   }
   return found;
 }

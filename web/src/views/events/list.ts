@@ -10,7 +10,7 @@ export interface Listed extends LogEvent {
 /** One event, or the same one several times in a row. */
 export interface Line {
   /** The time of the first. */
-  t: number;
+  time: number;
   first: Listed;
   /** All of them; one where it is a line of its own. */
   events: Listed[];
@@ -28,7 +28,7 @@ export interface Wanted {
 export function allEvents(events: readonly Events[]): Listed[] {
   return events
     .flatMap((of, log) => of.events.map((event) => ({ ...event, log })))
-    .sort((a, b) => a.t - b.t || a.log - b.log);
+    .sort((a, b) => a.start - b.start || a.log - b.log);
 }
 
 /** How many there are of each kind, in the order in which they first appear. */
@@ -53,7 +53,12 @@ const alike = (a: Listed, b: Listed): boolean => a.log === b.log && a.kind === b
 /** Lines: repeats are one, unless their first event is among the open ones. */
 export function linesOf(events: readonly Listed[], group: boolean, open: ReadonlySet<Listed>): Line[] {
   const lines: Line[] = [];
-  const alone = (event: Listed, inside: boolean): Line => ({ t: event.t, first: event, events: [event], inside });
+  const alone = (event: Listed, inside: boolean): Line => ({
+    time: event.start,
+    first: event,
+    events: [event],
+    inside,
+  });
   if (!group) return events.map((event) => alone(event, false));
   for (let start = 0; start < events.length;) {
     const first = events[start];
@@ -61,7 +66,7 @@ export function linesOf(events: readonly Listed[], group: boolean, open: Readonl
     let end = start + 1;
     for (let next = events[end]; next && alike(first, next); next = events[end]) end++;
     const same = events.slice(start, end);
-    lines.push({ t: first.t, first, events: same, inside: false });
+    lines.push({ time: first.start, first, events: same, inside: false });
     if (same.length > 1 && open.has(first)) lines.push(...same.map((event) => alone(event, true)));
     start = end;
   }
@@ -72,13 +77,15 @@ export function linesOf(events: readonly Listed[], group: boolean, open: Readonl
 export function lasted(line: Line): number | null {
   const last = line.events.at(-1);
   if (!last) return null;
-  const end = last.end ?? (line.events.length > 1 ? last.t : null);
-  return end === null || end <= line.t ? null : end - line.t;
+  const end = last.end ?? (line.events.length > 1 ? last.start : null);
+  return end === null || end <= line.time ? null : end - line.time;
 }
 
 /** The event before or behind a moment. */
 export function neighbour(events: readonly Listed[], t: number, back: boolean): Listed | null {
   // What is as good as at the cursor is where one is already.
   const near = 1e-6;
-  return (back ? events.findLast((event) => event.t < t - near) : events.find((event) => event.t > t + near)) ?? null;
+  return (
+    (back ? events.findLast((event) => event.start < t - near) : events.find((event) => event.start > t + near)) ?? null
+  );
 }

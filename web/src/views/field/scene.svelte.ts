@@ -122,16 +122,16 @@ export class Scene {
     const [rows, single, range] = [this.#heatRows.rows, this.places[this.heatAt]?.single, this.#heatRange];
     if (!rows || !single || !range) return null;
     const { origin, size } = this.config;
-    const [x, y] = [new Float64Array(rows.t.length), new Float64Array(rows.t.length)];
+    const [x, y] = [new Float64Array(rows.time.length), new Float64Array(rows.time.length)];
     const values = new Float64Array(single.refs.length);
     const here: Spot = { x: 0, y: 0, yaw: 0 };
-    for (let row = 0; row < rows.t.length; row++) {
+    for (let row = 0; row < rows.time.length; row++) {
       for (let column = 0; column < values.length; column++) values[column] = rows.columns[column]?.[row] ?? NaN;
       const known = spotOf(single, values, 0, origin, size, here);
       x[row] = known ? here.x : NaN;
       y[row] = known ? here.y : NaN;
     }
-    return heatOf(rows.t, x, y, size, Math.min(range.end, clock.last), Math.max(size.length, size.width) / 165);
+    return heatOf(rows.time, x, y, size, Math.min(range.end, clock.last), Math.max(size.length, size.width) / 165);
   });
   #heatsMade = 0;
   readonly #heatPicture = $derived.by(() => {

@@ -17,7 +17,7 @@ export function eachBucket(
     const piece = pieces[which];
     if (!piece) continue;
     const { data: trace, from, to } = piece;
-    const { t, u } = trace;
+    const { start: t, end: u } = trace;
     const isFirst = which === 0;
     const isLast = which === pieces.length - 1;
     // The first piece may begin with the sample before it, the last one end with the sample behind it.
@@ -62,7 +62,7 @@ export function countBuckets(
   let raw = true;
   eachBucket(pieces, start, end, (trace, place) => {
     count++;
-    raw &&= trace.raw || trace.t[place] === trace.u[place];
+    raw &&= trace.raw || trace.start[place] === trace.end[place];
   });
   return { count, raw };
 }
@@ -83,7 +83,7 @@ export function extent(
   };
   let [lastTime, lastValue] = [NaN, NaN];
   eachBucket(pieces, start, end, (trace, place) => {
-    const [t, u] = [trace.t[place] as number, trace.u[place] as number];
+    const [t, u] = [trace.start[place] as number, trace.end[place] as number];
     const first = trace.first[place] as number;
     // Outside of the window only what the line is at its edge counts.
     if (t > end) {

@@ -1,6 +1,6 @@
 /** What a graph shows, as layouts and addresses keep it. */
 
-import type { Field, Sort } from "../../api";
+import type { Field, ValueKind } from "../../api";
 import { sameSeries, seriesRef } from "../../model/series";
 import type { SeriesRef } from "../../model/series";
 import type { Found } from "../../store/session.svelte";
@@ -87,14 +87,14 @@ export const newSeries = (ref: SeriesRef, color: number, style: Style = "stepped
 });
 
 /** Whether values are rather a row of states than a line. */
-export const isDiscrete = (sort: Sort): boolean => sort === "boolean" || sort === "enum" || sort === "text";
+export const isDiscrete = (kind: ValueKind): boolean => kind === "boolean" || kind === "enum" || kind === "text";
 
 /**
  * Robots log a value when it changes, and it holds until the next one: a slope between two of them never was. Simulators and
  * boards log what moves, at every step.
  */
-export function styleFor(sort: Sort, dialect: string): Style {
-  return !isDiscrete(sort) && /carla|refloat/.test(dialect) ? "smooth" : "stepped";
+export function styleFor(kind: ValueKind, dialect: string): Style {
+  return !isDiscrete(kind) && /carla|refloat/.test(dialect) ? "smooth" : "stepped";
 }
 
 /** The first colour of the theme that the fewest series have. */
@@ -117,7 +117,7 @@ export function addSeries(
       drawable = true;
       if (config.series.length >= MOST_SERIES) return true;
       if (config.series.some((known) => sameSeries(known.ref, part))) continue;
-      const style = styleFor(find(part)?.sort ?? "any", dialect(part.log));
+      const style = styleFor(find(part)?.kind ?? "any", dialect(part.log));
       config.series.push(newSeries(part, freeColor(config.series), style));
     }
   }
@@ -125,16 +125,16 @@ export function addSeries(
 }
 
 function partsOf(ref: SeriesRef, found: Found | null): SeriesRef[] {
-  if (!found || found.sort === "bytes") return [];
-  if (found.sort !== "struct" && found.sort !== "list") return [ref];
+  if (!found || found.kind === "bytes") return [];
+  if (found.kind !== "struct" && found.kind !== "list") return [ref];
   const parts: SeriesRef[] = [];
   const collect = (fields: Field[]) => {
     for (const field of fields) {
       if (parts.length >= MOST_PARTS) return;
       if (field.fields.length > 0) collect(field.fields);
-      else if (field.sort === "number" || field.sort === "any" || isDiscrete(field.sort)) {
+      else if (field.kind === "number" || field.kind === "any" || isDiscrete(field.kind)) {
         // Texts of lists would be rows without end.
-        if (found.sort !== "list" || field.sort !== "text") parts.push({ ...ref, path: field.path });
+        if (found.kind !== "list" || field.kind !== "text") parts.push({ ...ref, path: field.path });
       }
     }
   };

@@ -12,13 +12,13 @@ export function joined(pieces: readonly Piece<Trace>[], start: number, end: numb
   const trace = emptyTrace(count);
   let filled = 0;
   eachBucket(pieces, start, end, (from, place) => {
-    trace.t[filled] = from.t[place] as number;
-    trace.u[filled] = from.u[place] as number;
+    trace.start[filled] = from.start[place] as number;
+    trace.end[filled] = from.end[place] as number;
     trace.first[filled] = from.first[place] as number;
     trace.min[filled] = from.min[place] as number;
     trace.max[filled] = from.max[place] as number;
     trace.last[filled] = from.last[place] as number;
-    trace.raw &&= from.raw || from.t[place] === from.u[place];
+    trace.raw &&= from.raw || from.start[place] === from.end[place];
     filled++;
   });
   trace.samples = count;
@@ -28,16 +28,16 @@ export function joined(pieces: readonly Piece<Trace>[], start: number, end: numb
 function emptyTrace(count: number): Trace {
   const column = () => new Float64Array(count);
   return {
-    t: column(),
-    u: column(),
+    start: column(),
+    end: column(),
     first: column(),
     min: column(),
     max: column(),
     last: column(),
     samples: count,
     raw: true,
-    low: null,
-    high: null,
+    series_min: null,
+    series_max: null,
   };
 }
 
@@ -59,7 +59,7 @@ export function filtered(trace: Trace, filter: Filter, window: number, earlier =
 
 /** Between a sample and the one before it; of buckets the slope from each to the next, which misses what is inside. */
 function derivative(trace: Trace): Trace {
-  const { t, u, first, last, raw } = trace;
+  const { start: t, end: u, first, last, raw } = trace;
   const count = Math.max(t.length - 1, 0);
   const made = emptyTrace(count);
   made.raw = raw;
@@ -71,8 +71,8 @@ function derivative(trace: Trace): Trace {
       ((u[place + 1] as number) - (t[place + 1] as number));
     const before = Number.isFinite(between) ? between : NaN;
     const own = Number.isFinite(inside) ? inside : before;
-    made.t[place] = t[place + 1] as number;
-    made.u[place] = u[place + 1] as number;
+    made.start[place] = t[place + 1] as number;
+    made.end[place] = u[place + 1] as number;
     made.first[place] = before;
     made.last[place] = own;
     made.min[place] = Number.isNaN(before) ? own : Math.min(before, own);
@@ -83,7 +83,7 @@ function derivative(trace: Trace): Trace {
 
 /** Rectangles of values that hold, else trapezoids from sample to sample; what is no number adds nothing. */
 function integral(trace: Trace, earlier: number, held: boolean): Trace {
-  const { t, u, first, last, raw } = trace;
+  const { start: t, end: u, first, last, raw } = trace;
   const made = emptyTrace(t.length);
   made.raw = raw;
   let sum = earlier;
@@ -97,8 +97,8 @@ function integral(trace: Trace, earlier: number, held: boolean): Trace {
     add(t[place] as number, first[place] as number);
     const opening = sum;
     if ((u[place] as number) > (t[place] as number)) add(u[place] as number, last[place] as number);
-    made.t[place] = t[place] as number;
-    made.u[place] = u[place] as number;
+    made.start[place] = t[place] as number;
+    made.end[place] = u[place] as number;
     made.first[place] = opening;
     made.last[place] = sum;
     made.min[place] = Math.min(opening, sum);
@@ -109,7 +109,7 @@ function integral(trace: Trace, earlier: number, held: boolean): Trace {
 
 /** The mean of what lies within half a window on both sides. */
 function average(trace: Trace, window: number): Trace {
-  const { t, u, min, max, raw, first } = trace;
+  const { start: t, end: u, min, max, raw, first } = trace;
   const made = emptyTrace(t.length);
   made.raw = raw;
   const middle = (place: number) =>
@@ -126,8 +126,8 @@ function average(trace: Trace, window: number): Trace {
       if (!Number.isNaN(value)) [sum, count] = [sum - value, count - 1];
     }
     const mean = count > 0 && !Number.isNaN(middle(place)) ? sum / count : NaN;
-    made.t[place] = t[place] as number;
-    made.u[place] = u[place] as number;
+    made.start[place] = t[place] as number;
+    made.end[place] = u[place] as number;
     made.first[place] = made.last[place] = made.min[place] = made.max[place] = mean;
   }
   return made;
@@ -145,7 +145,7 @@ function absolute(trace: Trace): Trace {
 
 /** The sum up to a moment, out of an integral over everything. */
 export function sumBefore(whole: Trace, time: number): number {
-  const { t, u, first, last } = whole;
+  const { start: t, end: u, first, last } = whole;
   let [low, high] = [0, t.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -161,7 +161,7 @@ export function sumBefore(whole: Trace, time: number): number {
 
 /** The value that held at a moment: the last one at or before it. Within a bucket of many samples there is only a guess. */
 export function heldIn(trace: Trace, time: number): number {
-  const { t, u, first, last } = trace;
+  const { start: t, end: u, first, last } = trace;
   let [low, high] = [0, t.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -192,7 +192,7 @@ export function integralBetween(
     if (!Number.isNaN(v)) [time, value] = [t, v];
   };
   eachBucket(pieces, start, end, (trace, place) => {
-    const [t, u] = [trace.t[place] as number, trace.u[place] as number];
+    const [t, u] = [trace.start[place] as number, trace.end[place] as number];
     add(t, trace.first[place] as number);
     if (u > t) {
       add(u, trace.last[place] as number);

@@ -54,6 +54,6 @@ export function statOf(
     min: text(low),
     max: text(high),
     mean: text(stats.mean),
-    deviation: stats.deviation === null ? "" : formatNumber(stats.deviation * Math.abs(factor), 4),
+    deviation: stats.stddev === null ? "" : formatNumber(stats.stddev * Math.abs(factor), 4),
   };
 }

@@ -79,7 +79,7 @@ export class GraphModel {
     const names = shortNames(series.map((one) => one.ref));
     const partial = series.map((one) => {
       const found = logs.find(one.ref);
-      const row = found !== null && isDiscrete(found.sort) && one.side === "auto";
+      const row = found !== null && isDiscrete(found.kind) && one.side === "auto";
       const unit = found ? unitOf(found.unit, one.ref.name, found.channel.type, one.ref.path) : "";
       return { one, found, row, unit, drawn: unitBehind(one.filter, unit) };
     });
@@ -177,7 +177,7 @@ export class GraphModel {
       rows: rows.map((item, place): Row => ({
         name: item.name,
         color: item.color,
-        boolean: item.found?.sort === "boolean",
+        boolean: item.found?.kind === "boolean",
         runs: runsOf(states[place]?.pieces ?? [], start, end),
       })),
       bands: config.bands ? bandsOf() : [],
@@ -229,7 +229,7 @@ export class GraphModel {
       let exact = true;
       if (filter === "integral") {
         const all = filtered(joined(whole, -Infinity, Infinity), "integral", 0, 0, held);
-        earlier = sumBefore(all, mine.t[0] ?? -Infinity);
+        earlier = sumBefore(all, mine.start[0] ?? -Infinity);
         exact = all.raw;
       }
       trace = filtered(mine, filter, window, earlier, held);
@@ -289,5 +289,5 @@ function alertsOf(): LogEvent[] {
   return logs.events
     .flatMap((events) => events.events)
     .filter((event) => event.level !== "info")
-    .sort((a, b) => a.t - b.t);
+    .sort((a, b) => a.start - b.start);
 }

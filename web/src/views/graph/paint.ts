@@ -106,8 +106,8 @@ export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
   const [left, right] = [frame.left, frame.left + frame.width];
   let last = -Infinity;
   for (const alert of scene.alerts) {
-    const at = x(alert.t);
-    const end = x(alert.end ?? alert.t);
+    const at = x(alert.start);
+    const end = x(alert.end ?? alert.start);
     if (end < left || at > right) continue;
     const color = scene.palette[alert.level];
     if (end - at > 1) {

@@ -21,7 +21,7 @@ export function heldAtMark(references: () => (Reference | null)[]): { readonly v
       return;
     }
     const control = new AbortController();
-    void postValues({ t: mark, values: present.slice(0, logs.session.limits.series) }, control.signal).then(
+    void postValues({ time: mark, series: present.slice(0, logs.session.limits.series) }, control.signal).then(
       (answers) => {
         let next = 0;
         values = wanted.map((reference) => (reference ? (answers[next++] ?? null) : null));

@@ -94,7 +94,7 @@ export function drawTrace(
 
   eachBucket(pieces, start, end, (trace, place) => {
     const [min, max] = [y(trace.min[place] as number), y(trace.max[place] as number)];
-    const [x0, x1] = [(trace.t[place] as number) * ax + bx, (trace.u[place] as number) * ax + bx];
+    const [x0, x1] = [(trace.start[place] as number) * ax + bx, (trace.end[place] as number) * ax + bx];
     if (Number.isNaN(min) && Number.isNaN(max)) {
       if (down) {
         if (stepped) hold(column, Math.floor(x0), py);
@@ -211,7 +211,7 @@ export function drawDots(
     draw(x1, last);
   };
   eachBucket(pieces, start, end, (trace, place) => {
-    const [from, to] = [(trace.t[place] as number) * ax + bx, (trace.u[place] as number) * ax + bx];
+    const [from, to] = [(trace.start[place] as number) * ax + bx, (trace.end[place] as number) * ax + bx];
     const [opening, closing] = [y(trace.first[place] as number), y(trace.last[place] as number)];
     if (!all) return draw(from, opening);
     const [min, max] = [y(trace.min[place] as number), y(trace.max[place] as number)];

@@ -135,11 +135,11 @@ export class Crowd {
         case "walker":
           this.#part(this.#walkers, number, color, [Math.max(l, 0.5), Math.max(w, 0.5), h / 2], [0, 0, 0]);
           break;
-        case "light":
+        case "traffic_light":
           this.#pole(number, colors, size.cz);
           this.#part(this.#lamps, number, this.#signal(flags, colors), [0.7, 0.7, 0.7], [0, 0, size.ez + 0.35]);
           break;
-        case "sign":
+        case "traffic_sign":
           this.#pole(number, colors, size.cz);
           this.#part(this.#bodies, number, colors.faint, [0.08, 0.7, 0.7], [0, 0, size.ez]);
           break;

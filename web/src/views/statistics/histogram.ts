@@ -41,7 +41,7 @@ export function panelsOf(inputs: readonly (Input | null)[], cumulative: boolean)
     if (!input || !histogram || histogram.counts.length === 0) return;
     const same = inputs.filter((other) => other?.unit === input.unit && other.stats.histogram);
     const parts = cumulative || same.length > 1;
-    const { low, high, counts } = histogram;
+    const { min: low, max: high, counts } = histogram;
     const total = counts.reduce((sum, count) => sum + count, 0) || 1;
     const wide = high > low ? high - low : 1;
     const start = high > low ? low : low - 0.5;

@@ -76,7 +76,7 @@ const has = (channel: Channel, ...names: string[]) =>
 export function roleOf(ref: SeriesRef): SwerveRole | null {
   const found = logs.find(ref);
   if (!found) return null;
-  const { channel, sort } = found;
+  const { channel, kind: sort } = found;
   if (ref.path === "" && sort === "list") {
     const element = channel.fields[0]?.fields.map(({ name }) => name) ?? [];
     const modules = /SwerveModule(State|Position)\[/.test(channel.type) || element.includes("angle");

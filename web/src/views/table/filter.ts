@@ -25,9 +25,9 @@ export async function filtered(
     found = back ? [...hits, ...found] : [...found, ...hits];
     const last = back ? page.rows[0] : page.rows.at(-1);
     if (!last || !page.more) return { rows: found, more: false };
-    reached = last.t;
+    reached = last.time;
     // A row stands for its time alone, so the next page begins right beside it.
-    from = back ? last.t : last.t + TICK;
+    from = back ? last.time : last.time + TICK;
     if (found.length >= limit / 4) break;
   }
   return { rows: found, more: true, reached };

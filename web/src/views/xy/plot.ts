@@ -57,7 +57,7 @@ export function nearest(rows: Rows, scales: { x: Scale; y: Scale }, px: number, 
   let least = reach * reach;
   for (let column = 1; column < rows.columns.length; column++) {
     const ys = rows.columns[column];
-    for (let place = 0; place < rows.t.length; place++) {
+    for (let place = 0; place < rows.time.length; place++) {
       const [dx, dy] = [scales.x.at(xs?.[place] ?? NaN) - px, scales.y.at(ys?.[place] ?? NaN) - py];
       const distance = dx * dx + dy * dy;
       if (distance < least) {
@@ -98,8 +98,8 @@ export function drawXy(
   const frame = frameOf(width, height);
   const { x, y } = scalesOf(sight, frame);
   drawAxes(context, frame, x, y, style.labels);
-  const now = upToTime(rows.t, style.cursor);
-  const first = style.trail > 0 ? upToTime(rows.t, style.cursor - style.trail) : 0;
+  const now = upToTime(rows.time, style.cursor);
+  const first = style.trail > 0 ? upToTime(rows.time, style.cursor - style.trail) : 0;
   context.save();
   context.beginPath();
   context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
@@ -128,7 +128,7 @@ export function drawXy(
     const thin = style.points ? 1.3 : 1.2;
     const thick = style.points ? 1.8 : 2;
     draw(0, first, faded(plain, 0.22), thin);
-    draw(now, rows.t.length, faded(plain, 0.22), thin);
+    draw(now, rows.time.length, faded(plain, 0.22), thin);
     if (!style.timed) draw(first, now, plain, thick);
     else {
       const each = Math.max(Math.ceil((now - first) / SHADES), 1);

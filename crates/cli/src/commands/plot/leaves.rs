@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 use logpose::core::{Channel, Time, Type, Value};
 use logpose::schema::Registry;
-use logpose::{Filter, Log, Part, Parts, Visit, in_time_order};
+use logpose::{FieldReader, Filter, Log, ScalarValue, Visit, in_time_order};
 
 use crate::args::Channels;
 
@@ -67,7 +67,7 @@ pub(super) fn gather(log: &Log, wanted: &Wanted, taker: &mut impl Taker) -> Resu
         if found.samples == 0 || Registry::is_schema(&channel.name, &channel.type_name) || !wanted.hopes(channel) {
             continue;
         }
-        let mut parts = Parts::of(channel, log.schemas().registry());
+        let mut parts = FieldReader::of(channel, log.schemas().registry());
         let mut walk = Walk::new(channel, wanted, taker);
         let columns = log.columns(&[id])?;
         for column in &columns.columns {
@@ -118,7 +118,7 @@ impl<'a, T: Taker> Walk<'a, T> {
         }
     }
 
-    fn sample(&mut self, parts: &mut Parts, time: Time, value: &Value<'_>) {
+    fn sample(&mut self, parts: &mut FieldReader, time: Time, value: &Value<'_>) {
         if self.done {
             return;
         }
@@ -156,20 +156,20 @@ impl<T: Taker> Visit for Walk<'_, T> {
         len
     }
 
-    fn part(&mut self, path: &str, part: Part<'_>) {
+    fn scalar(&mut self, path: &str, part: ScalarValue<'_>) {
         if self.result.is_err() {
             return;
         }
         self.result = match &part {
-            Part::Nothing | Part::Bytes(_) => Ok(()),
-            Part::Boolean(b) => self.leaf(path, Leaf::Text(if *b { "true" } else { "false" })),
-            Part::Text(text) => self.leaf(path, Leaf::Text(&String::from_utf8_lossy(text))),
-            Part::Enum(_, Some(name)) => self.leaf(path, Leaf::Text(name)),
-            Part::Enum(number, None) => self.leaf(path, Leaf::Text(&number.to_string())),
-            Part::Integer(_) | Part::Unsigned(_) => {
+            ScalarValue::Nothing | ScalarValue::Bytes(_) => Ok(()),
+            ScalarValue::Boolean(b) => self.leaf(path, Leaf::Text(if *b { "true" } else { "false" })),
+            ScalarValue::Text(text) => self.leaf(path, Leaf::Text(&String::from_utf8_lossy(text))),
+            ScalarValue::Enum(_, Some(name)) => self.leaf(path, Leaf::Text(name)),
+            ScalarValue::Enum(number, None) => self.leaf(path, Leaf::Text(&number.to_string())),
+            ScalarValue::Integer(_) | ScalarValue::Unsigned(_) => {
                 part.number().map_or(Ok(()), |number| self.leaf(path, Leaf::Integer(number)))
             }
-            Part::Float(_) | Part::Double(_) => {
+            ScalarValue::Float(_) | ScalarValue::Double(_) => {
                 part.number().map_or(Ok(()), |number| self.leaf(path, Leaf::Number(number)))
             }
         };

@@ -80,7 +80,7 @@ impl Look {
             event,
             elapsed_s: elapsed.as_secs_f64(),
             connected: view.connected,
-            trouble: self.face.trouble.clone(),
+            problem: self.face.trouble.clone(),
             replies: view.live_replies.into(),
             tick: view.tick,
             values: view.live.iter().map(|(name_, value)| (name(name_).to_owned(), render::value(value))).collect(),
