@@ -1,14 +1,24 @@
 /** Numbers, times and sizes as people read them. */
 
-/** A number with at most `digits` that matter and no zeros behind: `1.25`, `-0.003`, `1.2e9`. */
-export function formatNumber(value: number, digits = 6): string {
+/**
+ * A number with six significant digits: `1.25`, `-0.003`, `2.88889e-6`, `1234568`. fixtures/numbers.md has the rules, and
+ * fixtures/numbers.json cases that every implementation passes. What is shown so has its full value in a tooltip.
+ */
+export const formatNumber = (value: number): string => significant(value, 6);
+
+/** A number that the log wrote as text: whole numbers to their last digit, others with six significant digits. */
+export const formatNumeral = (text: string): string =>
+  /^-?\d+$/.test(text) || text.trim() === "" || Number.isNaN(Number(text)) ? text : formatNumber(Number(text));
+
+function significant(value: number, digits: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e15 || size < 1e-5) return tidy(value.toExponential(Math.max(digits - 1, 0)));
+  if (size >= 1e15 || size < 1e-5) return tidy(value.toExponential(digits - 1));
   if (Number.isInteger(value)) return String(value);
-  const before = Math.floor(Math.log10(size)) + 1;
-  return tidy(value.toFixed(Math.min(Math.max(digits - before, 0), 20)));
+  // Digits before the point; of numbers below 1 it is 0 or less, by the zeros behind the point.
+  const before = Number(size.toExponential().split("e")[1]) + 1;
+  return tidy(value.toFixed(Math.max(digits - before, 0)));
 }
 
 /** A number with as many decimals as steps of `step` need, so that neighbours differ and line up. */
@@ -46,7 +56,7 @@ export function formatSi(value: number, unit: string, digits = 3): string {
   if (value === 0 || !Number.isFinite(value)) return `${formatNumber(value)} ${unit}`.trim();
   const size = Math.abs(value);
   const [factor, prefix] = PREFIXES.find(([factor]) => size >= factor * 0.9995) ?? [1e-9, "n"];
-  return `${formatNumber(value / factor, digits)} ${prefix}${unit}`.trim();
+  return `${significant(value / factor, digits)} ${prefix}${unit}`.trim();
 }
 
 export const formatBytes = (bytes: number): string => formatSi(bytes, "B");
@@ -80,10 +90,10 @@ export function formatDuration(seconds: number): string {
   const sign = seconds < 0 ? "-" : "";
   if (size === 0) return "0 s";
   if (size < 59.9995) {
-    if (size >= 0.9995) return `${sign}${formatNumber(size, 4)} s`;
-    if (size >= 0.9995e-3) return `${sign}${formatNumber(size * 1e3, 4)} ms`;
-    if (size >= 0.9995e-6) return `${sign}${formatNumber(size * 1e6, 4)} µs`;
-    return `${sign}${formatNumber(size * 1e9, 4)} ns`;
+    if (size >= 0.9995) return `${sign}${significant(size, 4)} s`;
+    if (size >= 0.9995e-3) return `${sign}${significant(size * 1e3, 4)} ms`;
+    if (size >= 0.9995e-6) return `${sign}${significant(size * 1e6, 4)} µs`;
+    return `${sign}${significant(size * 1e9, 4)} ns`;
   }
   const two = (count: number) => String(count).padStart(2, "0");
   const whole = Math.round(size);

@@ -37,7 +37,8 @@ test.describe("table", () => {
     const [first] = samples("frc", BATTERY.name, "30..30.1");
     expect(first).toBeDefined();
     const row = page.locator(`[data-testid=table-row][data-t="${first?.time}"]`);
-    await expect(row.getByRole("gridcell").nth(1)).toHaveText(String(first?.value));
+    await expect(row.getByRole("gridcell").nth(1)).toHaveAttribute("title", String(first?.value));
+    await expect(row.getByRole("gridcell").nth(1)).toHaveText(Number(first?.value).toPrecision(6).replace(/0+$/, ""));
     await expect(row.getByRole("gridcell").nth(1)).toHaveClass(/fresh/);
     await expect(row.getByRole("gridcell").nth(2)).not.toHaveClass(/fresh/);
     await row.getByRole("gridcell").nth(1).click();

@@ -41,19 +41,19 @@ export function numberOf(value: Held["value"]): number | null {
   return null;
 }
 
-/** Statistics in the unit of the axis. They are of the values in the log, so not behind a filter. */
+/** Statistics in the unit of the axis. They are of the values in the log, so a filtered series has none. */
 export function statOf(
   item: Pick<Item, "row" | "factor" | "offset" | "series">,
   stats: Stats | null,
-): { min: string; max: string; mean: string; deviation: string } {
+): Pick<Stats, "min" | "max" | "mean" | "stddev"> | null {
   const { factor, offset } = item;
-  if (!stats || item.row || item.series.filter !== "none") return { min: "", max: "", mean: "", deviation: "" };
-  const text = (value: number | null) => (value === null ? "" : formatNumber(value * factor + offset, 5));
+  if (!stats || item.row || item.series.filter !== "none") return null;
+  const onAxis = (value: number | null) => (value === null ? null : value * factor + offset);
   const [low, high] = factor < 0 ? [stats.max, stats.min] : [stats.min, stats.max];
   return {
-    min: text(low),
-    max: text(high),
-    mean: text(stats.mean),
-    deviation: stats.stddev === null ? "" : formatNumber(stats.stddev * Math.abs(factor), 4),
+    min: onAxis(low),
+    max: onAxis(high),
+    mean: onAxis(stats.mean),
+    stddev: stats.stddev === null ? null : stats.stddev * Math.abs(factor),
   };
 }

@@ -209,7 +209,7 @@ export class GraphModel {
       item.series.style === "stepped",
     );
     const span = Math.min(end, clock.last) - Math.max(start, clock.first);
-    return `${exact ? "" : "≈ "}${formatNumber(sum * item.factor + item.offset * span, 5)}`;
+    return `${exact ? "" : "≈ "}${formatNumber(sum * item.factor + item.offset * span)}`;
   }
 
   #filtered(item: Item, pieces: Piece<Trace>[], whole: Piece<Trace>[], start: number, end: number): Piece<Trace>[] {

@@ -49,7 +49,7 @@ export function exact(value: unknown, type: DataType): string | null {
 
 /** A value as text for people. */
 export function short(value: unknown, type: DataType): string | null {
-  return textOf(value, type, (number) => formatNumber(number, 9));
+  return textOf(value, type, formatNumber);
 }
 
 function textOf(value: unknown, type: DataType, number: (value: number) => string): string | null {

@@ -132,8 +132,8 @@ export function drawPanel(
     const bar = barAt(shape, value);
     if (bar < 0) return [];
     const up = shape.heights[bar] ?? 0;
-    const range = `${formatNumber(shape.edges[bar] ?? 0, 4)} … ${formatNumber(shape.edges[bar + 1] ?? 0, 4)}`;
-    return [{ shape, text: `${range}: ${panel.parts ? `${formatNumber(up * 100, 3)} %` : formatCount(up)}` }];
+    const range = `${formatNumber(shape.edges[bar] ?? 0)} … ${formatNumber(shape.edges[bar + 1] ?? 0)}`;
+    return [{ shape, text: `${range}: ${panel.parts ? `${formatNumber(up * 100)} %` : formatCount(up)}` }];
   });
   if (lines.length === 0) return;
   context.font = font(12);
