@@ -321,6 +321,7 @@ struct Held {
     map: HashMap<ChannelId, ChannelId>,
     rows: Vec<HeldRow>,
     payloads: Vec<u8>,
+    problems: Problems,
     next: usize,
 }
 
@@ -365,6 +366,7 @@ impl<'f> Lane<'f> {
                     header.get_or_insert(own);
                 }
             }
+            problems.append(std::mem::take(&mut self.held.problems));
             if let Some(first) = self.held.rows.first() {
                 return Ok(Some(first.time));
             }
@@ -440,6 +442,10 @@ impl Sink for Collect<'_> {
             self.held.rows.push(HeldRow { channel, time, ty, start, end });
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.held.problems.push(problem);
     }
 }
 

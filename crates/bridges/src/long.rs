@@ -68,6 +68,10 @@ impl Sink for Rows {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.event(id, What::End(time))
     }
+
+    fn problem(&mut self, problem: Problem) {
+        self.rows.problem(problem);
+    }
 }
 
 /// How a format encodes the rows of a piece.
@@ -141,6 +145,10 @@ impl<E: RowEncoder> Sink for RowsPiece<E> {
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.rows.end(id, time)
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.rows.problem(problem);
     }
 }
 

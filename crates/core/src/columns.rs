@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use crate::{
-    Channel, ChannelId, ColumnBuilder, DecodeError, Index, Layout, Sample, Sink, SinkError, SlotId, Sum, Time, Value,
-    array_at,
+    Channel, ChannelId, ColumnBuilder, DecodeError, Index, Layout, Problem, Sample, Sink, SinkError, SlotId, Sum, Time,
+    Value, array_at,
 };
 
 /// The samples of channels as flat buffers: all times of a chunk, then all its payloads. Numbers are
@@ -235,5 +235,9 @@ impl Sink for Pushing<'_> {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         samples.iter().for_each(|sample| (self.0)(sample.channel as usize, sample.time, &sample.value));
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }

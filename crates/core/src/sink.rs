@@ -1,4 +1,4 @@
-use crate::{Channel, ChannelId, DecodeError, Problem, Time, Value};
+use crate::{Channel, ChannelId, DecodeError, Problem, Problems, Time, Value};
 
 /// One value of one channel at one time.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +29,11 @@ pub trait Sink {
         let _ = (id, time);
         Ok(())
     }
-    /// Something was lost or doubtful.
-    fn problem(&mut self, problem: Problem) {
-        let _ = problem;
-    }
+    /// Something was lost or is doubtful. There is no default: a sink that ignores problems says why.
+    ///
+    /// The problems of a file are reported once, by the index; reading through the index does not repeat them. Streams
+    /// and live sessions report here and nowhere else.
+    fn problem(&mut self, problem: Problem);
 }
 
 /// Why a sink takes no more.
@@ -131,6 +132,8 @@ pub struct Encoding<'a> {
     pub encoder: &'a mut dyn Encode,
     /// Where its bytes go.
     pub out: &'a mut Vec<u8>,
+    /// Where the problems of the source go.
+    pub problems: &'a mut Problems,
 }
 
 impl Sink for Encoding<'_> {
@@ -148,6 +151,10 @@ impl Sink for Encoding<'_> {
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         Ok(self.encoder.end(id, time, self.out)?)
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use logpose_core::{Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, EncodeError, Problem, Sample, Sink, SinkError, Time};
 
 use crate::{Batch, Clock};
 
@@ -192,6 +192,10 @@ impl Sink for Unsampled<'_> {
 
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.0.end(id, time)
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.0.problem(problem);
     }
 }
 

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use logpose_core::{Channel, ChannelId, EncodeOptions, Sample, Serve, Sink, SinkError, Time, Transport};
+use logpose_core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Serve, Sink, SinkError, Time, Transport};
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -157,8 +157,8 @@ impl Serving {
                     None => stats.turned_away(),
                 },
                 event = driver.wait() => {
-                    // What clients have to say is between them and the session.
-                    let _ = driver.handle(event, &mut Unheard);
+                    // What clients have to say is between them and the session; what went wrong is counted.
+                    let _ = driver.handle(event, &mut FromClients(&stats));
                 }
             }
         }
@@ -232,18 +232,26 @@ impl Sink for Forgiving<'_> {
         let done = self.sink.end(id, time);
         self.forgive(done)
     }
+
+    fn problem(&mut self, problem: Problem) {
+        self.sink.problem(problem);
+    }
 }
 
-/// Hears nothing.
-struct Unheard;
+/// What clients send: the session keeps their values, and only problems are taken here.
+struct FromClients<'s>(&'s LinkStats);
 
-impl Sink for Unheard {
+impl Sink for FromClients<'_> {
     fn channel(&mut self, _: ChannelId, _: &Channel) -> Result<(), SinkError> {
         Ok(())
     }
 
     fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), SinkError> {
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.0.problem(&problem);
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use logpose_core::EncodeError;
+use logpose_core::{EncodeError, Problem};
 
 /// What goes on on the links of one session, for whoever wants to look.
 #[derive(Debug, Default)]
@@ -13,6 +13,7 @@ pub struct LinkStats {
     received: AtomicU64,
     sent: AtomicU64,
     refused: AtomicU64,
+    problems: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -21,6 +22,7 @@ struct State {
     peer: Option<String>,
     trouble: Option<String>,
     refusal: Option<String>,
+    problem: Option<String>,
 }
 
 /// [`LinkStats`] at one moment.
@@ -42,6 +44,10 @@ pub struct LinkFigures {
     pub refused: u64,
     /// The first thing that it could not say.
     pub refusal: Option<String>,
+    /// How many problems a server's session had with its clients.
+    pub problems: u64,
+    /// The first of them.
+    pub problem: Option<String>,
     /// What it is connected to, for clients.
     pub peer: Option<String>,
     /// Why there is no connection, or why the last one ended.
@@ -63,6 +69,8 @@ impl LinkStats {
             sent: count(&self.sent),
             refused: count(&self.refused),
             refusal: state.refusal.clone(),
+            problems: count(&self.problems),
+            problem: state.problem.clone(),
             peer: state.peer.clone(),
             trouble: state.trouble.clone(),
         }
@@ -101,6 +109,12 @@ impl LinkStats {
     pub(crate) fn refused(&self, error: &EncodeError) {
         if self.refused.fetch_add(1, Ordering::Relaxed) == 0 {
             self.state.lock().unwrap_or_else(PoisonError::into_inner).refusal = Some(error.to_string());
+        }
+    }
+
+    pub(crate) fn problem(&self, problem: &Problem) {
+        if self.problems.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).problem = Some(problem.to_string());
         }
     }
 

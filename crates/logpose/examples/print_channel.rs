@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use logpose::core::{Channel, ChannelId, Sample, Sink, SinkError};
+use logpose::core::{Channel, ChannelId, Problem, Sample, Sink, SinkError};
 use logpose::{Filter, Log, OpenOptions, Order, Quiet, Schemas};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,5 +39,9 @@ impl Sink for Print<'_> {
             }
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `log.problems` has those of the file.
     }
 }

@@ -20,11 +20,10 @@ pub(crate) fn write<W: Writer + Send>(
     writer: W,
     progress: &dyn Progress,
 ) -> Result<Written, SinkError> {
-    let (writer, samples) = match order {
-        Order::File => side_by_side(feed, writer, progress)?,
+    let (writer, samples, mut problems) = match order {
+        Order::File => side_by_side(feed, writer, progress).map(|(writer, n)| (writer, n, Problems::default()))?,
         Order::Time => one_by_one(feed, writer, progress)?,
     };
-    let mut problems = Problems::default();
     writer.finish()?.into_iter().for_each(|problem| problems.push(problem));
     Ok(Written { samples, problems })
 }
@@ -55,23 +54,24 @@ fn side_by_side<W: Writer + Send>(feed: &Feed<'_>, writer: W, progress: &dyn Pro
 }
 
 /// In the order of time, which is made by one merge: a piece whenever enough has come.
-fn one_by_one<W: Writer>(feed: &Feed<'_>, writer: W, progress: &dyn Progress) -> Result<(W, u64), SinkError> {
+fn one_by_one<W: Writer>(feed: &Feed<'_>, writer: W, progress: &dyn Progress) -> Result<(W, u64, Problems), SinkError> {
     let bytes: u64 = feed.logs().iter().map(|log| log.bytes().len() as u64).sum();
     let share = feed.samples().max(1);
     let mut cut = Cut {
         piece: writer.piece(),
         writer,
         samples: 0,
+        problems: Problems::default(),
         tell: |samples| {
             let done = u128::from(bytes) * u128::from(samples) / u128::from(share);
             progress.at(u64::try_from(done).unwrap_or(bytes));
         },
     };
     feed.run(Order::Time, &mut cut)?;
-    let Cut { mut writer, piece, samples, .. } = cut;
+    let Cut { mut writer, piece, samples, problems, .. } = cut;
     let samples = samples + piece.rows() as u64;
     writer.append(piece)?;
-    Ok((writer, samples))
+    Ok((writer, samples, problems))
 }
 
 /// A sink that begins a new piece when one is full.
@@ -79,6 +79,7 @@ struct Cut<W: Writer, F> {
     writer: W,
     piece: W::Piece,
     samples: u64,
+    problems: Problems,
     tell: F,
 }
 
@@ -107,7 +108,7 @@ impl<W: Writer, F: Fn(u64)> Sink for Cut<W, F> {
     }
 
     fn problem(&mut self, problem: Problem) {
-        self.piece.problem(problem);
+        self.problems.push(problem);
     }
 }
 

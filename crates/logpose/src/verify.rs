@@ -180,6 +180,10 @@ impl<R: WrittenRows> Sink for CheckRows<'_, R> {
         }
         Ok(())
     }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
+    }
 }
 
 struct CsvRows {

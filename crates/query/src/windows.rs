@@ -1,7 +1,7 @@
 //! Which windows of a log can hold samples of a stretch of time.
 
 use logpose::{Log, Order};
-use logpose_core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Span, Time};
+use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Span, Time};
 
 use crate::push::Stretch;
 
@@ -39,5 +39,9 @@ impl Sink for First {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.0 = samples.first().map(|sample| sample.time);
         if self.0.is_some() { Err(SinkError::Stopped) } else { Ok(()) }
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }

@@ -69,7 +69,7 @@ pub fn rewritten(dialect: &dyn Dialect, log: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = dialect.encoder(&EncodeOptions::default()).expect("a dialect that can be written");
     encoder.begin(&mut out);
-    let sink = &mut Encoding { encoder: &mut *encoder, out: &mut out };
+    let sink = &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() };
     dialect.replay(log, &index, &Lookup::default(), sink).expect("a dialect holds what it held");
     encoder.finish(&mut out);
     out

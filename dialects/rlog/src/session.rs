@@ -473,4 +473,8 @@ impl Sink for RlogServer {
         self.remove(id, time);
         Ok(())
     }
+
+    fn problem(&mut self, _: Problem) {
+        // A cycle has values and nothing else. Whoever publishes keeps the problems of its sources.
+    }
 }

@@ -1,8 +1,8 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problems, ReadOptions, Sample, Sink, SinkError,
-    serially,
+    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
+    SinkError, serially,
 };
 
 use crate::{Decoder, Reader, Wpilog};
@@ -63,7 +63,7 @@ fn rewritten(data: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut encoder = Wpilog.encoder(&EncodeOptions::default())?;
     encoder.begin(&mut out);
-    let mut sink = Encoding { encoder: &mut *encoder, out: &mut out };
+    let mut sink = Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() };
     Wpilog.replay(data, &index, &Lookup::default(), &mut sink).ok()?;
     encoder.finish(&mut out);
     Some(out)
@@ -79,5 +79,9 @@ impl Sink for Count {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.0 += samples.len() as u64;
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // Only samples are counted; streams are read here to see that nothing panics.
     }
 }

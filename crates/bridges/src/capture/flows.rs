@@ -60,6 +60,12 @@ enum Owner {
     Rlog(Option<Box<Stream>>),
 }
 
+/// The error of a link that is not in the list into which it was just put.
+#[cold]
+fn no_mapper() -> SinkError {
+    std::io::Error::other("a link of the capture has no mapper").into()
+}
+
 /// One direction of a connection.
 struct Half {
     reassembly: Reassembly,
@@ -103,7 +109,7 @@ impl<'a> Flows<'a> {
         let (station, robot) = if to_station { (target, source) } else { (source, target) };
         self.latest = self.latest.max(time);
         let Some(link) = self.link(station, robot, packet.at) else { return Ok(()) };
-        let (mapper, mut sink) = self.mapper(link, usize::from(to_station)).ok_or(SinkError::Stopped)?;
+        let (mapper, mut sink) = self.mapper(link, usize::from(to_station)).ok_or_else(no_mapper)?;
         if to_station {
             mapper.status(time, at, payload, &mut sink)
         } else {

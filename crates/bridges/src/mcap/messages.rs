@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use logpose_core::{Batch, Channel, ChannelId, EncodeError, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Batch, Channel, ChannelId, EncodeError, Problem, Sample, Sink, SinkError, Time, Value};
 use logpose_schema::Registry;
 use serde_json::json;
 
@@ -304,6 +304,10 @@ impl Sink for Messages {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         if self.held.is_empty() { Released(self).end(id, time) } else { self.held.end(id, time) }
     }
+
+    fn problem(&mut self, _: Problem) {
+        // A message cannot say it. `McapStream` reports it at the end, and `Live` collects those of live sources.
+    }
 }
 
 /// Where things go that wait for nothing.
@@ -332,6 +336,10 @@ impl Sink for Released<'_> {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.0.buffer.end(&self.0.plan, id, time);
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.0.problem(problem);
     }
 }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use logpose_core::{Channel, ChannelId, EncodeError, Layout, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Channel, ChannelId, EncodeError, Layout, Problem, Sample, Sink, SinkError, Time, Value};
 use serde_json::json;
 
 use super::cdr::Writing;
@@ -64,6 +64,10 @@ impl Sink for McapPiece {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.buffer.end(&self.plan, id, time);
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // A piece is messages. Whoever fills it reads the log, and has its problems from the index.
     }
 }
 

@@ -19,6 +19,7 @@ use crate::Header;
 pub struct McapStream<W: Write> {
     file: File<W>,
     messages: Messages,
+    problems: Vec<Problem>,
 }
 
 impl<W: Write> McapStream<W> {
@@ -33,7 +34,7 @@ impl<W: Write> McapStream<W> {
         let mut file = File::create(out, &messages.plan().metadata(header), options.compression)?;
         // From the first moment on it can be told what it is.
         file.flush()?;
-        Ok(Self { file, messages })
+        Ok(Self { file, messages, problems: Vec::new() })
     }
 
     /// Ends the chunk and flushes the writer: all that was given so far is in the file.
@@ -53,7 +54,8 @@ impl<W: Write> McapStream<W> {
             self.file.declare(&plan.catalog, topic)?;
         }
         self.file.finish()?;
-        Ok(early_samples(self.messages.early()).into_iter().collect())
+        self.problems.extend(early_samples(self.messages.early()));
+        Ok(self.problems)
     }
 
     fn write(&mut self) -> Result<(), SinkError> {
@@ -86,5 +88,9 @@ impl<W: Write> Sink for McapStream<W> {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.messages.end(id, time)?;
         self.write()
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 }

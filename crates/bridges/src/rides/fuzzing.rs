@@ -2,7 +2,7 @@
 //! build.
 
 use logpose_core::{
-    Channel, ChannelId, Limits, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Time, Value,
+    Channel, ChannelId, Limits, Problem, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Time, Value,
 };
 
 use super::{RefloatRows, VescRows};
@@ -127,5 +127,9 @@ impl Sink for Ride {
             self.samples.push((sample.channel, sample.time, value));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // Readers of rides report to `Problems`; what is read twice is compared by its samples.
     }
 }

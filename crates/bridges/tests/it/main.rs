@@ -25,8 +25,8 @@ mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
 use logpose_core::{
-    Channel, ChannelId, Dialect, Index, Layout, Lookup, Numbers, Problems, ReadOptions, Sample, Sink, SinkError, Time,
-    Type, Value,
+    Channel, ChannelId, Dialect, Index, Layout, Lookup, Numbers, Problem, Problems, ReadOptions, Sample, Sink,
+    SinkError, Time, Type, Value,
 };
 
 /// What a sink was told, call by call, samples one by one.
@@ -65,6 +65,10 @@ impl Sink for Recording {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.0.push(Call::End(id, time.nanos()));
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

@@ -1,7 +1,8 @@
 use logpose_bridges::mcap::{Compression, McapOptions, McapWriter, read};
 use logpose_bridges::{Header, Piece, Writer};
 use logpose_core::{
-    Channel, ChannelId, Layout, Problems, ReadOptions, Sample, Severity, Sink, SinkError, Time, Value, serially,
+    Channel, ChannelId, Layout, Problem, Problems, ReadOptions, Sample, Severity, Sink, SinkError, Time, Value,
+    serially,
 };
 use logpose_schema::Registry;
 use mcap::records::Record;
@@ -33,6 +34,10 @@ impl Sink for Diary {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.0.push(format!("end {id} {}", time.nanos()));
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 
@@ -469,6 +474,10 @@ fn values_of_others_are_decoded() {
                 }
             }
             Ok(())
+        }
+
+        fn problem(&mut self, problem: Problem) {
+            panic!("unexpected: {problem}");
         }
     }
     let mut sink = Decoded(Registry::new(), Vec::new(), Vec::new());

@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use logpose_bridges::{BRIDGES, Bridge, RefloatRows, VescRows, csv, fuzzing, is_recording, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Dialect, Limits, Lookup, Problems, ReadOptions, Sample, Severity, Sink, SinkError,
-    Time, Value,
+    Channel, ChannelId, Confidence, Dialect, Limits, Lookup, Problem, Problems, ReadOptions, Sample, Severity, Sink,
+    SinkError, Time, Value,
 };
 
 use crate::bridge;
@@ -54,6 +54,10 @@ impl Sink for Ride {
             self.lines.push(format!("{} {name} {value}", sample.time));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

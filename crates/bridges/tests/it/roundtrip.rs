@@ -13,7 +13,14 @@ fn wpilog(dialect: &dyn Dialect, log: &[u8], index: &Index) -> Vec<u8> {
     let mut encoder = Wpilog.encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
-    dialect.replay(log, index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut out }).unwrap();
+    dialect
+        .replay(
+            log,
+            index,
+            &Lookup::default(),
+            &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() },
+        )
+        .unwrap();
     encoder.finish(&mut out);
     out
 }

@@ -1,6 +1,6 @@
 use logpose_bridges::{Header, csv, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Limits, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Value,
+    Channel, ChannelId, Confidence, Limits, Problem, Problems, ReadOptions, Sample, Sink, SinkError, StreamError, Value,
 };
 
 /// Channels and samples as lines.
@@ -31,6 +31,10 @@ impl Sink for Lines {
             self.0.push(format!("{} {} {value}", sample.channel, sample.time.nanos()));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Type, Value};
+use logpose::core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Type, Value};
 use logpose::{Feed, Log, Order};
 use regex::{Regex, RegexBuilder};
 
@@ -204,5 +204,9 @@ impl Sink for Search<'_> {
             }
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use logpose::core::{Channel, ChannelId, ChannelIndex, Lookup, Sample, Sink, SinkError};
+use logpose::core::{Channel, ChannelId, ChannelIndex, Lookup, Problem, Sample, Sink, SinkError};
 use logpose::{Log, Order, unit};
 
 use super::{report_problems, shown};
@@ -260,6 +260,10 @@ impl Sink for Texts<'_> {
             self.found.insert(sample.channel, text);
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use logpose::{Feed, Log, Order};
-use logpose_core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
 use logpose_driverstation::session::{BUTTONS, Command, JoystickState};
 
 /// A stick that moves.
@@ -123,6 +123,10 @@ impl Sink for Reading {
             }
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }
 

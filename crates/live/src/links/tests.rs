@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use logpose_core::{Channel, Link, Sample, Session, Sink, SinkError, Time, Transmit, Transport, Value};
+use logpose_core::{Channel, Link, Problem, Sample, Session, Sink, SinkError, Time, Transmit, Transport, Value};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{mpsc, watch};
@@ -61,6 +61,10 @@ impl Sink for Bytes {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         samples.iter().for_each(|sample| sample.value.emit(logpose_core::Layout::Little, &mut self.0));
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

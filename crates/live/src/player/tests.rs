@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use logpose::{Feed, Log, OpenOptions, Order};
-use logpose_core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Sample, Sink, SinkError, Time, Value};
+use logpose_core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
 
 use super::timer::{Timer, Wake};
 use super::{Control, End, PlayOptions, Player, Report};
@@ -88,6 +88,10 @@ impl Sink for Receiver<'_> {
     fn end(&mut self, id: ChannelId, time: Time) -> Result<(), SinkError> {
         self.given.ended.push((millis(time), self.names[id as usize].clone()));
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

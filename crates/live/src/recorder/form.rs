@@ -180,11 +180,11 @@ impl Forms {
     pub(super) fn make(&self, epoch_ns: Option<i64>) -> Result<Form, SinkError> {
         match &self.format {
             Format::Dialect(dialect) => {
-                let encoder = dialect.encoder(&self.encode).ok_or(SinkError::Stopped)?;
+                let encoder = dialect.encoder(&self.encode).ok_or_else(|| not_in_place(self.format.name()))?;
                 Ok(Form::Encoder(encoder))
             }
             Format::Csv | Format::Ndjson => {
-                let encoder = RowEncoder::new(&self.format).ok_or(SinkError::Stopped)?;
+                let encoder = RowEncoder::new(&self.format).ok_or_else(|| not_in_place(self.format.name()))?;
                 Ok(Form::Encoder(Box::new(encoder)))
             }
             Format::Mcap => {
@@ -193,7 +193,9 @@ impl Forms {
                 Ok(Form::Mcap(Box::new(stream), chunks))
             }
             // Nobody gets forms of these.
-            Format::Parquet | Format::Arrow | Format::RefloatCsv | Format::VescCsv => Err(SinkError::Stopped),
+            Format::Parquet | Format::Arrow | Format::RefloatCsv | Format::VescCsv => {
+                Err(not_in_place(self.format.name()))
+            }
         }
     }
 
@@ -206,4 +208,10 @@ impl Forms {
     pub(super) fn begins_with_epoch(&self) -> bool {
         matches!(self.format, Format::Mcap)
     }
+}
+
+/// The error of a format that is not written as its samples come. [`Forms::new`] refuses them with better reasons.
+#[cold]
+fn not_in_place(name: &str) -> SinkError {
+    io::Error::other(format!("{name} is not written as its samples come")).into()
 }

@@ -1,5 +1,5 @@
 use logpose::schema::Registry;
-use logpose_core::{Channel, ChannelId, Layout, Sample, Sink, SinkError, Time, Type, Value};
+use logpose_core::{Channel, ChannelId, Layout, Problem, Sample, Sink, SinkError, Time, Type, Value};
 
 /// All channels and the last value of each: what a file that begins in the middle has to begin with.
 #[derive(Debug)]
@@ -121,6 +121,10 @@ impl Sink for Held {
             lane.missing = false;
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Live` collects the problems of its sources, for all outputs.
     }
 }
 

@@ -1,5 +1,5 @@
 use logpose::frc::{Match, MatchWatch};
-use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
 
 use super::SplitBy;
 use super::held::Held;
@@ -183,6 +183,10 @@ impl Sink for Matches {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         samples.iter().for_each(|sample| self.watch.sample(sample));
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Live` collects the problems of its sources, for all outputs.
     }
 }
 

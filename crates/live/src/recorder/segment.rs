@@ -422,6 +422,10 @@ impl Sink for Into<'_> {
         }
         Ok(())
     }
+
+    fn problem(&mut self, _: Problem) {
+        // `Live` collects the problems of its sources, for all outputs.
+    }
 }
 
 /// How often the wall-clock time is told, in nanoseconds: as often as DataLogManager does.

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use logpose::core::{Channel, ChannelId, EncodeOptions, Sample, Sink, SinkError, Time, Value};
+use logpose::core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Sink, SinkError, Time, Value};
 use logpose::{Log, OpenOptions};
 use logpose_live::Batch;
 use logpose_live::player::{Control, End, PlayOptions, Player};
@@ -35,6 +35,10 @@ impl Sink for Times {
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         self.0.extend(samples.iter().map(|sample| sample.time));
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

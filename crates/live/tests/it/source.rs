@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use logpose::{Log, OpenOptions, Quiet};
-use logpose_core::{Channel, ChannelId, Layout, Sample, Severity, Sink, SinkError, Time, Value};
+use logpose_core::{Channel, ChannelId, Layout, Problem, Sample, Severity, Sink, SinkError, Time, Value};
 use logpose_live::Batch;
 
 /// Every sample of every channel with its time in microseconds and its payload.
@@ -29,6 +29,10 @@ impl Sink for Said {
             self.contents.entry(channel).or_default().push((sample.time.micros(), payload(&sample.value)));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use logpose_carla::{Carla, Found, Frames};
-use logpose_core::{Dialect, EncodeOptions, Encoding, Lookup, SinkError};
+use logpose_core::{Dialect, EncodeOptions, Encoding, Lookup, Problems, SinkError};
 
 use crate::convert::sink_error;
 use crate::{Error, Log, Order};
@@ -68,7 +68,11 @@ pub fn recorded(log: &Log) -> Result<Option<Recorded<'_>>, Error> {
         let ours = |name: &str| name.starts_with("/carla/");
         let channels = log.index.channels.iter().map(|found| ours(&found.channel.name)).collect();
         let lookup = Lookup { channels, ..Lookup::default() };
-        match log.rows(Order::File, &lookup, &mut Encoding { encoder: &mut *encoder, out: &mut out }) {
+        match log.rows(
+            Order::File,
+            &lookup,
+            &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() },
+        ) {
             Ok(()) | Err(SinkError::Stopped) => {}
             Err(error) => return Err(sink_error(error, None)),
         }

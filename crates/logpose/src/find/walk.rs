@@ -1,6 +1,6 @@
 //! Walks through a log and tells when an expression holds.
 
-use logpose_core::{Channel, ChannelId, Lookup, Sample, Sink, SinkError, Time};
+use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time};
 
 use super::bind::{Bound, Source};
 use super::watch::{Told, Watch};
@@ -154,5 +154,9 @@ impl Sink for Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // `Dialect::index` has reported the problems of the log.
     }
 }

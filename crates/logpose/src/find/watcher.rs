@@ -1,6 +1,6 @@
 use std::collections::{HashMap, VecDeque};
 
-use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time, Type, Value};
+use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time, Type, Value};
 use logpose_schema::Registry;
 
 use super::bind::{Bound, Catalog, Meaning, Source, bind, lacks_schema};
@@ -321,6 +321,10 @@ impl Sink for Watcher {
             self.advance(until);
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // Conditions ask for values. Whoever feeds the watcher has the problems.
     }
 }
 

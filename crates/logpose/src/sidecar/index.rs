@@ -350,6 +350,10 @@ mod tests {
         fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), SinkError> {
             Ok(())
         }
+
+        fn problem(&mut self, _: Problem) {
+            // The index, which lies here, is what is tested.
+        }
     }
 
     /// Everything that an index is used for.

@@ -248,6 +248,10 @@ impl logpose::core::Sink for Times {
         self.0.extend(samples.iter().map(|sample| (sample.time.nanos(), sample.channel)));
         Ok(())
     }
+
+    fn problem(&mut self, problem: logpose::core::Problem) {
+        panic!("unexpected: {problem}");
+    }
 }
 
 #[test]

@@ -138,6 +138,10 @@ fn a_stopped_sink_ends_it() {
             self.0 += samples.len();
             Err(logpose::core::SinkError::Stopped)
         }
+
+        fn problem(&mut self, problem: logpose::core::Problem) {
+            panic!("unexpected: {problem}");
+        }
     }
     let log = jumbled(1, 20_000);
     for order in [Order::File, Order::Time] {

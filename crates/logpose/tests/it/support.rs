@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Sample, Sink, SinkError, Time, Value};
+use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
 use logpose::{
     ConvertOptions, DemoOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert, demo,
 };
@@ -94,6 +94,10 @@ impl Sink for Collect {
             self.rows.push((channel.name.clone(), channel.type_name.clone(), sample.time.nanos(), payload));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Expressions over something that arrives in pieces, against those over the whole log.
 
-use logpose::core::{Channel, ChannelId, Layout, Lookup, Sample, Sink, SinkError, Time, Type, Value};
+use logpose::core::{Channel, ChannelId, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Type, Value};
 use logpose::find::{FindOptions, Query, Watcher};
 use logpose::{Log, OpenOptions, Order, Quiet};
 
@@ -27,6 +27,10 @@ impl Sink for Tape {
             self.rows.push((sample.channel, sample.time, sample.value.ty(), payload));
         }
         Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        panic!("unexpected: {problem}");
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, PrimitiveArray, RecordBatch, StringArray};
-use logpose_core::{Channel, ChannelId, EncodeError, Sample, Sink, SinkError};
+use logpose_core::{Channel, ChannelId, EncodeError, Problem, Sample, Sink, SinkError};
 
 use super::cells::{Arrays, Cells};
 use super::schema;
@@ -103,6 +103,10 @@ impl Sink for Rows {
             self.keys.push(key);
         }
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // Rows are values. Whoever fills them reads the log, and has its problems from the index.
     }
 }
 

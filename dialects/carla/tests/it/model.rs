@@ -510,7 +510,8 @@ fn a_refused_sample_is_named_and_leaves_no_trace() {
         let mut encoder = Carla.encoder(&EncodeOptions::default()).unwrap();
         let mut out = Vec::new();
         encoder.begin(&mut out);
-        let encoding = Encoding { encoder: &mut *encoder, out: &mut out };
+        let mut problems = Problems::default();
+        let encoding = Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut problems };
         let mut spoiling = Spoiling { encoding, spoilt: Vec::new(), refused: 0 };
         Carla.replay(&log, &found, &Lookup::default(), &mut spoiling).unwrap();
         assert!(spoiling.refused > 0);

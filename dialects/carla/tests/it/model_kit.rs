@@ -29,7 +29,12 @@ pub(crate) fn again(log: &[u8], lookup: &Lookup) -> Result<Vec<u8>, SinkError> {
     let mut out = Vec::new();
     encoder.begin(&mut out);
     let channels: Vec<Channel> = index.channels.iter().filter(|c| c.samples == 0).map(|c| c.channel.clone()).collect();
-    Carla.replay(log, &index, lookup, &mut Encoding { encoder: &mut *encoder, out: &mut out })?;
+    Carla.replay(
+        log,
+        &index,
+        lookup,
+        &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() },
+    )?;
     for channel in channels {
         encoder.channel(1 << 20, &channel, &mut out).map_err(|error: EncodeError| SinkError::Refused(error))?;
     }

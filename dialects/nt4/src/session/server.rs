@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use logpose_core::{
-    Channel, ChannelId, EncodeError, Limits, Link, Sample, Serve, Session, Sink, SinkError, Time, Transmit, Value,
+    Channel, ChannelId, EncodeError, Limits, Link, Problem, Sample, Serve, Session, Sink, SinkError, Time, Transmit,
+    Value,
 };
 use serde_json::{Map, Value as Json};
 
@@ -537,5 +538,9 @@ impl Sink for Nt4Server {
     fn end(&mut self, id: ChannelId, _: Time) -> Result<(), SinkError> {
         self.unpublish_own(id);
         Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {
+        // Topics have values and nothing else. Whoever publishes keeps the problems of its sources.
     }
 }

@@ -95,8 +95,12 @@ fn write_again(data: &[u8], index: &Index) {
     let Some(mut encoder) = Refloat.encoder(&EncodeOptions::default()) else { return };
     let mut file = Vec::new();
     encoder.begin(&mut file);
-    let told =
-        Refloat.replay(data, index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut file });
+    let told = Refloat.replay(
+        data,
+        index,
+        &Lookup::default(),
+        &mut Encoding { encoder: &mut *encoder, out: &mut file, problems: &mut Problems::default() },
+    );
     if told.is_err() || encoder.close().is_err() {
         return;
     }

@@ -175,10 +175,14 @@ pub(in crate::commands) fn finish(served: Vec<Served>, notes: &Notes) -> Vec<Fig
         if one.thread.dropped() > 0 {
             warn(format!("the server was too slow and dropped {}", counted(one.thread.dropped(), "sample")));
         }
-        if let Watch::Links(stats) = &one.watch
-            && let Some(refusal) = stats.figures().refusal
-        {
-            warn(format!("some values cannot be represented, for example: {refusal}"));
+        if let Watch::Links(stats) = &one.watch {
+            let links = stats.figures();
+            if let Some(refusal) = links.refusal {
+                warn(format!("some values cannot be represented, for example: {refusal}"));
+            }
+            if let Some(problem) = links.problem {
+                warn(format!("{} with clients, for example: {problem}", counted(links.problems, "problem")));
+            }
         }
         if let Err(error) = one.thread.finish() {
             warn(error.to_string());

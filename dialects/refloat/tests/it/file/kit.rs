@@ -146,7 +146,12 @@ pub(crate) fn again(log: &[u8]) -> Result<(Vec<u8>, Vec<Problem>), EncodeError> 
     let mut encoder = Refloat.encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
-    let told = Refloat.replay(log, &index, &Lookup::default(), &mut Encoding { encoder: &mut *encoder, out: &mut out });
+    let told = Refloat.replay(
+        log,
+        &index,
+        &Lookup::default(),
+        &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() },
+    );
     match told {
         Err(logpose_core::SinkError::Refused(error)) => return Err(error),
         told => told.unwrap(),
