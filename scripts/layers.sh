@@ -27,7 +27,7 @@ fenced() { # dependency, then the packages that may name it
 }
 fenced datafusion logpose-query
 fenced parquet logpose-bridges
-fenced arrow-ipc logpose-bridges logpose-server
+fenced arrow-ipc logpose-bridges logpose-viewer
 fenced mcap logpose-bridges
 fenced pcap-parser logpose-bridges
 fenced etherparse logpose-bridges
@@ -39,6 +39,12 @@ fenced tokio-tungstenite logpose-live
 fenced tokio-serial logpose-live
 fenced foxglove logpose-live
 fenced btleplug logpose-live
+# What answers the viewer's requests runs without a server: in a page or a notebook.
+for heavy in axum hyper tokio tokio-tungstenite tungstenite logpose-live; do
+  if cargo tree --locked -p logpose-viewer -e normal --prefix none --format '{p}' | grep -q "^$heavy "; then
+    echo "layers: logpose-viewer reaches $heavy; sockets belong into logpose-server"; status=1
+  fi
+done
 for heavy in datafusion axum; do
   if cargo tree --locked -e normal --prefix none --format '{p}' | grep -q "^$heavy "; then
     echo "layers: a default member reaches $heavy, which belongs into a crate of its own"; status=1

@@ -4,8 +4,7 @@ use std::io;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
-use crate::api;
+use logpose_viewer::{RequestError, RequestErrorKind, api};
 
 /// Why a server could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -58,25 +57,31 @@ impl Refusal {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Nobody waits for the answer any more, or it took too long.
-    pub(crate) fn stopped() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "this was given up before it was done")
+    pub(crate) fn into_body(self) -> api::Failure {
+        let Self { code, message, help, .. } = self;
+        api::Failure { error: api::ErrorBody { code: code.into_owned(), message, help } }
     }
 }
 
-impl From<logpose::Error> for Refusal {
-    fn from(error: logpose::Error) -> Self {
-        // The path is that of an opened log, which the page shows anyway.
-        let message = error.kind.to_string();
-        Self { help: error.help, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unreadable-log", message) }
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
+        let status = match error.kind {
+            RequestErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            RequestErrorKind::NotFound => StatusCode::NOT_FOUND,
+            RequestErrorKind::Failed => StatusCode::UNPROCESSABLE_ENTITY,
+            RequestErrorKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
+            RequestErrorKind::Storage => StatusCode::INSUFFICIENT_STORAGE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self { status, code: error.code, message: error.message, help: error.help }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let error = api::ErrorBody { code: &self.code, message: &self.message, help: self.help.as_deref() };
-        let mut response = (self.status, Json(api::Failure { error })).into_response();
-        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+        let status = self.status;
+        let mut response = (status, Json(self.into_body())).into_response();
+        if status == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, POST"));
         }
         response

@@ -1,8 +1,8 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use logpose_viewer::{CancelToken, RequestError};
 use tokio::sync::Semaphore;
 
 use crate::error::Refusal;
@@ -20,23 +20,12 @@ pub(crate) struct Jobs {
     queue: Arc<Semaphore>,
 }
 
-/// Whether anybody still waits for a job.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Whether the job is to be given up.
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Stops the job when the future that waits for it is dropped.
-struct Waiting(Stop);
+struct Waiting(CancelToken);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.cancel();
     }
 }
 
@@ -50,7 +39,7 @@ impl Jobs {
     /// Runs what takes about as long as a frame.
     pub(crate) async fn quick<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         self.run(&self.quick, QUICK, work).await
     }
@@ -58,7 +47,7 @@ impl Jobs {
     /// Runs what may take seconds.
     pub(crate) async fn slow<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         self.run(&self.slow, SLOW, work).await
     }
@@ -66,7 +55,7 @@ impl Jobs {
     /// Runs what may take minutes.
     pub(crate) async fn long<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         self.run(&self.long, LONG, work).await
     }
@@ -75,30 +64,31 @@ impl Jobs {
         &self,
         places: &Arc<Semaphore>,
         most: Duration,
-        work: impl FnOnce(&Stop) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         let Ok(_queued) = self.queue.try_acquire() else {
             let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests wait already");
             return Err(refusal.with_help("ask again when others have been answered"));
         };
-        let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(Refusal::stopped()) };
-        let stop = Stop::default();
+        let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(RequestError::cancelled().into()) };
+        let stop = CancelToken::default();
         let waiting = Waiting(stop.clone());
         let job = tokio::task::spawn_blocking(move || {
             // The place is kept until the work is over, also if nobody waits any more.
             let _place = place;
-            if stop.is_set() { Err(Refusal::stopped()) } else { work(&stop) }
+            if stop.is_cancelled() { Err(RequestError::cancelled()) } else { work(&stop) }
         });
         let done = tokio::time::timeout(most, job).await;
         drop(waiting);
         match done {
-            Ok(Ok(done)) => done,
+            Ok(Ok(done)) => done.map_err(Refusal::from),
             Ok(Err(_)) => Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal-error",
                 "logpose made a mistake with this request; others still work",
             )),
-            Err(_) => Err(Refusal::stopped().with_help("ask for a shorter stretch of time, or for fewer series")),
+            Err(_) => Err(Refusal::from(RequestError::cancelled())
+                .with_help("ask for a shorter stretch of time, or for fewer series")),
         }
     }
 }

@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use logpose_viewer::Viewer;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -17,52 +18,47 @@ use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
 use crate::socket::MOST_SOCKETS;
-use crate::states::Kept;
-use crate::{
-    Session, carla, channels, console, events, export, pages, pixels, rows, socket, sql, states, stats, table, values,
-};
+use crate::{Session, handlers, pages, socket};
 
 /// What every request can reach.
 #[derive(Clone)]
-pub(crate) struct App {
-    pub session: Arc<Session>,
+pub(crate) struct AppState {
+    pub viewer: Arc<Viewer>,
     pub jobs: Jobs,
-    pub changes: Arc<Kept>,
     /// Places for pages that listen.
     pub sockets: Arc<Semaphore>,
 }
 
-impl App {
+impl AppState {
     pub(crate) fn new(session: Session, processors: usize) -> Self {
         Self {
-            session: Arc::new(session),
+            viewer: Arc::new(Viewer::new(session)),
             jobs: Jobs::new(processors),
-            changes: Arc::default(),
             sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
         }
     }
 }
 
 /// All that is answered, behind the guard.
-pub(crate) fn router(app: App, guard: Guard) -> Router {
+pub(crate) fn router(app: AppState, guard: Guard) -> Router {
     let api = Router::new()
-        .route("/session", get(channels::session))
-        .route("/logs/{log}/channels", get(channels::channels))
-        .route("/logs/{log}/events", get(events::events))
-        .route("/logs/{log}/carla/actors", get(carla::actors))
-        .route("/logs/{log}/carla/motion", get(carla::motion))
-        .route("/pixels", post(pixels::pixels))
-        .route("/states", post(states::states))
-        .route("/values", post(values::values))
-        .route("/rows", post(rows::rows))
-        .route("/table", post(table::table))
-        .route("/console", post(console::console))
-        .route("/stats", post(stats::stats))
-        .route("/sql", post(sql::sql))
-        .route("/export", post(export::export))
+        .route("/session", get(handlers::session))
+        .route("/logs/{log}/channels", get(handlers::channels))
+        .route("/logs/{log}/events", get(handlers::events))
+        .route("/logs/{log}/carla/actors", get(handlers::actors))
+        .route("/logs/{log}/carla/motion", get(handlers::motion))
+        .route("/pixels", post(handlers::pixels))
+        .route("/states", post(handlers::states))
+        .route("/values", post(handlers::values))
+        .route("/rows", post(handlers::rows))
+        .route("/table", post(handlers::table))
+        .route("/console", post(handlers::console))
+        .route("/stats", post(handlers::stats))
+        .route("/sql", post(handlers::sql))
+        .route("/export", post(handlers::export))
         .route("/live", get(socket::live))
-        .fallback(nothing)
-        .method_not_allowed_fallback(not_so)
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(BODY));
     Router::new()
         .nest("/api", api)
@@ -71,12 +67,12 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .with_state(app)
 }
 
-async fn nothing(request: Request) -> Refusal {
+async fn not_found(request: Request) -> Refusal {
     Refusal::missing("not-found", format!("there is nothing at {}", request.uri().path()))
         .with_help("docs/http-api.md lists what there is")
 }
 
-async fn not_so(request: Request) -> Refusal {
+async fn method_not_allowed(request: Request) -> Refusal {
     let message = format!("{} does not answer to {}", request.uri().path(), request.method());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
 }
@@ -97,9 +93,9 @@ impl<S: Send + Sync> FromRequestParts<S> for LogNumber {
 }
 
 /// The JSON body of a request.
-pub(crate) struct Ask<T>(pub T);
+pub(crate) struct JsonBody<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Ask<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::guard::Guard;
-use crate::router::{App, router};
+use crate::router::{AppState, router};
 use crate::{Error, Session};
 
 /// Where a server listens, and whom it answers.
@@ -65,8 +65,8 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(options.bind)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let guard = Guard::new(address, options);
-        let app = App::new(session, processors);
-        let warm = Arc::clone(&app.session);
+        let app = AppState::new(session, processors);
+        let warm = Arc::clone(&app.viewer);
         runtime.spawn_blocking(move || warm.prepare());
         let routes = router(app, guard);
         // Answers go out at once: waiting for more to send would cost a picture some 40 ms.

@@ -5,16 +5,15 @@ use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::StatusCode;
 use axum::response::Response;
+use logpose_viewer::{LiveUpdates, api};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::api;
 use crate::error::Refusal;
-use crate::news::News;
-use crate::router::App;
+use crate::router::AppState;
 
 /// `GET /api/live`
-pub(crate) async fn live(State(app): State<App>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
+pub(crate) async fn live(State(app): State<AppState>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
     let Ok(place) = Arc::clone(&app.sockets).try_acquire_owned() else {
         let message = format!("{MOST_SOCKETS} pages listen already");
         return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-connections", message)
@@ -27,11 +26,11 @@ pub(crate) async fn live(State(app): State<App>, upgrade: WebSocketUpgrade) -> R
 /// One page that listens. What is new is only looked for when the last answer is on its way, so a slow page gets fewer
 /// answers and nothing waits for it.
 struct Talk {
-    app: App,
+    app: AppState,
     socket: WebSocket,
     /// Between two answers.
     pause: Duration,
-    news: Arc<Mutex<News>>,
+    updates: Arc<Mutex<LiveUpdates>>,
     /// When the page was last heard.
     heard: Instant,
     pinged: Instant,
@@ -39,10 +38,10 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(app: App, socket: WebSocket, place: OwnedSemaphorePermit) -> Self {
-        let (now, news) = (Instant::now(), News::new(Arc::clone(&app.session)));
-        let news = Arc::new(Mutex::new(news));
-        Self { app, socket, pause: pause(RATE), news, heard: now, pinged: now, _place: place }
+    fn new(app: AppState, socket: WebSocket, place: OwnedSemaphorePermit) -> Self {
+        let (now, updates) = (Instant::now(), app.viewer.updates());
+        let updates = Arc::new(Mutex::new(updates));
+        Self { app, socket, pause: pause(RATE), updates, heard: now, pinged: now, _place: place }
     }
 
     async fn run(mut self) {
@@ -77,8 +76,8 @@ impl Talk {
         let told = serde_json::from_str::<api::Subscription>(text)
             .map_err(|error| Refusal::bad("bad-request", format!("the message does not fit: {error}")));
         let done = told.and_then(|told| {
-            let subscribed = self.news.lock().unwrap_or_else(PoisonError::into_inner).subscribe(told.subscribe);
-            subscribed.map(|()| told.rate)
+            let subscribed = self.updates.lock().unwrap_or_else(PoisonError::into_inner).subscribe(told.subscribe);
+            subscribed.map(|()| told.rate).map_err(Refusal::from)
         });
         match done {
             Ok(rate) => {
@@ -86,9 +85,7 @@ impl Talk {
                 Ok(())
             }
             Err(refusal) => {
-                let error =
-                    api::ErrorBody { code: &refusal.code, message: &refusal.message, help: refusal.help.as_deref() };
-                let text = serde_json::to_string(&api::Failure { error }).unwrap_or_default();
+                let text = serde_json::to_string(&refusal.into_body()).unwrap_or_default();
                 self.send(Message::text(text)).await
             }
         }
@@ -103,10 +100,10 @@ impl Talk {
             self.pinged = Instant::now();
             self.send(Message::Ping(axum::body::Bytes::new())).await?;
         }
-        let news = Arc::clone(&self.news);
+        let updates = Arc::clone(&self.updates);
         let found = self.app.jobs.quick(move |_| {
-            let mut news = news.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok((news.frame(), news.tick()))
+            let mut updates = updates.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok((updates.frame(), updates.tick()))
         });
         // Where too much is asked at once it is looked for the next time.
         let Ok((frame, tick)) = found.await else { return Ok(()) };

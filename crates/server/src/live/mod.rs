@@ -1,41 +1,22 @@
-//! Sources that still speak: what they told is kept from their first word on, and asked like a log.
+//! Live sources: what `logpose-live` receives goes to a live log of the viewer.
 
-mod afar;
-mod chunk;
 mod feed;
-mod spill;
-mod story;
-mod tape;
 mod timing;
 
-use std::collections::HashMap;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use logpose::frc::Level;
-use logpose::{Bucket, Drawn, Error, ErrorKind, Schemas, Step};
-use logpose_core::{Channel, ChannelId, Problem, Problems, Severity, Time, Value};
+use logpose_core::Time;
 use logpose_live::{Address, Output, SourceProgress, Speech};
+use logpose_viewer::LinkStatus;
 
-use self::afar::{Afar, Picture};
 use self::feed::Feed;
-use self::story::Story;
-use self::tape::Tape;
-use crate::facts::Preset;
-use crate::findings::{Finding, Findings};
-use crate::store::{About, Catalog, Entry, State, Store, Take, TakeHeld};
 
-pub(crate) use self::tape::Mark;
-
-/// What a live source tells, from the moment on at which it was first listened to. A handle: clones are the same log.
-///
-/// The newest samples are in memory, all before them in a nameless file, so memory is bounded however long it goes on.
+/// A live source and the log of what it has sent. A handle: clones are the same log.
 #[derive(Clone)]
 pub struct LiveLog {
-    inner: Arc<Inner>,
+    log: logpose_viewer::LiveLog,
+    clock: LiveClock,
 }
 
 /// How a live source is kept.
@@ -47,7 +28,7 @@ pub struct LiveOptions {
     pub address: Address,
     /// Which clock its times are on.
     pub clock: LiveClock,
-    /// Where the file is.
+    /// Where the temporary file is.
     pub folder: PathBuf,
     /// Bytes that the file may have. Beyond, the oldest samples in memory are let go.
     pub limit: u64,
@@ -64,67 +45,6 @@ pub enum LiveClock {
     Common(Time),
 }
 
-/// How a live source is at the moment.
-#[derive(Clone, Debug)]
-pub(crate) struct Pulse {
-    pub(crate) state: State,
-    /// Why nothing comes, or why something is lost.
-    pub(crate) problem: Option<String>,
-    /// Samples a second.
-    pub(crate) samples_per_s: f64,
-    pub(crate) samples: u64,
-    pub(crate) revision: u64,
-    /// Another number whenever something happened.
-    pub(crate) events_revision: u64,
-}
-
-struct Inner {
-    options: LiveOptions,
-    tape: Tape,
-    book: Mutex<Book>,
-    status: Mutex<Status>,
-    /// The last one that was made, and when.
-    catalog: Mutex<Option<(Instant, Arc<Catalog>)>>,
-    afar: Afar,
-}
-
-/// What is known besides the samples.
-#[derive(Default)]
-struct Book {
-    channels: Vec<Channel>,
-    ids: HashMap<(String, String), ChannelId>,
-    /// Bytes of names, types, metadata and schemas.
-    bytes: usize,
-    /// Another number whenever channels came, or something explains them better.
-    revision: u64,
-    /// The schemas that came, with the channels that they came on.
-    schemas: HashMap<ChannelId, Vec<u8>>,
-    explained: Arc<Schemas>,
-    /// Whether some of them are not in there yet.
-    unexplained: bool,
-    problems: Problems,
-    /// What to add to a time to get Unix nanoseconds.
-    epoch_ns: Option<i64>,
-    /// The time at which listening began; what is earlier was told belatedly.
-    begun: Option<Time>,
-    /// The latest time, and when that came.
-    newest: Option<(Time, Instant)>,
-    story: Story,
-}
-
-/// How it goes with the source.
-#[derive(Default)]
-struct Status {
-    connected: bool,
-    ended: bool,
-    peer: Option<String>,
-    trouble: Option<String>,
-    bytes: u64,
-    samples: u64,
-    since: Option<Instant>,
-    rate: f64,
-}
-
 impl LiveLog {
     /// An empty one.
     ///
@@ -132,306 +52,49 @@ impl LiveLog {
     ///
     /// If no temporary file can be made.
     pub fn new(options: &LiveOptions) -> io::Result<Self> {
-        let tape = Tape::new(&options.folder, options.limit, options.keep_free)?;
-        let inner = Inner {
-            options: options.clone(),
-            tape,
-            book: Mutex::new(Book { revision: 1, ..Book::default() }),
-            status: Mutex::default(),
-            catalog: Mutex::default(),
-            afar: Afar::default(),
+        let (dialect, format) = match options.address.speech {
+            Speech::Dialect(dialect, _) => (dialect.info().name, dialect.info().title),
+            Speech::Foxglove => ("foxglove", "Foxglove"),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let kept = logpose_viewer::LiveOptions {
+            name: options.name.clone(),
+            address: options.address.to_string(),
+            dialect: dialect.to_owned(),
+            format: format.to_owned(),
+            folder: options.folder.clone(),
+            limit: options.limit,
+            keep_free: options.keep_free,
+        };
+        Ok(Self { log: logpose_viewer::LiveLog::new(&kept)?, clock: options.clock })
     }
 
-    /// What takes in what the source tells.
+    /// The log, to be added to a session.
+    #[must_use]
+    pub fn log(&self) -> &logpose_viewer::LiveLog {
+        &self.log
+    }
+
+    /// The output that adds batches of the source to the log.
     #[must_use]
     pub fn output(&self) -> Box<dyn Output> {
-        Box::new(Feed::new(Arc::clone(&self.inner)))
+        Box::new(Feed::new(self.log.writer(), self.clock))
     }
 
-    /// How it goes with the source. To be called a few times a second.
-    pub fn tell(&self, source: &SourceProgress) {
-        let now = Instant::now();
-        let connected = source.link.open > 0;
-        let mut status = lock(&self.inner.status);
-        if connected != status.connected {
-            let mut book = lock(&self.inner.book);
-            let at = book.now(now);
-            let (level, text) = match (&source.link.peer, &source.link.trouble) {
-                (Some(peer), _) if connected => (Level::Info, format!("Connected to {peer}")),
-                (_, Some(trouble)) => (Level::Warning, format!("Connection lost: {trouble}")),
-                _ => (Level::Warning, "Connection lost".to_owned()),
-            };
-            if let Some(time) = at {
-                book.story.happen(Finding::new(time, "link", level, text));
-            }
-        }
-        let since = *status.since.get_or_insert(now);
-        let seconds = now.duration_since(since).as_secs_f64();
-        if seconds >= 1.0 {
-            #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-            let samples = source.samples.saturating_sub(status.samples) as f64;
-            (status.rate, status.samples, status.since) = (samples / seconds, source.samples, Some(now));
-        }
-        (status.connected, status.ended) = (connected, source.ended);
-        status.peer.clone_from(&source.link.peer);
-        status.trouble.clone_from(&source.link.trouble);
-        status.bytes = source.link.received;
+    /// Takes in how the connection is. To be called a few times a second.
+    pub fn set_progress(&self, source: &SourceProgress) {
+        self.log.set_link(&LinkStatus {
+            connected: source.link.open > 0,
+            ended: source.ended,
+            peer: source.link.peer.clone(),
+            problem: source.link.trouble.clone(),
+            bytes: source.link.received,
+            samples: source.samples,
+        });
     }
 
     /// Bytes in memory and in the file.
     #[must_use]
     pub fn size(&self) -> (usize, u64) {
-        self.inner.tape.size()
-    }
-
-    /// How it is at the moment.
-    pub(crate) fn pulse(&self) -> Pulse {
-        let samples = self.inner.tape.total().samples;
-        let (full, forgotten) = self.inner.tape.trouble();
-        let (revision, events_revision) = {
-            let book = lock(&self.inner.book);
-            (book.revision, book.story.changes())
-        };
-        let status = lock(&self.inner.status);
-        let state = match (status.ended, status.connected && samples > 0) {
-            (true, _) => State::Ended,
-            (false, true) => State::Live,
-            (false, false) => State::Waiting,
-        };
-        let problem = match (status.connected, &status.trouble, full) {
-            (false, Some(trouble), _) => Some(trouble.clone()),
-            (false, None, _) => Some("not connected yet".to_owned()),
-            (true, _, Some(full)) => Some(format!("older samples are let go, {forgotten} so far: {}", full.0)),
-            (true, ..) if samples == 0 => Some("connected, but nothing was told yet".to_owned()),
-            (true, ..) => None,
-        };
-        Pulse { state, problem, samples_per_s: status.rate, samples, revision, events_revision }
-    }
-
-    /// Tells what came on a channel since a mark, and sets it. Late samples come last.
-    pub(crate) fn news(
-        &self,
-        channel: ChannelId,
-        mark: &mut Mark,
-        take: &mut dyn FnMut(Time, &Value<'_>),
-    ) -> Result<(), Error> {
-        self.inner.tape.news(channel, mark, take).map_err(failed)
-    }
-
-    /// A mark before the last samples of a channel: who begins to listen has asked for what was before, a moment ago.
-    pub(crate) fn mark(&self, channel: ChannelId) -> Mark {
-        let newest = self.range().map_or(Time::MAX, |range| range.1);
-        self.inner.tape.mark(channel, newest.plus(-OVERLAP_NS))
+        self.log.size()
     }
 }
-
-impl Store for LiveLog {
-    fn about(&self) -> About {
-        let (dialect, format) = match self.inner.options.address.speech {
-            Speech::Dialect(dialect, _) => (dialect.info().name, dialect.info().title),
-            Speech::Foxglove => ("foxglove", "Foxglove"),
-        };
-        let preset = match dialect {
-            "driverstation" => Preset::Ds,
-            "refloat" => Preset::Refloat,
-            "rlog" | "nt4" => Preset::Frc,
-            _ => Preset::General,
-        };
-        let pulse = self.pulse();
-        let (bytes, peer) = {
-            let status = lock(&self.inner.status);
-            (status.bytes, status.peer.clone())
-        };
-        let mut facts = Vec::new();
-        facts.extend(peer.map(|peer| ("connected".to_owned(), peer)));
-        let book = lock(&self.inner.book);
-        facts.extend(book.story.match_text().map(|text| ("match".to_owned(), text)));
-        let mut problems = book.problems.clone();
-        let moved = self.inner.tape.moved();
-        if moved > 0 {
-            let message = format!("{moved} samples came so late that they stand at a later time");
-            problems.push(Problem::general(Severity::Note, "late", message));
-        }
-        About {
-            name: self.inner.options.name.clone(),
-            path: self.inner.options.address.to_string(),
-            dialect: dialect.to_owned(),
-            format: format.to_owned(),
-            epoch_ns: book.epoch_ns,
-            samples: pulse.samples,
-            bytes,
-            preset,
-            facts,
-            problem_count: problems.kinds().iter().map(|(.., count)| count).sum(),
-            problems: problems.list().iter().take(20).cloned().collect(),
-        }
-    }
-
-    fn state(&self) -> State {
-        self.pulse().state
-    }
-
-    fn catalog(&self) -> Arc<Catalog> {
-        let revision = lock(&self.inner.book).revision;
-        let mut last = lock(&self.inner.catalog);
-        if let Some((made, catalog)) = &*last
-            && catalog.revision == revision
-            && made.elapsed() < FRESH
-        {
-            return Arc::clone(catalog);
-        }
-        let book = lock(&self.inner.book);
-        let entries = book.channels.iter().zip(self.inner.tape.extents());
-        let entries = entries.map(|(channel, extent)| Entry {
-            channel: channel.clone(),
-            samples: extent.samples,
-            range: extent.range,
-        });
-        let schemas = Arc::clone(&book.explained);
-        let catalog = Arc::new(Catalog { revision: book.revision, channels: entries.collect(), schemas });
-        *last = Some((Instant::now(), Arc::clone(&catalog)));
-        catalog
-    }
-
-    fn range(&self) -> Option<(Time, Time)> {
-        let (first, last) = self.inner.tape.total().range?;
-        let begun = lock(&self.inner.book).begun.unwrap_or(first);
-        Some((first.max(begun).min(last), last))
-    }
-
-    fn count(&self, channel: ChannelId, start: Time, end: Time) -> Result<u64, Error> {
-        self.inner.tape.count(channel, start, end).map_err(failed)
-    }
-
-    fn read(&self, channel: ChannelId, start: Time, end: Time, take: &mut Take<'_>) -> Result<(), Error> {
-        self.inner.tape.read(channel, start, end, take).map_err(failed)
-    }
-
-    fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), Error> {
-        self.inner.tape.read_back(channel, before, take).map_err(failed)
-    }
-
-    fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), Error> {
-        for (place, channel) in channels.iter().enumerate() {
-            let mut last = |time, value: &Value<'_>| {
-                take(place, time, value);
-                ControlFlow::Break(())
-            };
-            self.read_back(*channel, at.plus(1), &mut last)?;
-        }
-        Ok(())
-    }
-
-    fn drawn(
-        &self,
-        channel: ChannelId,
-        path: &[Step],
-        (start, end): (Time, Time),
-        most: usize,
-        out: &mut Vec<Bucket>,
-    ) -> Result<Option<Drawn>, Error> {
-        let catalog = self.catalog();
-        let Some(entry) = catalog.channels.get(channel as usize) else { return Ok(None) };
-        let (id, schemas) = (channel, &catalog.schemas);
-        let picture = Picture { id, channel: &entry.channel, schemas, path, start, end, most };
-        self.inner.afar.drawn(&self.inner.tape, &picture, out).map_err(failed)
-    }
-
-    fn findings(&self) -> Result<Arc<Findings>, Error> {
-        let end = self.range().map_or(Time::ZERO, |range| range.1);
-        Ok(Arc::new(lock(&self.inner.book).story.told(end)))
-    }
-
-    fn live(&self) -> Option<&LiveLog> {
-        Some(self)
-    }
-}
-
-impl Book {
-    /// The number of a channel; a new one if there is room for it.
-    fn declare(&mut self, tape: &Tape, channel: &Channel) -> Option<ChannelId> {
-        let key = (channel.name.clone(), channel.type_name.clone());
-        if let Some(id) = self.ids.get(&key) {
-            let id = *id;
-            self.describe(id, &channel.metadata);
-            return Some(id);
-        }
-        let bytes = channel.name.len() * 2 + channel.type_name.len() * 2 + channel.metadata.len();
-        if self.channels.len() >= MOST_CHANNELS || self.bytes + bytes > MOST_BYTES {
-            let message = format!("{} channels are kept, and no more: {} is not", self.channels.len(), channel.name);
-            self.problems.push(Problem::general(Severity::Damage, "too-many-channels", message));
-            return None;
-        }
-        self.bytes += bytes;
-        let id = tape.add(channel.ty());
-        self.ids.insert(key, id);
-        self.channels.push(channel.clone());
-        self.revision += 1;
-        Some(id)
-    }
-
-    /// A channel's metadata are this text from here on.
-    fn describe(&mut self, id: ChannelId, metadata: &str) {
-        let Some(channel) = self.channels.get_mut(id as usize) else { return };
-        if channel.metadata == metadata || self.bytes + metadata.len() > MOST_BYTES {
-            return;
-        }
-        self.bytes = (self.bytes + metadata.len()).saturating_sub(channel.metadata.len());
-        metadata.clone_into(&mut channel.metadata);
-        self.revision += 1;
-    }
-
-    /// A schema came: values that it explains can be read from now on, also those that came before.
-    fn explain(&mut self, id: ChannelId, payload: &[u8]) {
-        let known = self.schemas.get(&id);
-        let room = self.bytes + payload.len() <= MOST_BYTES && (known.is_some() || self.schemas.len() < MOST_SCHEMAS);
-        if known.is_some_and(|known| known == payload) || !room {
-            return;
-        }
-        self.bytes += payload.len();
-        self.schemas.insert(id, payload.to_vec());
-        self.unexplained = true;
-    }
-
-    /// Takes all schemas that came into account, if there are new ones.
-    fn settle(&mut self) {
-        if !std::mem::take(&mut self.unexplained) {
-            return;
-        }
-        let mut explained = Schemas::default();
-        for (id, payload) in &self.schemas {
-            if let Some(channel) = self.channels.get(*id as usize) {
-                explained.add(channel, payload);
-            }
-        }
-        self.explained = Arc::new(explained);
-        self.revision += 1;
-    }
-
-    /// About what time it is on the clock of the log.
-    fn now(&self, now: Instant) -> Option<Time> {
-        let (newest, came) = self.newest?;
-        Some(newest.plus(i64::try_from(now.saturating_duration_since(came).as_nanos()).unwrap_or(0)))
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn failed(error: io::Error) -> Error {
-    Error::new(ErrorKind::Io(error))
-}
-
-/// Counts and ranges in a catalog are at most so old.
-const FRESH: Duration = Duration::from_millis(500);
-/// What is told again to who begins to listen.
-const OVERLAP_NS: i64 = 2_000_000_000;
-/// Channels of one source. Nobody looks at more.
-const MOST_CHANNELS: usize = 100_000;
-/// Schemas of one source.
-const MOST_SCHEMAS: usize = 2000;
-/// Bytes of their names, types, metadata and schemas.
-const MOST_BYTES: usize = 64 << 20;

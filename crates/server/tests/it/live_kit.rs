@@ -89,7 +89,7 @@ pub(crate) fn fed() -> (LiveLog, Box<dyn Output>, Client) {
 pub(crate) fn client(logs: &[&LiveLog]) -> Client {
     let mut session = Session::new();
     for log in logs {
-        session.add_live(log, ClockMap::default());
+        session.add_live(log.log(), ClockMap::default());
     }
     Client::new(Server::start(session, &Options::default()).unwrap())
 }
@@ -117,7 +117,7 @@ impl Viewer {
             let names: Vec<String> = (0..sources.len()).map(|n| n.to_string()).collect();
             let join = Join::several(&names, live.clock().now());
             live.listen_to_each(sources, &threads.iter().collect::<Vec<_>>(), join, &[], &mut |progress| {
-                logs.iter().zip(&progress.sources).for_each(|(log, source)| log.tell(source));
+                logs.iter().zip(&progress.sources).for_each(|(log, source)| log.set_progress(source));
                 if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         });

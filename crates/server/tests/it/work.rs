@@ -186,7 +186,7 @@ fn sql_is_answered_by_who_was_brought() {
     // What has come of a live log so far is asked like a finished one.
     let live = live_kit::log("rlog://127.0.0.1:9", LiveClock::Own);
     let (mut output, mut both) = (live.output(), session(&[(open(&named(FRC)), ClockMap::default())]));
-    both.add_live(&live, ClockMap::default());
+    both.add_live(live.log(), ClockMap::default());
     both.set_sql(Box::new(Numbers(Arc::clone(&stopped))));
     let whole = open(&named(FRC)).index.samples();
     let both = Client::new(Server::start(both, &Options::default()).unwrap());

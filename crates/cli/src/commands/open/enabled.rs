@@ -60,7 +60,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
         match input {
             Input::Live(_) => {
                 if let Some(live) = sources.next() {
-                    session.add_live(&live, live_clock);
+                    session.add_live(live.log(), live_clock);
                 }
             }
             Input::File(path) => {

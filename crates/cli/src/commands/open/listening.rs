@@ -123,7 +123,7 @@ impl Listening {
         let mut last = Progress::default();
         self.live.listen_to_each(self.sources, &each, self.join, &outputs, &mut |progress| {
             self.names.take(&progress, &ticker);
-            self.logs.iter().zip(&progress.sources).for_each(|(log, source)| log.tell(source));
+            self.logs.iter().zip(&progress.sources).for_each(|(log, source)| log.set_progress(source));
             if ticker.is_drawn() && ticker.is_due() {
                 ticker.show(line(&progress, self.names.rate()));
             }

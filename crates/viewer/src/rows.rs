@@ -3,45 +3,45 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
-use axum::extract::State;
-use axum::http::StatusCode;
 use logpose_core::Time;
 
+use crate::Viewer;
 use crate::api;
-use crate::error::Refusal;
-use crate::ipc::{Arrow, schema};
-use crate::jobs::Stop;
+use crate::cancel::CancelToken;
+use crate::error::RequestError;
+use crate::ipc::{self, schema};
 use crate::pixels::ordered;
 use crate::reference::{Series, number};
-use crate::router::{App, Ask};
 use crate::session::{CELLS, POINTS};
 
-/// `POST /api/rows`
-pub(crate) async fn rows(State(app): State<App>, Ask(query): Ask<api::RowsQuery>) -> Result<Arrow, Refusal> {
-    let session = app.session.clone();
-    app.jobs
-        .quick(move |stop| {
-            if query.points == 0 || query.points > POINTS {
-                let message = format!("{} points cannot be asked for at once", query.points);
-                return Err(Refusal::bad("invalid-points", message).with_help(format!("ask for 1 to {POINTS}")));
-            }
-            ordered(query.start, query.end)?;
-            let series = Series::find_all(&session, &query.series)?;
-            let points = query.points.min((CELLS / series.len().max(1)).max(1));
-            answer(&series, &api::RowsQuery { points, ..query }, stop)
-        })
-        .await
+impl Viewer {
+    /// Series beside each other, one row for each sample of the first, as an Arrow stream.
+    pub fn rows(&self, query: &api::RowsQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
+        if query.points == 0 || query.points > POINTS {
+            let message = format!("{} points cannot be asked for at once", query.points);
+            return Err(RequestError::invalid("invalid-points", message).with_help(format!("ask for 1 to {POINTS}")));
+        }
+        ordered(query.start, query.end)?;
+        let series = Series::find_all(self.session(), &query.series)?;
+        let points = query.points.min((CELLS / series.len().max(1)).max(1));
+        answer(&series, query, points, stop)
+    }
 }
 
-fn answer(series: &[Series], query: &api::RowsQuery, stop: &Stop) -> Result<Arrow, Refusal> {
+fn answer(
+    series: &[Series],
+    query: &api::RowsQuery,
+    points: usize,
+    stop: &CancelToken,
+) -> Result<Vec<u8>, RequestError> {
     let mut columns: Vec<Vec<Option<f64>>> = Vec::with_capacity(series.len());
-    let (mut times, mut about) = (Vec::new(), api::RowsAbout { samples: 0, downsampled: false });
+    let (mut times, mut about) = (Vec::new(), api::RowsSummary { samples: 0, downsampled: false });
     let mut seconds: Vec<f64> = Vec::new();
     if let Some((first, others)) = series.split_first() {
         let (start, end) = first.within(query.start, query.end);
         about.samples = first.store.count(first.channel, start, end)?;
-        about.downsampled = about.samples > query.points as u64;
-        let (own, values) = leading(first, (start, end), query.points, about.downsampled, stop)?;
+        about.downsampled = about.samples > points as u64;
+        let (own, values) = leading(first, (start, end), points, about.downsampled, stop)?;
         seconds.extend(own.iter().map(|time| first.clock.seconds(*time)));
         times.extend(own.iter().map(|time| first.clock.map.at(*time)));
         columns.push(values);
@@ -54,10 +54,9 @@ fn answer(series: &[Series], query: &api::RowsQuery, stop: &Stop) -> Result<Arro
     let schema = schema(fields, "rows", serde_json::to_string(&about).unwrap_or_default());
     let mut arrays: Vec<ArrayRef> = vec![Arc::new(Float64Array::from(seconds))];
     arrays.extend(columns.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", format!("the answer does not fit: {error}"))
-    })?;
-    Arrow::of(&schema, &[batch])
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
+        .map_err(|error| RequestError::internal(format!("the answer does not fit: {error}")))?;
+    ipc::stream(&schema, &[batch])
 }
 
 type Column = Vec<Option<f64>>;
@@ -68,8 +67,8 @@ fn leading(
     (start, end): (Time, Time),
     points: usize,
     thinned: bool,
-    stop: &Stop,
-) -> Result<(Vec<Time>, Column), Refusal> {
+    stop: &CancelToken,
+) -> Result<(Vec<Time>, Column), RequestError> {
     let parts = one.parts();
     let (mut times, mut values) = (Vec::new(), Vec::new());
     let mut take = |time, value: &logpose_core::Value<'_>| {
@@ -79,7 +78,7 @@ fn leading(
     if !thinned {
         one.store.read(one.channel, start, end, &mut |time, value| {
             take(time, value);
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         return Ok((times, values));
     }
@@ -92,7 +91,7 @@ fn leading(
         Time::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX))
     };
     let mut place = 0;
-    while place < points && !stop.is_set() {
+    while place < points && !stop.is_cancelled() {
         // The first sample from here on says in which stretch it lies: empty ones are passed over.
         let mut found = None;
         one.store.read(one.channel, border(place), end, &mut |time, value| {
@@ -112,7 +111,7 @@ fn leading(
 }
 
 /// What another series held at each of these times of the session's clock, which ascend.
-fn following(one: &Series, times: &[Time], stop: &Stop) -> Result<Column, Refusal> {
+fn following(one: &Series, times: &[Time], stop: &CancelToken) -> Result<Column, RequestError> {
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Ok(Vec::new()) };
     let parts = one.parts();
     // The last moment of the log that is not behind a time of the session.
@@ -130,14 +129,14 @@ fn following(one: &Series, times: &[Time], stop: &Stop) -> Result<Column, Refusa
                 column.push(held);
             }
             held = Some(number(&parts, value, &one.steps));
-            if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         column.resize(times.len(), held);
         return Ok(column);
     }
     for time in times {
-        if stop.is_set() {
-            return Err(Refusal::stopped());
+        if stop.is_cancelled() {
+            return Err(RequestError::cancelled());
         }
         one.store.read_back(one.channel, own(time).plus(1), &mut |_, value| {
             held = Some(number(&parts, value, &one.steps));

@@ -5,26 +5,20 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field};
-use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::StatusCode;
 use logpose::carla::{
     ActorType, Body, BoundingBox, EventAdd, Frames, Kept, Kind, Life, Mark, Tracks, Vector, collisions, narrow,
 };
 use logpose_core::Time;
-use serde::Deserialize;
 
-use crate::Session;
-use crate::api::{CarlaActor, CarlaActors, CarlaCollision};
+use crate::api::{ActorKind, CarlaActor, CarlaActors, CarlaCollision, MotionQuery};
+use crate::cancel::CancelToken;
 use crate::clock::Clock;
-use crate::error::Refusal;
-use crate::ipc::{self, Arrow};
-use crate::jobs::Stop;
-use crate::router::{App, LogNumber};
+use crate::error::RequestError;
+use crate::ipc;
+use crate::{Session, Viewer};
 
 /// The recording of a log: none if it is no recording, a refusal if it cannot be read.
-pub(crate) type Recording = Result<Option<Kept>, Refusal>;
+pub(crate) type Recording = Result<Option<Kept>, RequestError>;
 
 /// The most actors of an answer.
 const ACTORS: usize = 100_000;
@@ -33,61 +27,43 @@ const COLLISIONS: usize = 10_000;
 /// The most rows of an answer: about 18 MB.
 const ROWS: usize = 400_000;
 
-/// `GET /api/logs/{log}/carla/actors`
-pub(crate) async fn actors(State(app): State<App>, LogNumber(log): LogNumber) -> Result<Json<CarlaActors>, Refusal> {
-    let session = app.session.clone();
-    let listed = app.jobs.quick(move |_| with(&session, log, |frames, clock| Ok(all_actors(frames, clock))));
-    Ok(Json(listed.await?))
+impl Viewer {
+    /// The actors of a CARLA recording and their collisions.
+    pub fn carla_actors(&self, log: usize) -> Result<CarlaActors, RequestError> {
+        with(self.session(), log, |frames, clock| Ok(all_actors(frames, clock)))
+    }
+
+    /// Where the actors are in a stretch of time, frame after frame, as an Arrow stream.
+    pub fn carla_motion(&self, log: usize, query: &MotionQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
+        if query.start.is_nan() || query.end.is_nan() || query.end < query.start {
+            return Err(RequestError::invalid("invalid-range", "the stretch ends before it begins"));
+        }
+        if !(0.0..f64::INFINITY).contains(&query.step) {
+            return Err(RequestError::invalid("invalid-step", "the step is no length of time"));
+        }
+        with(self.session(), log, |frames, clock| rows(frames, clock, query, ROWS, stop).and_then(Rows::arrow))
+    }
 }
 
-/// The stretch of `GET /api/logs/{log}/carla/motion`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default)]
-pub(crate) struct Stretch {
-    start: f64,
-    end: f64,
-    step: f64,
-}
-
-impl Default for Stretch {
+impl Default for MotionQuery {
     fn default() -> Self {
         Self { start: f64::NEG_INFINITY, end: f64::INFINITY, step: 0.0 }
     }
-}
-
-/// `GET /api/logs/{log}/carla/motion`
-pub(crate) async fn motion(
-    State(app): State<App>,
-    LogNumber(log): LogNumber,
-    stretch: Result<Query<Stretch>, QueryRejection>,
-) -> Result<Arrow, Refusal> {
-    let Query(stretch) = stretch.map_err(|error| Refusal::bad("bad-request", error.body_text()))?;
-    if stretch.start.is_nan() || stretch.end.is_nan() || stretch.end < stretch.start {
-        return Err(Refusal::bad("invalid-range", "the stretch ends before it begins"));
-    }
-    if !(0.0..f64::INFINITY).contains(&stretch.step) {
-        return Err(Refusal::bad("invalid-step", "the step is no length of time"));
-    }
-    let session = app.session.clone();
-    let told = app.jobs.quick(move |stop| {
-        with(&session, log, |frames, clock| rows(frames, clock, &stretch, ROWS, stop).and_then(Rows::arrow))
-    });
-    told.await
 }
 
 /// Asks the recording of a log something. The first who asks goes over it, and whoever asks meanwhile waits.
 fn with<T>(
     session: &Session,
     log: usize,
-    ask: impl FnOnce(&Frames<'_>, &Clock) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
+    ask: impl FnOnce(&Frames<'_>, &Clock) -> Result<T, RequestError>,
+) -> Result<T, RequestError> {
     let member = session.log(log)?;
     let kept = member.recording.get_or_init(|| {
         let kept = member.store.log().map_or(Ok(None), |log| Kept::new(Arc::clone(log)));
-        kept.map_err(Refusal::from)
+        kept.map_err(RequestError::from)
     });
-    let Some(kept) = kept.as_ref().map_err(Refusal::clone)? else {
-        return Err(Refusal::missing(
+    let Some(kept) = kept.as_ref().map_err(RequestError::clone)? else {
+        return Err(RequestError::not_found(
             "not-a-carla-recording",
             format!("log {log} is no recording of CARLA, nor made of one"),
         ));
@@ -143,24 +119,24 @@ fn all_actors(frames: &Frames<'_>, clock: &Clock) -> CarlaActors {
 }
 
 /// What an actor is, for people.
-fn kind(birth: &EventAdd<'_>) -> &'static str {
+fn kind(birth: &EventAdd<'_>) -> ActorKind {
     match birth.class() {
-        ActorType::Walker => "walker",
-        ActorType::TrafficLight => "traffic_light",
-        ActorType::TrafficSign => "traffic_sign",
-        ActorType::Sensor => "sensor",
-        ActorType::Other if birth.blueprint == b"spectator" => "spectator",
-        ActorType::Other => "other",
+        ActorType::Walker => ActorKind::Walker,
+        ActorType::TrafficLight => ActorKind::TrafficLight,
+        ActorType::TrafficSign => ActorKind::TrafficSign,
+        ActorType::Sensor => ActorKind::Sensor,
+        ActorType::Other if birth.blueprint == b"spectator" => ActorKind::Spectator,
+        ActorType::Other => ActorKind::Other,
         ActorType::Vehicle => match birth.attribute("base_type") {
-            Some(b"bicycle") => "bicycle",
-            Some(b"motorcycle") => "motorcycle",
+            Some(b"bicycle") => ActorKind::Bicycle,
+            Some(b"motorcycle") => ActorKind::Motorcycle,
             // Builds before 0.9.14 say only how many wheels it has; all bicycles of CARLA are these.
             None if birth.attribute("number_of_wheels") == Some(b"2") => {
                 let name = String::from_utf8_lossy(birth.blueprint);
                 let bicycle = BICYCLES.iter().any(|known| name.ends_with(known));
-                if bicycle { "bicycle" } else { "motorcycle" }
+                if bicycle { ActorKind::Bicycle } else { ActorKind::Motorcycle }
             }
-            _ => "vehicle",
+            _ => ActorKind::Vehicle,
         },
     }
 }
@@ -213,7 +189,13 @@ struct Rows {
 }
 
 /// Where actors are in a stretch of time. Where there would be too many rows, frames are left out.
-fn rows(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, most: usize, stop: &Stop) -> Result<Rows, Refusal> {
+fn rows(
+    frames: &Frames<'_>,
+    clock: &Clock,
+    stretch: &MotionQuery,
+    most: usize,
+    stop: &CancelToken,
+) -> Result<Rows, RequestError> {
     let mut step = stretch.step;
     loop {
         let chosen = choose(frames, clock, stretch, step);
@@ -221,8 +203,8 @@ fn rows(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, most: usize, stop
         let mut tracks = Tracks::over(frames, range);
         let (mut rows, mut marks) = (Rows { step, ..Rows::default() }, Vec::new());
         for (place, t) in &chosen {
-            if stop.is_set() {
-                return Err(Refusal::stopped());
+            if stop.is_cancelled() {
+                return Err(RequestError::cancelled());
             }
             marks.clear();
             tracks.tell(*place, &mut marks);
@@ -245,7 +227,7 @@ fn rows(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, most: usize, stop
 }
 
 /// The frames of a stretch, at least `step` apart, with one before it and one behind it; and when they begin.
-fn choose(frames: &Frames<'_>, clock: &Clock, stretch: &Stretch, step: f64) -> Vec<(usize, f64)> {
+fn choose(frames: &Frames<'_>, clock: &Clock, stretch: &MotionQuery, step: f64) -> Vec<(usize, f64)> {
     let all = frames.frames();
     let time = |frame: &logpose::carla::Frame| {
         Time::from_seconds(frame.start.elapsed).map_or(f64::INFINITY, |time| clock.seconds(time))
@@ -276,7 +258,7 @@ impl Rows {
         self.numbers.iter_mut().zip(parts).for_each(|(column, part)| column.push(narrow(part)));
     }
 
-    fn arrow(self) -> Result<Arrow, Refusal> {
+    fn arrow(self) -> Result<Vec<u8>, RequestError> {
         let names = ["x", "y", "z", "roll", "pitch", "yaw", "speed"];
         let field = |name: &str, ty| Field::new(name, ty, false);
         let mut fields = vec![field("time", DataType::Float64), field("actor", DataType::UInt32)];
@@ -288,14 +270,9 @@ impl Rows {
             vec![Arc::new(Float64Array::from(self.t)), Arc::new(UInt32Array::from(self.actor))];
         columns.extend(self.numbers.map(|column| Arc::new(Float32Array::from(column)) as ArrayRef));
         columns.push(Arc::new(UInt32Array::from(self.lights)));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
-            Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "internal-error",
-                format!("the answer cannot be made: {error}"),
-            )
-        })?;
-        Arrow::of(&schema, &[batch])
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
+            .map_err(|error| RequestError::internal(format!("the answer cannot be made: {error}")))?;
+        ipc::stream(&schema, &[batch])
     }
 }
 
@@ -307,8 +284,8 @@ mod tests {
     fn too_many_rows_are_fewer_frames() {
         let log = logpose::carla::junction(1, 20.0).unwrap_or_default();
         let Ok(frames) = Frames::scan(&log) else { panic!("the demo is a recording") };
-        let (clock, stop) = (Clock::default(), Stop::default());
-        let whole = Stretch::default();
+        let (clock, stop) = (Clock::default(), CancelToken::default());
+        let whole = MotionQuery::default();
         let told = |most| rows(&frames, &clock, &whole, most, &stop).map(|rows| (rows.frames, rows.t.len(), rows.step));
         let Ok((all, count, step)) = told(ROWS) else { panic!("nobody stopped it") };
         assert_eq!((all, step), (400, 0.0));

@@ -8,19 +8,19 @@ use logpose_core::{ChannelId, Time, Type, Value};
 use super::chunk::Chunk;
 use super::spill::{Full, Looked, Spill};
 
-/// All that was told, by channel: the newest in memory, everything before in a nameless file. One thread writes, any
+/// All that was written, by channel: the newest in memory, everything before in a nameless file. One thread writes, any
 /// number reads; nobody holds the lock while a file is read.
 ///
-/// A channel has up to four lanes, each in the order of time. A sample goes to the first lane that ends before it, so
-/// those that come late have lanes of their own, and reading merges a few lanes instead of sorting.
+/// A channel has up to four runs, each in the order of time. A sample goes to the first run that ends before it, so
+/// those that come late have runs of their own, and reading merges a few runs instead of sorting.
 pub(super) struct Tape {
     state: Mutex<State>,
     spill: Spill,
 }
 
-/// How much of a channel somebody has seen: samples of each lane.
+/// How much of a channel somebody has seen: samples of each run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mark([u64; LANES]);
+pub(crate) struct Mark([u64; MAX_RUNS]);
 
 /// What a channel has, in numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ impl Extent {
     }
 }
 
-/// Who is told samples, one by one, until he has enough.
+/// Who is written samples, one by one, until he has enough.
 pub(super) type Take<'t> = &'t mut dyn FnMut(Time, &Value<'_>) -> ControlFlow<()>;
 
 #[derive(Default)]
@@ -50,32 +50,32 @@ struct State {
     full: Option<Full>,
     /// Samples that had to be let go because nothing could be put away.
     forgotten: u64,
-    /// Samples so late that no lane was left: they stand at a later time.
+    /// Samples so late that no run was left: they stand at a later time.
     moved: u64,
     bytes: Vec<u8>,
 }
 
 struct Track {
     ty: Type,
-    lanes: Vec<Lane>,
+    runs: Vec<SortedRun>,
     extent: Extent,
 }
 
 #[derive(Default)]
-struct Lane {
+struct SortedRun {
     sealed: Vec<Sealed>,
     open: Chunk,
     /// Samples that were ever put into it.
-    told: u64,
+    written: u64,
     last: Option<Time>,
 }
 
-impl Lane {
+impl SortedRun {
     /// How many samples are before a time, or somewhat fewer: what is in the file is counted by chunks.
     fn before(&self, time: Time) -> u64 {
         match self.sealed.get(self.sealed.partition_point(|sealed| sealed.last < time)) {
             Some(sealed) => sealed.before,
-            None => self.told - (self.open.len() - self.open.before(time)) as u64,
+            None => self.written - (self.open.len() - self.open.before(time)) as u64,
         }
     }
 }
@@ -88,7 +88,7 @@ struct Sealed {
     at: u64,
     len: u32,
     count: u32,
-    /// Samples of the lane before it.
+    /// Samples of the run before it.
     before: u64,
 }
 
@@ -101,7 +101,7 @@ impl Tape {
     /// Adds a channel; the answer is its number.
     pub(super) fn add(&self, ty: Type) -> ChannelId {
         let tracks = &mut self.lock().tracks;
-        tracks.push(Track { ty, lanes: Vec::new(), extent: Extent::default() });
+        tracks.push(Track { ty, runs: Vec::new(), extent: Extent::default() });
         ChannelId::try_from(tracks.len() - 1).unwrap_or(ChannelId::MAX)
     }
 
@@ -149,20 +149,20 @@ impl Tape {
         {
             let state = self.lock();
             let Some(track) = state.tracks.get(id as usize) else { return Ok(0) };
-            for (lane, track) in track.lanes.iter().enumerate() {
+            for (run, track) in track.runs.iter().enumerate() {
                 let from = track.sealed.partition_point(|sealed| sealed.last < start);
                 let some = track.sealed.iter().enumerate().skip(from).take_while(|(_, sealed)| sealed.first <= end);
                 for (place, sealed) in some {
                     match sealed.first >= start && sealed.last <= end {
                         true => count += u64::from(sealed.count),
-                        false => edges.push((lane, place)),
+                        false => edges.push((run, place)),
                     }
                 }
                 count += track.open.until(end).saturating_sub(track.open.before(start)) as u64;
             }
         }
-        for (lane, place) in edges {
-            let chunk = self.load(id, lane, place)?;
+        for (run, place) in edges {
+            let chunk = self.load(id, run, place)?;
             count += chunk.until(end).saturating_sub(chunk.before(start)) as u64;
         }
         Ok(count)
@@ -170,10 +170,10 @@ impl Tape {
 
     /// Tells the samples from `start` to `end`, both included, in the order of time.
     pub(super) fn read(&self, id: ChannelId, start: Time, end: Time, take: Take<'_>) -> io::Result<()> {
-        let Some((ty, mut cursors)) = self.cursors(id, |lane| {
-            let next = lane.sealed.partition_point(|sealed| sealed.last < start);
-            let open = lane.open.last().is_some_and(|last| last >= start).then(|| lane.open.clone());
-            Reach { next, stop: lane.sealed.partition_point(|sealed| sealed.first <= end), open, skip: 0 }
+        let Some((ty, mut cursors)) = self.cursors(id, |run| {
+            let next = run.sealed.partition_point(|sealed| sealed.last < start);
+            let open = run.open.last().is_some_and(|last| last >= start).then(|| run.open.clone());
+            Reach { next, stop: run.sealed.partition_point(|sealed| sealed.first <= end), open, skip: 0 }
         }) else {
             return Ok(());
         };
@@ -182,8 +182,8 @@ impl Tape {
         }
         loop {
             let times = cursors.iter_mut().filter_map(|cursor| Some((cursor.chunk.time(cursor.place)?, cursor)));
-            // Of several at one time that of the first lane came first.
-            let Some((time, cursor)) = times.min_by_key(|(time, cursor)| (*time, cursor.lane)) else { return Ok(()) };
+            // Of several at one time that of the first run came first.
+            let Some((time, cursor)) = times.min_by_key(|(time, cursor)| (*time, cursor.run)) else { return Ok(()) };
             if time > end {
                 return Ok(());
             }
@@ -199,9 +199,9 @@ impl Tape {
 
     /// Tells the samples before a time, the latest first.
     pub(super) fn read_back(&self, id: ChannelId, before: Time, take: Take<'_>) -> io::Result<()> {
-        let Some((ty, mut cursors)) = self.cursors(id, |lane| {
-            let open = lane.open.first().is_some_and(|first| first < before).then(|| lane.open.clone());
-            Reach { next: lane.sealed.partition_point(|sealed| sealed.first < before), open, ..Reach::default() }
+        let Some((ty, mut cursors)) = self.cursors(id, |run| {
+            let open = run.open.first().is_some_and(|first| first < before).then(|| run.open.clone());
+            Reach { next: run.sealed.partition_point(|sealed| sealed.first < before), open, ..Reach::default() }
         }) else {
             return Ok(());
         };
@@ -213,7 +213,7 @@ impl Tape {
                 let place = cursor.place.checked_sub(1)?;
                 Some((cursor.chunk.time(place)?, place, cursor))
             });
-            let latest = times.max_by_key(|(time, _, cursor)| (*time, cursor.lane));
+            let latest = times.max_by_key(|(time, _, cursor)| (*time, cursor.run));
             let Some((_, place, cursor)) = latest else { return Ok(()) };
             if let Some((time, value)) = cursor.chunk.get(place, ty)
                 && take(time, &value).is_break()
@@ -233,13 +233,13 @@ impl Tape {
         take: &mut dyn FnMut(Time, &Value<'_>),
     ) -> io::Result<()> {
         let mut seen = mark.0.iter_mut();
-        let Some((ty, mut cursors)) = self.cursors(id, |lane| {
+        let Some((ty, mut cursors)) = self.cursors(id, |run| {
             let Some(seen) = seen.next() else { return Reach::default() };
-            let next = lane.sealed.partition_point(|sealed| sealed.before + u64::from(sealed.count) <= *seen);
-            let first = lane.sealed.get(next).map_or(lane.told - lane.open.len() as u64, |sealed| sealed.before);
+            let next = run.sealed.partition_point(|sealed| sealed.before + u64::from(sealed.count) <= *seen);
+            let first = run.sealed.get(next).map_or(run.written - run.open.len() as u64, |sealed| sealed.before);
             let skip = usize::try_from(seen.saturating_sub(first)).unwrap_or(usize::MAX);
-            *seen = lane.told;
-            Reach { next, stop: lane.sealed.len(), open: Some(lane.open.clone()), skip }
+            *seen = run.written;
+            Reach { next, stop: run.sealed.len(), open: Some(run.open.clone()), skip }
         }) else {
             return Ok(());
         };
@@ -260,30 +260,30 @@ impl Tape {
     pub(super) fn mark(&self, id: ChannelId, since: Time) -> Mark {
         let mut mark = Mark::default();
         if let Some(track) = self.lock().tracks.get(id as usize) {
-            let lanes = mark.0.iter_mut().zip(&track.lanes);
-            lanes.for_each(|(seen, lane)| *seen = lane.before(since));
+            let runs = mark.0.iter_mut().zip(&track.runs);
+            runs.for_each(|(seen, run)| *seen = run.before(since));
         }
         mark
     }
 
-    /// What reads each lane.
-    fn cursors(&self, id: ChannelId, mut of: impl FnMut(&Lane) -> Reach) -> Option<(Type, Vec<Cursor>)> {
+    /// What reads each run.
+    fn cursors(&self, id: ChannelId, mut of: impl FnMut(&SortedRun) -> Reach) -> Option<(Type, Vec<Cursor>)> {
         let state = self.lock();
         let track = state.tracks.get(id as usize)?;
-        let cursor = |(number, lane): (usize, &Lane)| Cursor {
-            lane: number,
-            reach: of(lane),
+        let cursor = |(number, run): (usize, &SortedRun)| Cursor {
+            run: number,
+            reach: of(run),
             chunk: Chunk::default(),
             place: 0,
         };
-        Some((track.ty, track.lanes.iter().enumerate().map(cursor).collect()))
+        Some((track.ty, track.runs.iter().enumerate().map(cursor).collect()))
     }
 
-    fn load(&self, id: ChannelId, lane: usize, place: usize) -> io::Result<Chunk> {
+    fn load(&self, id: ChannelId, run: usize, place: usize) -> io::Result<Chunk> {
         let sealed = {
             let state = self.lock();
-            let lane = state.tracks.get(id as usize).and_then(|track| track.lanes.get(lane));
-            lane.and_then(|lane| lane.sealed.get(place)).copied()
+            let run = state.tracks.get(id as usize).and_then(|track| track.runs.get(run));
+            run.and_then(|run| run.sealed.get(place)).copied()
         };
         let Some(sealed) = sealed else { return Ok(Chunk::default()) };
         let bytes = self.spill.read(sealed.at, sealed.len as usize)?;
@@ -295,7 +295,7 @@ impl Tape {
     }
 }
 
-/// What is to be read of a lane.
+/// What is to be read of a run.
 #[derive(Default)]
 struct Reach {
     /// The next chunk in the file, and the one at which to stop.
@@ -307,9 +307,9 @@ struct Reach {
     skip: usize,
 }
 
-/// Where somebody reads in a lane.
+/// Where somebody reads in a run.
 struct Cursor {
-    lane: usize,
+    run: usize,
     reach: Reach,
     chunk: Chunk,
     /// The next sample; going back, how many are left.
@@ -322,7 +322,7 @@ impl Cursor {
         while self.place >= self.chunk.len() {
             let over = self.place - self.chunk.len();
             if self.reach.next < self.reach.stop {
-                self.chunk = tape.load(id, self.lane, self.reach.next)?;
+                self.chunk = tape.load(id, self.run, self.reach.next)?;
                 self.reach.next += 1;
             } else if let Some(open) = self.reach.open.take() {
                 self.chunk = open;
@@ -341,7 +341,7 @@ impl Cursor {
             if let Some(open) = self.reach.open.take() {
                 self.chunk = open;
             } else if let Some(next) = self.reach.next.checked_sub(1) {
-                self.chunk = tape.load(id, self.lane, next)?;
+                self.chunk = tape.load(id, self.run, next)?;
                 self.reach.next = next;
             } else {
                 return Ok(());
@@ -355,72 +355,72 @@ impl Cursor {
 impl State {
     fn push(&mut self, spill: &Spill, id: ChannelId, time: Time, value: &Value<'_>) {
         let Some(track) = self.tracks.get_mut(id as usize) else { return };
-        let fits = |lane: &Lane| lane.last.is_none_or(|last| last <= time);
-        let found = track.lanes.iter().position(fits);
-        if found.is_none() && track.lanes.len() < LANES {
-            track.lanes.push(Lane::default());
+        let fits = |run: &SortedRun| run.last.is_none_or(|last| last <= time);
+        let found = track.runs.iter().position(fits);
+        if found.is_none() && track.runs.len() < MAX_RUNS {
+            track.runs.push(SortedRun::default());
         }
         // Where none is left it stands at the end of the one that ended first.
-        let least = || (0..).zip(&track.lanes).min_by_key(|(_, lane)| lane.last).map_or(0, |(number, _)| number);
+        let least = || (0..).zip(&track.runs).min_by_key(|(_, run)| run.last).map_or(0, |(number, _)| number);
         let number = found.unwrap_or_else(least);
-        let Some(lane) = track.lanes.get_mut(number) else { return };
-        let stands = lane.last.map_or(time, |last| last.max(time));
+        let Some(run) = track.runs.get_mut(number) else { return };
+        let stands = run.last.map_or(time, |last| last.max(time));
         self.moved += u64::from(stands != time);
-        let before = lane.open.size();
-        if !lane.open.push(stands, value) {
+        let before = run.open.size();
+        if !run.open.push(stands, value) {
             self.forgotten += 1;
             return;
         }
-        (lane.last, lane.told) = (Some(stands), lane.told + 1);
-        self.open += lane.open.size() - before;
+        (run.last, run.written) = (Some(stands), run.written + 1);
+        self.open += run.open.size() - before;
         track.extent.add(stands);
         self.total.add(stands);
-        if lane.open.size() >= CHUNK_BYTES {
+        if run.open.size() >= CHUNK_BYTES {
             self.seal(spill, id as usize, number);
         }
     }
 
     /// Puts an open chunk away. What cannot be put away loses its older half, so that the newest is always there.
-    fn seal(&mut self, spill: &Spill, track: usize, lane: usize) {
-        let Some(lane) = self.tracks.get_mut(track).and_then(|track| track.lanes.get_mut(lane)) else { return };
-        let (Some(first), Some(last)) = (lane.open.first(), lane.open.last()) else { return };
-        let before = lane.open.size();
+    fn seal(&mut self, spill: &Spill, track: usize, run: usize) {
+        let Some(run) = self.tracks.get_mut(track).and_then(|track| track.runs.get_mut(run)) else { return };
+        let (Some(first), Some(last)) = (run.open.first(), run.open.last()) else { return };
+        let before = run.open.size();
         self.bytes.clear();
-        lane.open.emit(&mut self.bytes);
-        let sizes = u32::try_from(self.bytes.len()).ok().zip(u32::try_from(lane.open.len()).ok());
+        run.open.emit(&mut self.bytes);
+        let sizes = u32::try_from(self.bytes.len()).ok().zip(u32::try_from(run.open.len()).ok());
         let Some((len, count)) = sizes else { return };
         match spill.append(&self.bytes, &mut self.looked) {
             Ok(at) => {
-                let before = lane.told - u64::from(count);
-                lane.sealed.push(Sealed { first, last, at, len, count, before });
-                lane.open = Chunk::default();
+                let before = run.written - u64::from(count);
+                run.sealed.push(Sealed { first, last, at, len, count, before });
+                run.open = Chunk::default();
                 self.full = None;
             }
             Err(full) => {
-                let half = lane.open.len().div_ceil(2);
-                lane.open.forget(half);
+                let half = run.open.len().div_ceil(2);
+                run.open.forget(half);
                 self.forgotten += half as u64;
                 self.full = Some(full);
             }
         }
-        self.open = self.open.saturating_sub(before - lane.open.size());
+        self.open = self.open.saturating_sub(before - run.open.size());
     }
 
     /// Puts away what is larger than most.
     fn shrink(&mut self, spill: &Spill) {
         let all = self.tracks.iter().enumerate().flat_map(|(track, found)| {
-            found.lanes.iter().enumerate().map(move |(lane, found)| (track, lane, found.open.size()))
+            found.runs.iter().enumerate().map(move |(run, found)| (track, run, found.open.size()))
         });
         let all: Vec<_> = all.filter(|(.., size)| *size > 0).collect();
         let usual = self.open / all.len().max(1);
-        for (track, lane, _) in all.into_iter().filter(|(.., size)| *size >= usual) {
-            self.seal(spill, track, lane);
+        for (track, run, _) in all.into_iter().filter(|(.., size)| *size >= usual) {
+            self.seal(spill, track, run);
         }
     }
 }
 
 /// Of one channel.
-const LANES: usize = 4;
+const MAX_RUNS: usize = 4;
 /// An open chunk that has so many is put away.
 const CHUNK_BYTES: usize = 32 << 10;
 /// All open chunks together.

@@ -1,31 +1,102 @@
-//! What crosses the wire, as docs/http-api.md describes it.
+//! The requests and answers of the viewer, as docs/http-api.md describes them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-#[derive(Serialize)]
-pub(crate) struct Failure<'a> {
-    pub error: ErrorBody<'a>,
+/// The body of an answer that is an error.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    pub error: ErrorBody,
 }
 
-#[derive(Serialize)]
-pub(crate) struct ErrorBody<'a> {
-    pub code: &'a str,
-    pub message: &'a str,
-    pub help: Option<&'a str>,
+/// Why a request was refused.
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorBody {
+    pub code: String,
+    pub message: String,
+    pub help: Option<String>,
 }
 
+/// The kind of a value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ValueKind {
+    Boolean,
+    Number,
+    Enum,
+    Text,
+    Bytes,
+    List,
+    Struct,
+    Any,
+}
+
+/// Whether a log still grows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogState {
+    /// A file, which does not grow.
+    Finished,
+    /// A source that sends.
+    Live,
+    /// A source that has not sent anything yet, or does not at the moment.
+    Waiting,
+    /// A source that sends no more.
+    Ended,
+}
+
+/// Which views suit a log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// A match of an FRC robot.
+    Frc,
+    /// The log or the link of a driver station.
+    Ds,
+    /// A CARLA recording.
+    Carla,
+    /// A ride on a Refloat board.
+    Refloat,
+    /// Anything else.
+    General,
+}
+
+/// How bad a message or an event is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+/// What a CARLA actor is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    Vehicle,
+    Bicycle,
+    Motorcycle,
+    Walker,
+    TrafficLight,
+    TrafficSign,
+    Sensor,
+    Spectator,
+    Other,
+}
+
+/// A series: a channel of a log, or a part of its values.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Reference {
+pub struct Reference {
     pub log: usize,
     pub channel: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Session {
+#[derive(Clone, Debug, Serialize)]
+pub struct Session {
     pub version: &'static str,
     pub title: String,
     pub origin_ns: String,
@@ -33,11 +104,11 @@ pub(crate) struct Session {
     pub end: Option<f64>,
     pub sql: bool,
     pub limits: Limits,
-    pub logs: Vec<Log>,
+    pub logs: Vec<LogInfo>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Limits {
+#[derive(Clone, Debug, Serialize)]
+pub struct Limits {
     pub series: usize,
     pub width: usize,
     pub points: usize,
@@ -45,8 +116,8 @@ pub(crate) struct Limits {
     pub runs: usize,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Log {
+#[derive(Clone, Debug, Serialize)]
+pub struct LogInfo {
     pub id: usize,
     pub name: String,
     pub path: String,
@@ -60,28 +131,28 @@ pub(crate) struct Log {
     pub samples: u64,
     pub bytes: u64,
     pub revision: u64,
-    pub state: &'static str,
-    pub preset: &'static str,
+    pub state: LogState,
+    pub preset: Preset,
     pub facts: Vec<(String, String)>,
     pub problems: Vec<Problem>,
     pub problem_count: u64,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Problem {
+#[derive(Clone, Debug, Serialize)]
+pub struct Problem {
     pub severity: &'static str,
     pub at: Option<u64>,
     pub message: String,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Channels {
+#[derive(Clone, Debug, Serialize)]
+pub struct Channels {
     pub revision: u64,
     pub channels: Vec<Channel>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Channel {
+#[derive(Clone, Debug, Serialize)]
+pub struct Channel {
     pub id: u32,
     pub name: String,
     #[serde(rename = "type")]
@@ -91,22 +162,22 @@ pub(crate) struct Channel {
     pub samples: u64,
     pub start: Option<f64>,
     pub end: Option<f64>,
-    pub kind: &'static str,
+    pub kind: ValueKind,
     pub fields: Vec<Field>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Field {
+#[derive(Clone, Debug, Serialize)]
+pub struct Field {
     pub path: String,
     pub name: String,
-    pub kind: &'static str,
+    pub kind: ValueKind,
     pub unit: Option<String>,
     pub fields: Vec<Self>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PixelsQuery {
+pub struct PixelsQuery {
     pub start: f64,
     pub end: f64,
     pub width: usize,
@@ -114,79 +185,79 @@ pub(crate) struct PixelsQuery {
 }
 
 /// What the schema's metadata of `/api/pixels` says of each series.
-#[derive(Serialize)]
-pub(crate) struct Trace {
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesSummary {
     pub samples: u64,
     pub raw: bool,
     pub series_min: Option<f64>,
     pub series_max: Option<f64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ValuesQuery {
+pub struct ValuesQuery {
     pub time: f64,
     pub series: Vec<Reference>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Values {
-    pub values: Vec<Option<Held>>,
+#[derive(Clone, Debug, Serialize)]
+pub struct Values {
+    pub values: Vec<Option<HeldValue>>,
 }
 
-#[derive(Clone, Serialize)]
-pub(crate) struct Held {
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldValue {
     pub time: f64,
     pub value: Json,
     pub text: String,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Events {
+#[derive(Clone, Debug, Serialize)]
+pub struct Events {
     pub bands: Vec<Band>,
-    pub events: Vec<Event>,
+    pub events: Vec<LogEvent>,
     pub truncated: bool,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Band {
+#[derive(Clone, Debug, Serialize)]
+pub struct Band {
     pub start: f64,
     pub end: f64,
     pub kind: &'static str,
     pub text: &'static str,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Event {
+#[derive(Clone, Debug, Serialize)]
+pub struct LogEvent {
     pub start: f64,
     pub end: Option<f64>,
     pub kind: &'static str,
-    pub level: &'static str,
+    pub level: Level,
     pub text: String,
     pub channel: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SqlQuery {
+pub struct SqlQuery {
     pub sql: String,
     pub limit: Option<usize>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct StatesAnswer {
+#[derive(Clone, Debug, Serialize)]
+pub struct StatesAnswer {
     pub series: Vec<States>,
 }
 
-#[derive(Default, Serialize)]
-pub(crate) struct States {
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct States {
     pub labels: Vec<String>,
     pub runs: Vec<(f64, f64, i64)>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RowsQuery {
+pub struct RowsQuery {
     pub start: f64,
     pub end: f64,
     pub points: usize,
@@ -194,15 +265,15 @@ pub(crate) struct RowsQuery {
 }
 
 /// What the schema's metadata of `/api/rows` says.
-#[derive(Serialize)]
-pub(crate) struct RowsAbout {
+#[derive(Clone, Debug, Serialize)]
+pub struct RowsSummary {
     pub samples: u64,
     pub downsampled: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TableQuery {
+pub struct TableQuery {
     pub series: Vec<Reference>,
     pub from: f64,
     #[serde(default)]
@@ -210,22 +281,22 @@ pub(crate) struct TableQuery {
     pub limit: usize,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Table {
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
     pub rows: Vec<TableRow>,
     pub more: bool,
 }
 
-#[derive(Serialize)]
-pub(crate) struct TableRow {
+#[derive(Clone, Debug, Serialize)]
+pub struct TableRow {
     pub time: f64,
     pub cells: Vec<Option<String>>,
     pub fresh: Vec<bool>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ConsoleQuery {
+pub struct ConsoleQuery {
     pub from: Option<f64>,
     #[serde(default)]
     pub backward: bool,
@@ -237,37 +308,37 @@ pub(crate) struct ConsoleQuery {
     pub series: Option<Vec<Reference>>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Console {
+#[derive(Clone, Debug, Serialize)]
+pub struct Console {
     pub rows: Vec<ConsoleRow>,
     pub more: bool,
 }
 
-#[derive(Serialize)]
-pub(crate) struct ConsoleRow {
+#[derive(Clone, Debug, Serialize)]
+pub struct ConsoleRow {
     pub time: f64,
     pub log: usize,
-    pub level: &'static str,
+    pub level: Level,
     pub text: String,
     pub source: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct StatsQuery {
+pub struct StatsQuery {
     pub start: f64,
     pub end: f64,
     pub bins: usize,
     pub series: Vec<Reference>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct StatsAnswer {
+#[derive(Clone, Debug, Serialize)]
+pub struct StatsAnswer {
     pub series: Vec<Stats>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Stats {
+#[derive(Clone, Debug, Serialize)]
+pub struct Stats {
     pub samples: u64,
     pub count: u64,
     pub min: Option<f64>,
@@ -284,16 +355,16 @@ pub(crate) struct Stats {
     pub histogram: Option<Histogram>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Histogram {
+#[derive(Clone, Debug, Serialize)]
+pub struct Histogram {
     pub min: f64,
     pub max: f64,
     pub counts: Vec<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExportQuery {
+pub struct ExportQuery {
     pub format: String,
     pub start: Option<f64>,
     pub end: Option<f64>,
@@ -304,41 +375,50 @@ pub(crate) struct ExportQuery {
 }
 
 /// What a page that listens says.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Subscription {
+pub struct Subscription {
     pub subscribe: Vec<Reference>,
     pub rate: Option<f64>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Ticking {
+#[derive(Clone, Debug, Serialize)]
+pub struct Ticking {
     pub tick: Tick,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Tick {
+#[derive(Clone, Debug, Serialize)]
+pub struct Tick {
     pub start: Option<f64>,
     pub end: Option<f64>,
     pub logs: Vec<TickLog>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct TickLog {
+#[derive(Clone, Debug, Serialize)]
+pub struct TickLog {
     pub id: usize,
     pub start: Option<f64>,
     pub end: Option<f64>,
     pub revision: u64,
     pub events_revision: u64,
     pub samples: u64,
-    pub state: &'static str,
+    pub state: LogState,
     pub problem: Option<String>,
     pub samples_per_s: f64,
 }
 
+/// The query of `/api/logs/{log}/carla/motion`: a stretch of time, and how far apart frames are at least.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct MotionQuery {
+    pub start: f64,
+    pub end: f64,
+    pub step: f64,
+}
+
 /// The answer of `/api/logs/{log}/carla/actors`.
-#[derive(Debug, Serialize)]
-pub(crate) struct CarlaActors {
+#[derive(Clone, Debug, Serialize)]
+pub struct CarlaActors {
     pub map: String,
     pub actors: Vec<CarlaActor>,
     pub collisions: Vec<CarlaCollision>,
@@ -346,12 +426,12 @@ pub(crate) struct CarlaActors {
 }
 
 /// One life of an actor.
-#[derive(Debug, Serialize)]
-pub(crate) struct CarlaActor {
+#[derive(Clone, Debug, Serialize)]
+pub struct CarlaActor {
     pub id: u32,
     #[serde(rename = "type")]
     pub blueprint: String,
-    pub kind: &'static str,
+    pub kind: ActorKind,
     pub bounding_box: Option<[f64; 6]>,
     pub color: Option<String>,
     pub hero: bool,
@@ -361,8 +441,8 @@ pub(crate) struct CarlaActor {
 }
 
 /// A contact, from its first frame to its last.
-#[derive(Debug, Serialize)]
-pub(crate) struct CarlaCollision {
+#[derive(Clone, Debug, Serialize)]
+pub struct CarlaCollision {
     pub start: f64,
     pub end: f64,
     pub actor: Option<u32>,

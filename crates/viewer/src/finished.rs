@@ -3,12 +3,13 @@ use std::sync::{Arc, OnceLock};
 use logpose::{Browse, Bucket, Drawn, Log, Step};
 use logpose_core::{ChannelId, Time};
 
+use crate::api::LogState;
 use crate::facts;
 use crate::findings::Findings;
-use crate::store::{About, Catalog, Entry, State, Store, Take, TakeHeld};
+use crate::store::{About, Catalog, Entry, Store, Take, TakeHeld};
 
-/// A finished log.
-pub(crate) struct Whole {
+/// A log that is read through and does not grow any more.
+pub(crate) struct FinishedLog {
     browse: Browse,
     catalog: Arc<Catalog>,
     range: Option<(Time, Time)>,
@@ -16,7 +17,7 @@ pub(crate) struct Whole {
     findings: OnceLock<Arc<Findings>>,
 }
 
-impl Whole {
+impl FinishedLog {
     pub(crate) fn new(browse: Browse) -> Self {
         let log = browse.log();
         let entries = log.index.channels.iter().map(|found| Entry {
@@ -30,13 +31,13 @@ impl Whole {
     }
 }
 
-impl Store for Whole {
+impl Store for FinishedLog {
     fn about(&self) -> About {
         self.about.get_or_init(|| about(self.browse.log())).clone()
     }
 
-    fn state(&self) -> State {
-        State::Finished
+    fn state(&self) -> LogState {
+        LogState::Finished
     }
 
     fn catalog(&self) -> Arc<Catalog> {

@@ -3,6 +3,8 @@ use logpose::refloat::{self, Rule, Sign, SignKind, Tone};
 use logpose::{Log, carla};
 use logpose_core::{Severity, Time};
 
+use crate::api;
+
 /// What happened in a log, by time; on the log's own clock.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -295,3 +297,13 @@ const LONGEST: usize = 300;
 const TOGETHER_NS: i64 = 50_000_000;
 /// From this share on lost packets are felt.
 const LOSSY: f64 = 0.05;
+
+impl From<Level> for api::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Info => Self::Info,
+            Level::Warning => Self::Warning,
+            Level::Error => Self::Error,
+        }
+    }
+}

@@ -3,54 +3,50 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array};
 use arrow_schema::{DataType, Field, Schema};
-use axum::extract::State;
-use axum::http::StatusCode;
 use logpose::{Bucket, Drawn};
 use logpose_core::Time;
 
+use crate::Viewer;
 use crate::api;
+use crate::cancel::CancelToken;
 use crate::clock::Clock;
-use crate::error::Refusal;
-use crate::ipc::Arrow;
+use crate::error::RequestError;
+use crate::ipc;
 use crate::reference::{Series, number};
-use crate::router::{App, Ask};
 use crate::session::{PIXELS, WIDTH};
 
-/// `POST /api/pixels`
-pub(crate) async fn pixels(State(app): State<App>, Ask(query): Ask<api::PixelsQuery>) -> Result<Arrow, Refusal> {
-    let session = app.session.clone();
-    app.jobs
-        .quick(move |stop| {
-            let width = checked(&query)?;
-            let series = Series::find_all(&session, &query.series)?;
-            let mut traces = Traces::default();
-            for (place, one) in (0..).zip(&series) {
-                if stop.is_set() {
-                    return Err(Refusal::stopped());
-                }
-                traces.draw(place, one, query.start, query.end, width)?;
+impl Viewer {
+    /// Series as they are drawn on so many pixels, as an Arrow stream: about two buckets for each pixel.
+    pub fn pixels(&self, query: &api::PixelsQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
+        let width = checked(query)?;
+        let series = Series::find_all(self.session(), &query.series)?;
+        let mut traces = Traces::default();
+        for (place, one) in (0..).zip(&series) {
+            if stop.is_cancelled() {
+                return Err(RequestError::cancelled());
             }
-            traces.finish()
-        })
-        .await
+            traces.draw(place, one, query.start, query.end, width)?;
+        }
+        traces.finish()
+    }
 }
 
 /// The width, if the request makes sense; less where there are very many series.
-pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, Refusal> {
+pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, RequestError> {
     if query.width == 0 || query.width > WIDTH {
         let message = format!("{} pixels are no width", query.width);
-        return Err(Refusal::bad("invalid-width", message).with_help(format!("ask for 1 to {WIDTH}")));
+        return Err(RequestError::invalid("invalid-width", message).with_help(format!("ask for 1 to {WIDTH}")));
     }
     ordered(query.start, query.end)?;
     Ok(query.width.min((PIXELS / query.series.len().max(1)).max(1)))
 }
 
 /// Complains about a stretch of time that ends before it begins.
-pub(crate) fn ordered(start: f64, end: f64) -> Result<(), Refusal> {
+pub(crate) fn ordered(start: f64, end: f64) -> Result<(), RequestError> {
     if start <= end {
         return Ok(());
     }
-    Err(Refusal::bad("invalid-range", format!("the range ends at {end} s, before it begins at {start} s")))
+    Err(RequestError::invalid("invalid-range", format!("the range ends at {end} s, before it begins at {start} s")))
 }
 
 /// What is drawn of several series: the rows of the answer.
@@ -59,19 +55,26 @@ pub(crate) struct Traces {
     series: Vec<u16>,
     /// `start`, `end`, `first`, `min`, `max`, `last`.
     columns: [Vec<f64>; 6],
-    about: Vec<api::Trace>,
+    about: Vec<api::SeriesSummary>,
     /// What the schema says besides.
     notes: Vec<(String, String)>,
 }
 
 impl Traces {
     /// Adds what is drawn of a series on so many pixels, with its neighbours outside of the range.
-    pub(crate) fn draw(&mut self, place: u16, one: &Series, start: f64, end: f64, width: usize) -> Result<(), Refusal> {
+    pub(crate) fn draw(
+        &mut self,
+        place: u16,
+        one: &Series,
+        start: f64,
+        end: f64,
+        width: usize,
+    ) -> Result<(), RequestError> {
         let (start, end) = one.within(start, end);
         let mut buckets = Vec::new();
         let drawn = one.store.drawn(one.channel, &one.steps, (start, end), width, &mut buckets)?;
         let Some(Drawn { samples, raw, min, max }) = drawn else {
-            self.about.push(api::Trace { samples: 0, raw: true, series_min: None, series_max: None });
+            self.about.push(api::SeriesSummary { samples: 0, raw: true, series_min: None, series_max: None });
             return Ok(());
         };
         let parts = one.parts();
@@ -89,7 +92,7 @@ impl Traces {
                 ControlFlow::Break(())
             })?;
         }
-        let about = api::Trace { samples, raw, series_min: min, series_max: max };
+        let about = api::SeriesSummary { samples, raw, series_min: min, series_max: max };
         self.add(place, before.iter().chain(&buckets).chain(&behind), &one.clock, about);
         Ok(())
     }
@@ -100,7 +103,7 @@ impl Traces {
         place: u16,
         buckets: impl Iterator<Item = &'b Bucket>,
         clock: &Clock,
-        about: api::Trace,
+        about: api::SeriesSummary,
     ) {
         for bucket in buckets {
             self.series.push(place);
@@ -117,7 +120,7 @@ impl Traces {
     }
 
     /// The answer.
-    pub(crate) fn finish(self) -> Result<Arrow, Refusal> {
+    pub(crate) fn finish(self) -> Result<Vec<u8>, RequestError> {
         let about = serde_json::to_string(&self.about).unwrap_or_default();
         let mut fields = vec![Field::new("series", DataType::UInt16, false)];
         fields.extend(COLUMNS.map(|name| Field::new(name, DataType::Float64, false)));
@@ -125,14 +128,9 @@ impl Traces {
         let schema = Arc::new(Schema::new_with_metadata(fields, notes));
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
         columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
-            Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "internal-error",
-                format!("the answer does not fit: {error}"),
-            )
-        })?;
-        Arrow::of(&schema, &[batch])
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
+            .map_err(|error| RequestError::internal(format!("the answer does not fit: {error}")))?;
+        ipc::stream(&schema, &[batch])
     }
 }
 

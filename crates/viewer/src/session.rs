@@ -5,25 +5,25 @@ use logpose_core::Time;
 
 use crate::carla::Recording;
 use crate::clock::{Clock, origin};
-use crate::error::Refusal;
+use crate::error::RequestError;
+use crate::finished::FinishedLog;
 use crate::live::LiveLog;
 use crate::sql::Sql;
 use crate::store::Store;
-use crate::whole::Whole;
 
 /// What is open: logs and live sources on one clock, in the order in which they were given.
 #[derive(Default)]
 pub struct Session {
     title: Option<String>,
-    logs: Vec<Member>,
+    logs: Vec<OpenLog>,
     sql: Option<Box<dyn Sql>>,
     /// Set once anything is known of the times, and the same from then on.
     origin_ns: OnceLock<i64>,
 }
 
-/// One log of a session.
+/// A log of a session, with its clock.
 #[derive(Clone)]
-pub(crate) struct Member {
+pub(crate) struct OpenLog {
     pub store: Arc<dyn Store>,
     /// From its clock to that of the session.
     pub map: ClockMap,
@@ -40,7 +40,7 @@ impl Session {
 
     /// Adds a finished log, whose times are put on the clock of the session by `clock`; the answer is its number.
     pub fn add(&mut self, log: Browse, clock: ClockMap) -> usize {
-        self.add_store(Arc::new(Whole::new(log)), clock)
+        self.add_store(Arc::new(FinishedLog::new(log)), clock)
     }
 
     /// Adds a live source; the answer is its number.
@@ -50,7 +50,7 @@ impl Session {
 
     /// Adds anything that can be asked like a log.
     pub(crate) fn add_store(&mut self, store: Arc<dyn Store>, map: ClockMap) -> usize {
-        self.logs.push(Member { store, map, recording: Arc::default() });
+        self.logs.push(OpenLog { store, map, recording: Arc::default() });
         self.logs.len() - 1
     }
 
@@ -73,7 +73,7 @@ impl Session {
         self.title.clone().unwrap_or_else(names)
     }
 
-    pub(crate) fn logs(&self) -> &[Member] {
+    pub(crate) fn logs(&self) -> &[OpenLog] {
         &self.logs
     }
 
@@ -84,19 +84,19 @@ impl Session {
     }
 
     /// A log by its number.
-    pub(crate) fn log(&self, number: usize) -> Result<&Member, Refusal> {
+    pub(crate) fn log(&self, number: usize) -> Result<&OpenLog, RequestError> {
         self.logs.get(number).ok_or_else(|| {
             let help = match self.logs.len() {
                 0 => "no log is open".to_owned(),
                 1 => "the one log that is open is number 0".to_owned(),
                 open => format!("open are 0 to {}", open - 1),
             };
-            Refusal::missing("log-not-found", format!("there is no log {number}")).with_help(help)
+            RequestError::not_found("log-not-found", format!("there is no log {number}")).with_help(help)
         })
     }
 
     /// The clock of a log.
-    pub(crate) fn clock(&self, member: &Member) -> Clock {
+    pub(crate) fn clock(&self, member: &OpenLog) -> Clock {
         Clock { map: member.map, origin_ns: self.origin_ns() }
     }
 

@@ -5,18 +5,18 @@ use logpose::{Bucket, FieldReader};
 use logpose_core::Time;
 
 use crate::api;
-use crate::error::Refusal;
+use crate::error::RequestError;
+use crate::live::LiveStatus;
 use crate::live::Mark;
-use crate::live::Pulse;
 use crate::pixels::Traces;
 use crate::reference::{Series, number};
 use crate::session::{SERIES, Session};
 
 /// What somebody who listens has not been told yet. It is looked for when there is somebody to tell it to: nothing waits.
-pub(crate) struct News {
+pub struct LiveUpdates {
     session: Arc<Session>,
     subscribed: Vec<Subscribed>,
-    last: Option<Told>,
+    last: Option<LastTick>,
 }
 
 /// A series that is listened to.
@@ -29,22 +29,24 @@ struct Subscribed {
 }
 
 /// What the last tick said, and when.
-struct Told {
+struct LastTick {
     at: Instant,
     /// Of each log samples, revision, events and state.
-    was: Vec<(u64, u64, u64, &'static str)>,
+    was: Vec<(u64, u64, u64, api::LogState)>,
 }
 
-impl News {
+impl LiveUpdates {
     pub(crate) fn new(session: Arc<Session>) -> Self {
         Self { session, subscribed: Vec::new(), last: None }
     }
 
     /// Listens to these series from now on. What was listened to before goes on where it is.
-    pub(crate) fn subscribe(&mut self, references: Vec<api::Reference>) -> Result<(), Refusal> {
+    pub fn subscribe(&mut self, references: Vec<api::Reference>) -> Result<(), RequestError> {
         if references.len() > SERIES {
             let message = format!("{} series are too many to listen to", references.len());
-            return Err(Refusal::bad("too-many-series", message).with_help(format!("listen to at most {SERIES}")));
+            return Err(
+                RequestError::invalid("too-many-series", message).with_help(format!("listen to at most {SERIES}"))
+            );
         }
         let mut before = std::mem::take(&mut self.subscribed);
         for reference in references {
@@ -59,7 +61,7 @@ impl News {
     }
 
     /// New samples of all series as an Arrow stream; none where there are none.
-    pub(crate) fn frame(&mut self) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn frame(&mut self) -> Result<Option<Vec<u8>>, RequestError> {
         let most = MOST_ROWS / self.subscribed.len().max(1);
         let mut traces = Traces::default();
         let mut any = false;
@@ -68,7 +70,7 @@ impl News {
             any |= !rows.buckets.is_empty();
             let clock = one.found.as_ref().map(|(_, series, _)| series.clock).unwrap_or_default();
             let (series_min, series_max) = rows.extremes();
-            let about = api::Trace { samples: rows.samples, raw: rows.fill == 1, series_min, series_max };
+            let about = api::SeriesSummary { samples: rows.samples, raw: rows.fill == 1, series_min, series_max };
             traces.add(place, rows.buckets.iter(), &clock, about);
         }
         if !any {
@@ -77,11 +79,11 @@ impl News {
         // Who subscribes again while this is on its way must be able to tell what it is about.
         let references: Vec<&api::Reference> = self.subscribed.iter().map(|one| &one.reference).collect();
         traces.note("references", serde_json::to_string(&references).unwrap_or_default());
-        traces.finish().map(|arrow| Some(arrow.0))
+        traces.finish().map(Some)
     }
 
     /// How all logs are, if anything is another than the last time, or that is long ago.
-    pub(crate) fn tick(&mut self) -> Option<api::Tick> {
+    pub fn tick(&mut self) -> Option<api::Tick> {
         let logs: Vec<api::TickLog> = self
             .session
             .logs()
@@ -93,8 +95,7 @@ impl News {
                     (range.map(|range| clock.seconds(range.0)), range.map(|range| clock.seconds(range.1)));
                 match log.store.live().map(crate::LiveLog::pulse) {
                     Some(pulse) => {
-                        let Pulse { revision, events_revision, samples, problem, samples_per_s, state } = pulse;
-                        let state = state.name();
+                        let LiveStatus { revision, events_revision, samples, problem, samples_per_s, state } = pulse;
                         api::TickLog {
                             id,
                             start,
@@ -110,7 +111,7 @@ impl News {
                     None => {
                         let catalog = log.store.catalog();
                         let samples = catalog.channels.iter().map(|entry| entry.samples).sum();
-                        let (revision, state) = (catalog.revision, log.store.state().name());
+                        let (revision, state) = (catalog.revision, log.store.state());
                         api::TickLog {
                             id,
                             start,
@@ -132,7 +133,7 @@ impl News {
         if self.last.as_ref().is_some_and(|last| last.was == was && last.at.elapsed() < seldom) {
             return None;
         }
-        self.last = Some(Told { at: Instant::now(), was });
+        self.last = Some(LastTick { at: Instant::now(), was });
         let range = self.session.seconds();
         Some(api::Tick { start: range.map(|range| range.0), end: range.map(|range| range.1), logs })
     }
@@ -140,7 +141,7 @@ impl News {
 
 impl Subscribed {
     /// What came since the last time, in at most about `most` rows.
-    fn rows(&mut self, session: &Session, most: usize) -> Result<Rows, Refusal> {
+    fn rows(&mut self, session: &Session, most: usize) -> Result<Rows, RequestError> {
         let mut rows = Rows::new(most);
         let Some(log) = session.logs().get(self.reference.log) else { return Ok(rows) };
         let Some(live) = log.store.live() else { return Ok(rows) };

@@ -11,7 +11,7 @@ use crate::findings::{Band, Finding, Findings};
 
 /// What happened, told as it happens: modes, brownouts, errors, and how it went with the link.
 #[derive(Default)]
-pub(super) struct Story {
+pub(super) struct EventTracker {
     watch: ModeWatch,
     /// When each mode began.
     modes: Vec<(Time, Mode)>,
@@ -29,7 +29,7 @@ pub(super) struct Story {
 
 /// What a channel tells besides its values.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Watched {
+pub(super) enum WatchedChannel {
     Brownout,
     Battery,
     Errors,
@@ -38,33 +38,33 @@ pub(super) enum Watched {
     Board(Teller),
 }
 
-impl Story {
+impl EventTracker {
     /// What a channel has to do with modes.
     pub(super) fn role(&mut self, channel: &Channel) -> Option<Role> {
         self.watch.channel(&channel.name)
     }
 
     /// What else it tells.
-    pub(super) fn watch(&mut self, id: ChannelId, channel: &Channel) -> Option<Watched> {
+    pub(super) fn watch(&mut self, id: ChannelId, channel: &Channel) -> Option<WatchedChannel> {
         if let Some(rank) = battery_rank(&channel.name)
             && matches!(channel.ty(), Type::Double | Type::Float)
         {
             if self.battery.is_none_or(|(known, _)| rank < known) {
                 self.battery = Some((rank, id));
             }
-            return Some(Watched::Battery);
+            return Some(WatchedChannel::Battery);
         }
         if let Some(teller) = Teller::of(channel) {
-            return Some(Watched::Board(teller));
+            return Some(WatchedChannel::Board(teller));
         }
         match channel.ty() {
-            Type::Boolean if is_brownout(&channel.name) => Some(Watched::Brownout),
-            Type::String if channel.name.ends_with("/ds/errors") => Some(Watched::Errors),
-            Type::String if has_messages(&channel.name) => Some(Watched::Console),
+            Type::Boolean if is_brownout(&channel.name) => Some(WatchedChannel::Brownout),
+            Type::String if channel.name.ends_with("/ds/errors") => Some(WatchedChannel::Errors),
+            Type::String if has_messages(&channel.name) => Some(WatchedChannel::Console),
             _ => {
                 let before = self.matches.watches();
                 self.matches.channel(id, channel);
-                (self.matches.watches() > before).then_some(Watched::Match)
+                (self.matches.watches() > before).then_some(WatchedChannel::Match)
             }
         }
     }
@@ -76,13 +76,13 @@ impl Story {
     }
 
     /// Takes in a sample of a channel that tells something else.
-    pub(super) fn heed(&mut self, watched: Watched, id: ChannelId, name: &str, time: Time, value: &Value<'_>) {
+    pub(super) fn heed(&mut self, watched: WatchedChannel, id: ChannelId, name: &str, time: Time, value: &Value<'_>) {
         match (watched, value) {
-            (Watched::Brownout, Value::Boolean(on)) => {
+            (WatchedChannel::Brownout, Value::Boolean(on)) => {
                 let event = Finding::new(time, "brownout", Level::Error, "Brownout");
                 self.stretch(id, time, on.then_some(event), 0);
             }
-            (Watched::Battery, Value::Double(_) | Value::Float(_)) => {
+            (WatchedChannel::Battery, Value::Double(_) | Value::Float(_)) => {
                 let volts = match *value {
                     Value::Double(volts) => volts,
                     Value::Float(volts) => volts.into(),
@@ -94,18 +94,18 @@ impl Story {
                     self.stretch(id, time, (volts < LOW_VOLTS).then_some(event), 0);
                 }
             }
-            (Watched::Errors, Value::String(text)) => {
+            (WatchedChannel::Errors, Value::String(text)) => {
                 if let Some(error) = ErrorLine::parse(time, text) {
                     self.happen(Finding::of_error(&error));
                 }
             }
-            (Watched::Console, Value::String(text)) => {
+            (WatchedChannel::Console, Value::String(text)) => {
                 let Some(event) = Finding::said(time, name, &String::from_utf8_lossy(text)) else { return };
                 if !self.events.iter().rev().take(RECENT).any(|earlier| event.echoes(earlier)) {
                     self.happen(event);
                 }
             }
-            (Watched::Board(teller), _) => {
+            (WatchedChannel::Board(teller), _) => {
                 let event = teller.says(value).map(|sign| Finding::of_sign(time, &sign).told_by(name));
                 if teller.lasts() {
                     self.stretch(id, time, event, FLICKER_NS);
@@ -113,7 +113,7 @@ impl Story {
                     event.into_iter().for_each(|event| self.happen(event));
                 }
             }
-            (Watched::Match, _) => self.matches.sample(&Sample { channel: id, time, value: *value }),
+            (WatchedChannel::Match, _) => self.matches.sample(&Sample { channel: id, time, value: *value }),
             _ => {}
         }
     }

@@ -2,43 +2,35 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Json;
-use axum::extract::State;
 use logpose::{FieldReader, ScalarValue, Step};
 use logpose_core::{ChannelId, Time, Value};
 
+use crate::Viewer;
 use crate::api;
+use crate::cancel::CancelToken;
 use crate::changes::{Changes, MIXED};
-use crate::error::Refusal;
-use crate::jobs::Stop;
+use crate::error::RequestError;
 use crate::pixels::checked;
 use crate::reference::Series;
-use crate::router::{App, Ask};
 use crate::session::RUNS;
-use crate::store;
 
-/// `POST /api/states`
-pub(crate) async fn states(
-    State(app): State<App>,
-    Ask(query): Ask<api::PixelsQuery>,
-) -> Result<Json<api::StatesAnswer>, Refusal> {
-    let (session, kept) = (app.session.clone(), app.changes.clone());
-    let states = app.jobs.quick(move |stop| {
-        let width = checked(&query)?.min(RUNS / 2 - 2);
-        let series = Series::find_all(&session, &query.series)?;
-        let one = |one: &Series| of(one, &query, width, &kept, stop);
+impl Viewer {
+    /// Booleans, enums and texts as runs of one label, none much shorter than a pixel.
+    pub fn states(&self, query: &api::PixelsQuery, stop: &CancelToken) -> Result<api::StatesAnswer, RequestError> {
+        let width = checked(query)?.min(RUNS / 2 - 2);
+        let series = Series::find_all(self.session(), &query.series)?;
+        let one = |one: &Series| of(one, query, width, self.changes(), stop);
         Ok(api::StatesAnswer { series: series.iter().map(one).collect::<Result<_, _>>()? })
-    });
-    Ok(Json(states.await?))
+    }
 }
 
 /// The lists of changes that are kept, the latest used ones.
 #[derive(Default)]
-pub(crate) struct Kept(Mutex<Vec<(Key, Arc<Mutex<Changes>>)>>);
+pub(crate) struct ChangeCache(Mutex<Vec<(Key, Arc<Mutex<Changes>>)>>);
 
 type Key = (usize, ChannelId, Vec<Step>);
 
-impl Kept {
+impl ChangeCache {
     fn get(&self, one: &Series) -> Arc<Mutex<Changes>> {
         let key = (one.log, one.channel, one.steps.clone());
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +45,13 @@ impl Kept {
     }
 }
 
-fn of(one: &Series, query: &api::PixelsQuery, width: usize, kept: &Kept, stop: &Stop) -> Result<api::States, Refusal> {
+fn of(
+    one: &Series,
+    query: &api::PixelsQuery,
+    width: usize,
+    kept: &ChangeCache,
+    stop: &CancelToken,
+) -> Result<api::States, RequestError> {
     let Some((first, last)) = one.entry().and_then(|entry| entry.range) else { return Ok(api::States::default()) };
     let log_end = one.store.range().map_or(last, |range| range.1.max(last));
     let (start, end) = one.within(query.start, query.end);
@@ -87,8 +85,8 @@ fn of(one: &Series, query: &api::PixelsQuery, width: usize, kept: &Kept, stop: &
 }
 
 /// Reads what is not in the list yet: all of it the first time, of a live log what came since.
-fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal> {
-    let whole = one.store.state() == store::State::Finished;
+fn fill(changes: &mut Changes, one: &Series, stop: &CancelToken) -> Result<(), RequestError> {
+    let whole = one.store.state() == api::LogState::Finished;
     if changes.until().is_some() && whole {
         return Ok(());
     }
@@ -103,10 +101,10 @@ fn fill(changes: &mut Changes, one: &Series, stop: &Stop) -> Result<(), Refusal>
     let from = fresh.until().map_or(Time::MIN, |until| until.plus(1));
     one.store.read(one.channel, from, Time::MAX, &mut |time, value| {
         fresh.push(time, &label(&parts, value, &one.steps));
-        if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    if stop.is_set() {
-        return Err(Refusal::stopped());
+    if stop.is_cancelled() {
+        return Err(RequestError::cancelled());
     }
     *changes = fresh;
     Ok(())

@@ -1,31 +1,24 @@
-use axum::Json;
-use axum::extract::State;
 use logpose::schema::Tree;
 use logpose::{Schemas, Step, tree_at};
 use logpose_core::{Channel, ChannelId, Value};
 use serde_json::Value as Any;
 
+use crate::Viewer;
 use crate::api;
-use crate::error::Refusal;
+use crate::error::RequestError;
 use crate::reference::Series;
-use crate::router::{App, Ask};
 
-/// `POST /api/values`
-pub(crate) async fn values(
-    State(app): State<App>,
-    Ask(query): Ask<api::ValuesQuery>,
-) -> Result<Json<api::Values>, Refusal> {
-    let session = app.session.clone();
-    let values = app.jobs.quick(move |_| {
-        let series = Series::find_all(&session, &query.series)?;
-        Ok(api::Values { values: held(&series, query.time)? })
-    });
-    Ok(Json(values.await?))
+impl Viewer {
+    /// The latest value of each series at a time.
+    pub fn values(&self, query: &api::ValuesQuery) -> Result<api::Values, RequestError> {
+        let series = Series::find_all(self.session(), &query.series)?;
+        Ok(api::Values { values: values_at(&series, query.time)? })
+    }
 }
 
 /// What each series holds at a session time: one look-up for each log.
-fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
-    let mut held: Vec<Option<api::Held>> = series.iter().map(|_| None).collect();
+fn values_at(series: &[Series], t: f64) -> Result<Vec<Option<api::HeldValue>>, RequestError> {
+    let mut held: Vec<Option<api::HeldValue>> = series.iter().map(|_| None).collect();
     let mut left = MOST_ALL;
     let mut logs: Vec<usize> = series.iter().map(|one| one.log).collect();
     logs.sort_unstable();
@@ -41,7 +34,7 @@ fn held(series: &[Series], t: f64) -> Result<Vec<Option<api::Held>>, Refusal> {
             let Some(channel) = one.channel() else { return };
             let shown = show(&one.catalog.schemas, channel, value, &one.steps, &mut left);
             if let (Some((value, text)), Some(held)) = (shown, held.get_mut(place)) {
-                *held = Some(api::Held { time: one.clock.seconds(time), value, text });
+                *held = Some(api::HeldValue { time: one.clock.seconds(time), value, text });
             }
         })?;
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use logpose_live::free_space;
+use fs4::available_space;
 
 /// The nameless file that holds what was told before the newest samples. It vanishes with the process.
 pub(super) struct Spill {
@@ -65,7 +65,7 @@ impl Spill {
         if looked.at.is_none_or(|at| at.elapsed() > LOOK) {
             looked.at = Some(Instant::now());
             let amount = |bytes: u64| format!("{} MB", bytes / 1_000_000);
-            let full = match free_space(&self.folder) {
+            let full = match available_space(&self.folder) {
                 _ if len >= self.limit => Some(format!("{} are kept, which is the limit", amount(len))),
                 Ok(free) if free < self.keep_free => Some(format!(
                     "{}: {} free, {} are to stay so",

@@ -1,36 +1,30 @@
 use std::ops::ControlFlow;
 
-use axum::Json;
-use axum::extract::State;
 use logpose::frc::{Level, has_messages, message};
 use logpose_core::Time;
 use regex::{Regex, RegexBuilder};
 
+use crate::Viewer;
 use crate::api;
-use crate::error::Refusal;
-use crate::jobs::Stop;
+use crate::cancel::CancelToken;
+use crate::error::RequestError;
 use crate::reference::Series;
-use crate::router::{App, Ask};
 use crate::session::Session;
 use crate::table::checked;
 use crate::values::line;
 
-/// `POST /api/console`
-pub(crate) async fn console(
-    State(app): State<App>,
-    Ask(query): Ask<api::ConsoleQuery>,
-) -> Result<Json<api::Console>, Refusal> {
-    let session = app.session.clone();
-    let console = app.jobs.slow(move |stop| {
+impl Viewer {
+    /// Messages that programs and driver stations printed, by time.
+    pub fn console(&self, query: &api::ConsoleQuery, stop: &CancelToken) -> Result<api::Console, RequestError> {
         let limit = checked(query.limit)?;
-        let wanted = Wanted::of(&query)?;
+        let wanted = Wanted::of(query)?;
         let series = match &query.series {
-            Some(series) => Series::find_all(&session, series)?,
-            None => known(&session),
+            Some(series) => Series::find_all(self.session(), series)?,
+            None => known(self.session()),
         };
         let (mut rows, mut more) = (Vec::new(), false);
         for one in &series {
-            rows.extend(lines(one, &query, &wanted, limit, stop)?);
+            rows.extend(lines(one, query, &wanted, limit, stop)?);
             rows.sort_by_key(|(time, _)| *time);
             // Not more is kept than is asked for, however many series there are.
             let over = rows.len().saturating_sub(limit);
@@ -42,8 +36,7 @@ pub(crate) async fn console(
             a.log == b.log && a.text == b.text && a.source != b.source && later.since(*earlier) < TOGETHER_NS
         });
         Ok(api::Console { rows: rows.into_iter().map(|(_, row)| row).collect(), more })
-    });
-    Ok(Json(console.await?))
+    }
 }
 
 /// The channels of all logs that are known to hold messages.
@@ -67,11 +60,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(query: &api::ConsoleQuery) -> Result<Self, Refusal> {
+    fn of(query: &api::ConsoleQuery) -> Result<Self, RequestError> {
         const LEVELS: [Level; 3] = [Level::Info, Level::Warning, Level::Error];
         let odd = query.levels.iter().flatten().find(|level| !LEVELS.iter().any(|known| known.name() == **level));
         if let Some(odd) = odd {
-            return Err(Refusal::bad("invalid-level", format!("{odd:?} is no level"))
+            return Err(RequestError::invalid("invalid-level", format!("{odd:?} is no level"))
                 .with_help("levels are info, warning and error"));
         }
         let pattern = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(pattern).transpose();
@@ -87,7 +80,7 @@ impl Wanted {
 }
 
 /// A text that is sought, or a regular expression between slashes.
-fn pattern(text: &str) -> Result<Regex, Refusal> {
+fn pattern(text: &str) -> Result<Regex, RequestError> {
     let expression = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
     let escaped;
     let source = match expression {
@@ -101,7 +94,7 @@ fn pattern(text: &str) -> Result<Regex, Refusal> {
         |error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Refusal::bad("invalid-pattern", format!("{text:?} is no regular expression: {why}"))
+            RequestError::invalid("invalid-pattern", format!("{text:?} is no regular expression: {why}"))
                 .with_help("leave the slashes away to look for a text as it is")
         },
     )
@@ -113,8 +106,8 @@ fn lines(
     query: &api::ConsoleQuery,
     wanted: &Wanted,
     limit: usize,
-    stop: &Stop,
-) -> Result<Vec<(Time, api::ConsoleRow)>, Refusal> {
+    stop: &CancelToken,
+) -> Result<Vec<(Time, api::ConsoleRow)>, RequestError> {
     let Some(channel) = one.channel() else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
     let mut take = |time: Time, value: &logpose_core::Value<'_>| {
@@ -125,13 +118,13 @@ fn lines(
             let row = api::ConsoleRow {
                 time: one.clock.seconds(time),
                 log: one.log,
-                level: level.name(),
+                level: level.into(),
                 text: text.trim_end().chars().take(LONGEST).collect(),
                 source: channel.name.clone(),
             };
             rows.push((one.clock.map.at(time), row));
         }
-        if rows.len() > limit || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if rows.len() > limit || stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     if query.backward {
         let before = query.from.map_or(Time::MAX, |from| one.clock.time(from));
@@ -144,7 +137,7 @@ fn lines(
             one.store.read(one.channel, from, end, &mut take)?;
         }
     }
-    if stop.is_set() { Err(Refusal::stopped()) } else { Ok(rows) }
+    if stop.is_cancelled() { Err(RequestError::cancelled()) } else { Ok(rows) }
 }
 
 /// The same text from two channels within this time is one message.

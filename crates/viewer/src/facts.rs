@@ -2,35 +2,8 @@ use logpose::carla::Summary;
 use logpose::frc::{Battery, Joystick};
 use logpose::{Log, carla, refloat};
 
+use crate::api::Preset;
 use crate::findings::lasting;
-
-/// Which views suit a log.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Preset {
-    /// A match of an FRC robot.
-    Frc,
-    /// The log or the link of a driver station.
-    Ds,
-    /// A CARLA recording.
-    Carla,
-    /// A ride on a Refloat board.
-    Refloat,
-    /// Anything else.
-    General,
-}
-
-impl Preset {
-    /// The word for it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Frc => "frc",
-            Self::Ds => "ds",
-            Self::Carla => "carla",
-            Self::Refloat => "refloat",
-            Self::General => "general",
-        }
-    }
-}
 
 /// The dialect of a log; of one that was converted, that from which it was.
 pub(crate) fn dialect(log: &Log) -> &str {
@@ -61,54 +34,54 @@ pub(crate) fn preset(log: &Log) -> Preset {
 
 /// What a log tells about itself, for people.
 pub(crate) fn facts(log: &Log) -> Vec<(String, String)> {
-    let mut facts = Told(Vec::new());
+    let mut facts = FactList(Vec::new());
     match_and_power(log, &mut facts);
     recording(log, &mut facts);
     board(log, &mut facts);
-    facts.tell("Wrapped in", log.wrapper().map(|wrapper| wrapper.name().to_owned()));
-    facts.tell("With", log.companion().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())));
+    facts.add("Wrapped in", log.wrapper().map(|wrapper| wrapper.name().to_owned()));
+    facts.add("With", log.companion().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())));
     facts.0
 }
 
-struct Told(Vec<(String, String)>);
+struct FactList(Vec<(String, String)>);
 
-impl Told {
-    fn tell(&mut self, name: &str, text: Option<String>) {
+impl FactList {
+    fn add(&mut self, name: &str, text: Option<String>) {
         self.0.extend(text.filter(|text| !text.is_empty()).map(|text| (name.to_owned(), text)));
     }
 }
 
-fn match_and_power(log: &Log, facts: &mut Told) {
+fn match_and_power(log: &Log, facts: &mut FactList) {
     let frc = log.frc();
     if let Some(played) = &frc.match_ {
         let number = played.number.map_or(String::new(), |number| format!(" {number}"));
-        facts.tell("Match", Some(format!("{}{number}", played.kind.name())));
-        facts.tell("Event", played.event.clone());
-        facts.tell("Station", played.station.clone());
-        facts.tell("Game data", played.game_data.clone());
+        facts.add("Match", Some(format!("{}{number}", played.kind.name())));
+        facts.add("Event", played.event.clone());
+        facts.add("Station", played.station.clone());
+        facts.add("Game data", played.game_data.clone());
     }
-    facts.tell("Writer", frc.writer.clone());
+    facts.add("Writer", frc.writer.clone());
     let enabled: i64 =
         frc.modes.iter().filter(|span| span.mode.is_enabled()).map(|span| span.end.since(span.start)).sum();
-    facts.tell("Enabled", (!frc.modes.is_empty()).then(|| lasting(enabled)));
+    facts.add("Enabled", (!frc.modes.is_empty()).then(|| lasting(enabled)));
     let lowest = |battery: &Battery| format!("lowest {:.2} V at {:.3} s", battery.lowest, battery.at.seconds());
-    facts.tell("Battery", frc.battery.as_ref().map(lowest));
-    facts.tell("Brownouts", (!frc.brownouts.is_empty()).then(|| frc.brownouts.len().to_string()));
+    facts.add("Battery", frc.battery.as_ref().map(lowest));
+    facts.add("Brownouts", (!frc.brownouts.is_empty()).then(|| frc.brownouts.len().to_string()));
     let stick = |stick: &Joystick| match &stick.name {
         Some(name) => format!("{}: {name}", stick.port),
         None => stick.port.to_string(),
     };
-    facts.tell("Joysticks", Some(frc.joysticks.iter().map(stick).collect::<Vec<_>>().join(", ")));
+    facts.add("Joysticks", Some(frc.joysticks.iter().map(stick).collect::<Vec<_>>().join(", ")));
     if let Some(link) = &frc.link {
-        facts.tell(
+        facts.add(
             "Trip time",
             link.trip_time.map(|trip| format!("{:.1} ms, 95 % within {:.1} ms", trip.p50 * 1e3, trip.p95 * 1e3)),
         );
-        facts.tell(
+        facts.add(
             "Packet loss",
             link.loss.map(|loss| format!("{:.1} %, at most {:.0} %", loss.p50 * 100.0, loss.max * 100.0)),
         );
-        facts.tell(
+        facts.add(
             "Errors",
             (link.errors + link.warnings > 0)
                 .then(|| format!("{}, {}", counted(link.errors, "error"), counted(link.warnings, "warning"))),
@@ -121,28 +94,28 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// What a CARLA recording says.
-fn recording(log: &Log, facts: &mut Told) {
+fn recording(log: &Log, facts: &mut FactList) {
     // The page waits for this, and it is a walk over the file.
     if log.bytes().len() > LARGE {
-        return facts.tell("Map", log.index.fact("map").map(str::to_owned));
+        return facts.add("Map", log.index.fact("map").map(str::to_owned));
     }
     let Ok(Some(recorded)) = carla::recorded(log) else { return };
     let Ok(frames) = recorded.frames() else { return };
     let summary = Summary::of(&frames);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    facts.tell("Map", Some(text(summary.map)));
-    facts.tell("CARLA", Some(summary.guess.version.to_string()));
+    facts.add("Map", Some(text(summary.map)));
+    facts.add("CARLA", Some(summary.guess.version.to_string()));
     let rate = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} a second"));
-    facts.tell("Frames", Some(format!("{}{rate}", summary.frames)));
+    facts.add("Frames", Some(format!("{}{rate}", summary.frames)));
     let class = |(class, count): (&carla::ActorType, &usize)| counted(*count as u64, &class.name().replace('_', " "));
-    facts.tell("Actors", Some(summary.actors.iter().map(class).collect::<Vec<_>>().join(", ")));
+    facts.add("Actors", Some(summary.actors.iter().map(class).collect::<Vec<_>>().join(", ")));
     let hero = |hero: &carla::Hero<'_>| format!("{} ({})", hero.actor, text(hero.blueprint));
-    facts.tell("Hero", Some(summary.heroes.iter().map(hero).collect::<Vec<_>>().join(", ")));
-    facts.tell("Collisions", Some(summary.collisions.to_string()));
+    facts.add("Hero", Some(summary.heroes.iter().map(hero).collect::<Vec<_>>().join(", ")));
+    facts.add("Collisions", Some(summary.collisions.to_string()));
 }
 
 /// What a board's recording says.
-fn board(log: &Log, facts: &mut Told) {
+fn board(log: &Log, facts: &mut FactList) {
     let fact = |key: &str| log.index.fact(key).map(str::to_owned);
     for (name, key) in [
         ("Board", "board"),
@@ -153,16 +126,16 @@ fn board(log: &Log, facts: &mut Told) {
         ("From", "address"),
         ("Note", "note"),
     ] {
-        facts.tell(name, fact(key));
+        facts.add(name, fact(key));
     }
     if let (Some(recorded), Some(held)) = (fact("recorded_samples"), fact("held_samples")) {
-        facts.tell("Recorded", Some(if recorded == held { held } else { format!("{held} of {recorded}") }));
+        facts.add("Recorded", Some(if recorded == held { held } else { format!("{held} of {recorded}") }));
     }
     if refloat::is_explainable(log)
         && let Ok(explanation) = refloat::explain(log, &refloat::Options::default())
     {
         let verdict = &explanation.verdict;
-        facts.tell("Stopped", Some(format!("{} ({})", verdict.summary, verdict.certainty.name())));
+        facts.add("Stopped", Some(format!("{} ({})", verdict.summary, verdict.certainty.name())));
     }
 }
 

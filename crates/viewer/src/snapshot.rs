@@ -4,16 +4,21 @@ use logpose::schema::Registry;
 use logpose::{Log, OpenOptions, dialect};
 use logpose_core::{Channel, EncodeOptions, Lookup, Sample, Time};
 
-use crate::error::Refusal;
+use crate::cancel::CancelToken;
+use crate::error::RequestError;
 use crate::export::safe;
-use crate::jobs::Stop;
-use crate::session::Member;
+use crate::session::OpenLog;
 
 /// What a live log has so far of the wanted channels, as a finished log in memory, and which of its channels those are.
-pub(crate) fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<(Log, Vec<bool>), Refusal> {
+pub(crate) fn snapshot(
+    member: &OpenLog,
+    lookup: &Lookup,
+    stop: &CancelToken,
+) -> Result<(Log, Vec<bool>), RequestError> {
     let catalog = member.store.catalog();
     let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
-    let mut encoder = encoder.ok_or_else(|| Refusal::missing("invalid-format", "live logs cannot be put together"))?;
+    let mut encoder =
+        encoder.ok_or_else(|| RequestError::not_found("invalid-format", "live logs cannot be put together"))?;
     let mut out = Vec::new();
     encoder.begin(&mut out);
     let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
@@ -23,19 +28,19 @@ pub(crate) fn snapshot(member: &Member, lookup: &Lookup, stop: &Stop) -> Result<
             continue;
         }
         let declared = encoder.channel(id, &entry.channel, &mut out);
-        declared.map_err(|error| Refusal::bad("export-failed", error.to_string()))?;
+        declared.map_err(|error| RequestError::invalid("export-failed", error.to_string()))?;
         let (start, end) = if schema { (Time::MIN, Time::MAX) } else { (start, end) };
         let mut failed = None;
         member.store.read(id, start, end, &mut |time, value| {
             let done = encoder.samples(&[Sample { channel: id, time, value: *value }], &mut out);
-            failed = done.err().map(|error| Refusal::bad("export-failed", error.to_string()));
+            failed = done.err().map(|error| RequestError::invalid("export-failed", error.to_string()));
             if out.len() > SNAPSHOT {
                 failed = Some(
-                    Refusal::bad("too-large", "this is too much of a live log to put together at once")
+                    RequestError::invalid("too-large", "this is too much of a live log to put together at once")
                         .with_help("export a shorter range or fewer series, or record it: `logpose record`"),
                 );
             }
-            if failed.is_some() || stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if failed.is_some() || stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if let Some(refusal) = failed {
             return Err(refusal);

@@ -11,14 +11,14 @@ use logpose_core::{Channel, ChannelId, Time, Value};
 use super::lock;
 use super::tape::{Mark, Tape};
 
-/// How series of a live log look from afar: made when somebody asks, and brought up to date whenever he asks again. So
-/// what nobody looks at costs nothing.
+/// Pyramids of the series of a live log: built on the first request for a series, and brought up to date by each further
+/// one. So a series that nobody looks at costs nothing.
 #[derive(Default)]
-pub(super) struct Afar {
-    series: Mutex<HashMap<(ChannelId, String), Kept>>,
+pub(super) struct LivePyramids {
+    series: Mutex<HashMap<(ChannelId, String), CachedSeries>>,
 }
 
-struct Kept {
+struct CachedSeries {
     series: Arc<Mutex<Series>>,
     used: Instant,
 }
@@ -46,7 +46,7 @@ pub(super) struct Picture<'p> {
     pub(super) most: usize,
 }
 
-impl Afar {
+impl LivePyramids {
     /// Draws it, behind what is in `out`; nothing where there are no numbers.
     pub(super) fn drawn(&self, tape: &Tape, picture: &Picture<'_>, out: &mut Vec<Bucket>) -> io::Result<Option<Drawn>> {
         let kept = self.series(picture);
@@ -98,7 +98,7 @@ impl Afar {
             let oldest = all.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
             oldest.into_iter().for_each(|key| drop(all.remove(&key)));
         }
-        let kept = all.entry(key).or_insert_with(|| Kept {
+        let kept = all.entry(key).or_insert_with(|| CachedSeries {
             series: Arc::new(Mutex::new(Series::new(picture.schemas))),
             used: Instant::now(),
         });

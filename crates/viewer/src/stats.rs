@@ -1,50 +1,43 @@
 use std::ops::ControlFlow;
 
-use axum::Json;
-use axum::extract::State;
 use logpose::stats::{Collect, Kind, StatsOptions};
 
+use crate::Viewer;
 use crate::api;
-use crate::error::Refusal;
-use crate::jobs::Stop;
+use crate::cancel::CancelToken;
+use crate::error::RequestError;
 use crate::pixels::ordered;
 use crate::reference::Series;
-use crate::router::{App, Ask};
 
-/// `POST /api/stats`
-pub(crate) async fn stats(
-    State(app): State<App>,
-    Ask(query): Ask<api::StatsQuery>,
-) -> Result<Json<api::StatsAnswer>, Refusal> {
-    let session = app.session.clone();
-    let stats = app.jobs.slow(move |stop| {
+impl Viewer {
+    /// Statistics of every sample of a range.
+    pub fn stats(&self, query: &api::StatsQuery, stop: &CancelToken) -> Result<api::StatsAnswer, RequestError> {
         ordered(query.start, query.end)?;
         if query.bins == 0 || query.bins > BINS {
             let message = format!("{} bins cannot be asked for", query.bins);
-            return Err(Refusal::bad("invalid-bins", message).with_help(format!("ask for 1 to {BINS}")));
+            return Err(RequestError::invalid("invalid-bins", message).with_help(format!("ask for 1 to {BINS}")));
         }
-        let series = Series::find_all(&session, &query.series)?;
-        let one = |one: &Series| of(one, &query, stop);
+        let series = Series::find_all(self.session(), &query.series)?;
+        let one = |one: &Series| of(one, query, stop);
         Ok(api::StatsAnswer { series: series.iter().map(one).collect::<Result<_, _>>()? })
-    });
-    Ok(Json(stats.await?))
+    }
 }
 
-fn of(one: &Series, query: &api::StatsQuery, stop: &Stop) -> Result<api::Stats, Refusal> {
+fn of(one: &Series, query: &api::StatsQuery, stop: &CancelToken) -> Result<api::Stats, RequestError> {
     let (start, end) = one.within(query.start, query.end);
     let samples = one.store.count(one.channel, start, end)?;
     if samples > SAMPLES {
         let message = format!("{samples} samples are too many to look at each of them at once");
-        return Err(Refusal::bad("too-many-samples", message)
+        return Err(RequestError::invalid("too-many-samples", message)
             .with_help("choose a shorter range, or let `logpose sql` work it out on the file"));
     }
     let (parts, mut collect) = (one.parts(), Collect::default());
     one.store.read(one.channel, start, end, &mut |time, value| {
         collect.push(time, parts.at(value, &one.steps));
-        if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    if stop.is_set() {
-        return Err(Refusal::stopped());
+    if stop.is_cancelled() {
+        return Err(RequestError::cancelled());
     }
     let (samples, histogram) = (collect.samples(), collect.histogram(query.bins));
     let (timing, row) = collect.finish(&StatsOptions { percentiles: vec![5.0, 95.0] });

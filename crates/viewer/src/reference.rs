@@ -6,7 +6,7 @@ use logpose_core::{Channel, ChannelId, Time, Value};
 use crate::Session;
 use crate::api;
 use crate::clock::Clock;
-use crate::error::Refusal;
+use crate::error::RequestError;
 use crate::session::SERIES;
 use crate::store::{Catalog, Entry, Store};
 
@@ -22,27 +22,28 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn find(session: &Session, reference: &api::Reference) -> Result<Self, Refusal> {
+    pub(crate) fn find(session: &Session, reference: &api::Reference) -> Result<Self, RequestError> {
         let member = session.log(reference.log)?;
         let catalog = member.store.catalog();
         if catalog.channels.get(reference.channel as usize).is_none() {
             let message = format!("log {} has no channel {}", reference.log, reference.channel);
             let help = format!("GET /api/logs/{}/channels lists them", reference.log);
-            return Err(Refusal::missing("channel-not-found", message).with_help(help));
+            return Err(RequestError::not_found("channel-not-found", message).with_help(help));
         }
-        let steps = parse_path(reference.path.as_deref().unwrap_or_default())
-            .map_err(|error| Refusal { help: error.help, ..Refusal::bad("invalid-path", error.kind.to_string()) })?;
+        let steps = parse_path(reference.path.as_deref().unwrap_or_default()).map_err(|error| RequestError {
+            help: error.help,
+            ..RequestError::invalid("invalid-path", error.kind.to_string())
+        })?;
         let (store, clock) = (Arc::clone(&member.store), session.clock(member));
         Ok(Self { log: reference.log, store, clock, catalog, channel: reference.channel, steps })
     }
 
     /// All series of a request, or why not.
-    pub(crate) fn find_all(session: &Session, references: &[api::Reference]) -> Result<Vec<Self>, Refusal> {
+    pub(crate) fn find_all(session: &Session, references: &[api::Reference]) -> Result<Vec<Self>, RequestError> {
         if references.len() > SERIES {
             let message = format!("{} series are too many for one request", references.len());
-            return Err(
-                Refusal::bad("too-many-series", message).with_help(format!("ask for at most {SERIES} at a time"))
-            );
+            return Err(RequestError::invalid("too-many-series", message)
+                .with_help(format!("ask for at most {SERIES} at a time")));
         }
         references.iter().map(|reference| Self::find(session, reference)).collect()
     }

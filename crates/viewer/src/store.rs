@@ -4,7 +4,7 @@ use std::sync::Arc;
 use logpose::{Bucket, Drawn, Log, Schemas, Step};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
-use crate::facts::Preset;
+use crate::api::{LogState, Preset};
 use crate::findings::Findings;
 use crate::live::LiveLog;
 
@@ -18,7 +18,7 @@ pub(crate) trait Store: Send + Sync {
     /// What `/api/session` tells about it.
     fn about(&self) -> About;
     /// Whether more comes.
-    fn state(&self) -> State;
+    fn state(&self) -> LogState;
     /// Its channels, as they are now.
     fn catalog(&self) -> Arc<Catalog>;
     /// From the first moment to the last, without strays of another clock; none while nothing is known.
@@ -81,31 +81,6 @@ pub(crate) struct About {
     pub problems: Vec<logpose_core::Problem>,
     /// How many problems there are in all.
     pub problem_count: u64,
-}
-
-/// Whether more of a log comes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum State {
-    /// It is finished.
-    Finished,
-    /// It grows.
-    Live,
-    /// Nothing has come yet, or nothing comes at the moment.
-    Waiting,
-    /// Nothing comes any more.
-    Ended,
-}
-
-impl State {
-    /// The word for it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Live => "live",
-            Self::Waiting => "waiting",
-            Self::Ended => "ended",
-        }
-    }
 }
 
 /// The channels of a log at one time.

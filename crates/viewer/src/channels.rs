@@ -1,37 +1,29 @@
 use std::collections::HashMap;
 
-use axum::Json;
-use axum::extract::State;
 use logpose::schema::wpistruct::Scalar;
 use logpose::schema::{Form, Registry, Tree};
 use logpose::unit_of;
 use logpose_core::{Channel, ChannelId, Time, Type};
 
-use crate::api;
+use crate::Viewer;
+use crate::api::{self, ValueKind};
 use crate::clock::Clock;
-use crate::error::Refusal;
-use crate::router::{App, LogNumber};
-use crate::session::{Member, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
+use crate::error::RequestError;
+use crate::session::{OpenLog, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
 use crate::store::Catalog;
 
-/// `GET /api/session`
-pub(crate) async fn session(State(app): State<App>) -> Result<Json<api::Session>, Refusal> {
-    let session = app.session.clone();
-    let told = app.jobs.quick(move |_| Ok(about(&session))).await?;
-    Ok(Json(told))
-}
+impl Viewer {
+    /// The open logs, and the limits of requests.
+    #[must_use]
+    pub fn describe(&self) -> api::Session {
+        about(self.session())
+    }
 
-/// `GET /api/logs/{log}/channels`
-pub(crate) async fn channels(
-    State(app): State<App>,
-    LogNumber(log): LogNumber,
-) -> Result<Json<api::Channels>, Refusal> {
-    let session = app.session.clone();
-    let listed = app.jobs.quick(move |_| {
-        let member = session.log(log)?;
-        list(member, session.clock(member))
-    });
-    Ok(Json(listed.await?))
+    /// The channels of a log, with the fields of their values.
+    pub fn channels(&self, log: usize) -> Result<api::Channels, RequestError> {
+        let member = self.session().log(log)?;
+        list(member, self.session().clock(member))
+    }
 }
 
 fn about(session: &Session) -> api::Session {
@@ -49,12 +41,12 @@ fn about(session: &Session) -> api::Session {
     }
 }
 
-fn of_log(id: usize, member: &Member, clock: Clock) -> api::Log {
+fn of_log(id: usize, member: &OpenLog, clock: Clock) -> api::LogInfo {
     let (about, catalog, range) = (member.store.about(), member.store.catalog(), member.store.range());
     let shift_ns = clock.shift_at(range.map_or(Time::ZERO, |range| range.0));
     let unix =
         |epoch_ns: i64| Time::from_nanos(epoch_ns).plus(clock.origin_ns).plus(shift_ns.saturating_neg()).seconds();
-    api::Log {
+    api::LogInfo {
         id,
         name: about.name,
         path: about.path,
@@ -68,8 +60,8 @@ fn of_log(id: usize, member: &Member, clock: Clock) -> api::Log {
         samples: about.samples,
         bytes: about.bytes,
         revision: catalog.revision,
-        state: member.store.state().name(),
-        preset: about.preset.name(),
+        state: member.store.state(),
+        preset: about.preset,
         facts: about.facts,
         problems: about.problems.iter().map(api::Problem::of).collect(),
         problem_count: about.problem_count,
@@ -82,7 +74,7 @@ impl api::Problem {
     }
 }
 
-fn list(member: &Member, clock: Clock) -> Result<api::Channels, Refusal> {
+fn list(member: &OpenLog, clock: Clock) -> Result<api::Channels, RequestError> {
     let catalog = member.store.catalog();
     let lasts = lasts(member, &catalog)?;
     let channels = (0..).zip(&catalog.channels).map(|(id, entry)| {
@@ -106,7 +98,7 @@ fn list(member: &Member, clock: Clock) -> Result<api::Channels, Refusal> {
 }
 
 /// The last values of channels whose fields only values tell: lists have a length, JSON has any shape.
-fn lasts(member: &Member, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>, Refusal> {
+fn lasts(member: &OpenLog, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>, RequestError> {
     let full = (0..).zip(&catalog.channels).filter(|(_, entry)| entry.samples > 0);
     let open = full.filter(|(_, entry)| is_open(&form(&entry.channel, catalog.schemas.registry())));
     let ids: Vec<ChannelId> = open.map(|(id, _)| id).collect();
@@ -151,29 +143,29 @@ fn is_open(form: &Form) -> bool {
     }
 }
 
-fn kind(form: &Form) -> &'static str {
+fn kind(form: &Form) -> ValueKind {
     match form {
-        Form::Scalar(Scalar::Bool) => "boolean",
-        Form::Scalar(Scalar::Char) | Form::Text => "text",
-        Form::Scalar(_) => "number",
-        Form::Bytes => "bytes",
-        Form::Enum(_) => "enum",
-        Form::List(_) | Form::Array(..) => "list",
-        Form::Struct(_) | Form::Map(..) => "struct",
-        Form::Any => "any",
+        Form::Scalar(Scalar::Bool) => ValueKind::Boolean,
+        Form::Scalar(Scalar::Char) | Form::Text => ValueKind::Text,
+        Form::Scalar(_) => ValueKind::Number,
+        Form::Bytes => ValueKind::Bytes,
+        Form::Enum(_) => ValueKind::Enum,
+        Form::List(_) | Form::Array(..) => ValueKind::List,
+        Form::Struct(_) | Form::Map(..) => ValueKind::Struct,
+        Form::Any => ValueKind::Any,
     }
 }
 
-fn kind_of_tree(tree: &Tree) -> &'static str {
+fn kind_of_tree(tree: &Tree) -> ValueKind {
     match tree {
-        Tree::Null => "any",
-        Tree::Bool(_) => "boolean",
-        Tree::Int(_) | Tree::UInt(_) | Tree::Float(_) | Tree::Double(_) => "number",
-        Tree::Text(_) => "text",
-        Tree::Bytes(_) => "bytes",
-        Tree::List(_) => "list",
-        Tree::Map(_) => "struct",
-        Tree::Enum { .. } => "enum",
+        Tree::Null => ValueKind::Any,
+        Tree::Bool(_) => ValueKind::Boolean,
+        Tree::Int(_) | Tree::UInt(_) | Tree::Float(_) | Tree::Double(_) => ValueKind::Number,
+        Tree::Text(_) => ValueKind::Text,
+        Tree::Bytes(_) => ValueKind::Bytes,
+        Tree::List(_) => ValueKind::List,
+        Tree::Map(_) => ValueKind::Struct,
+        Tree::Enum { .. } => ValueKind::Enum,
     }
 }
 
@@ -224,7 +216,13 @@ impl Fields<'_> {
         if matches!((form, value), (Form::List(_), _) | (Form::Any, Some(Tree::List(_)))) {
             let unit = None;
             let path = format!("{path}.length");
-            found.push(api::Field { path, name: "length".to_owned(), kind: "number", unit, fields: Vec::new() });
+            found.push(api::Field {
+                path,
+                name: "length".to_owned(),
+                kind: ValueKind::Number,
+                unit,
+                fields: Vec::new(),
+            });
         }
         found
     }

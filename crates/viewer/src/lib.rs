@@ -1,0 +1,40 @@
+#![doc = include_str!("../README.md")]
+
+#[expect(missing_docs, reason = "docs/http-api.md describes what each field means")]
+pub mod api;
+mod cancel;
+mod carla;
+mod changes;
+mod channels;
+mod clock;
+mod console;
+mod error;
+mod events;
+mod export;
+mod facts;
+mod findings;
+mod finished;
+mod ipc;
+mod live;
+mod pixels;
+mod reference;
+mod rows;
+mod session;
+mod snapshot;
+mod sql;
+mod states;
+mod stats;
+mod store;
+mod table;
+mod updates;
+mod values;
+mod viewer;
+
+pub use cancel::CancelToken;
+pub use error::{RequestError, RequestErrorKind};
+pub use export::Export;
+pub use live::{BatchClock, LinkStatus, LiveBatch, LiveLog, LiveOptions, LiveWriter};
+pub use session::Session;
+pub use sql::{Sql, SqlAnswer, SqlError, SqlStream};
+pub use updates::LiveUpdates;
+pub use viewer::Viewer;
