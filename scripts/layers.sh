@@ -35,6 +35,14 @@ fenced prost-reflect logpose-schema logpose-bridges
 fenced plotters logpose-plot
 fenced tokio logpose-live logpose-query logpose-server
 fenced axum logpose-server
+# The rooms of the library: all stand on files, none on another, and only the library itself names them. What simulates
+# and generates is for the command line and for tests.
+fenced logpose-files logpose-analysis logpose-expr logpose-browse logpose-log logpose-demo
+fenced logpose-analysis logpose-log
+fenced logpose-expr logpose-log
+fenced logpose-browse logpose-log
+fenced logpose-demo logpose
+fenced logpose-sim logpose logpose-demo
 fenced tokio-tungstenite logpose-live
 fenced tokio-serial logpose-live
 fenced foxglove logpose-live

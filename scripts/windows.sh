@@ -16,7 +16,7 @@ fi
 $cargo check --workspace --all-targets --locked --target $target
 say "all crates, tests and examples compile without warnings"
 
-without_sql="--locked --target $target -p logpose -p logpose-log -p logpose-bridges --no-default-features --features viewer"
+without_sql="--locked --target $target -p logpose -p logpose-log -p logpose-files -p logpose-browse -p logpose-bridges --no-default-features --features viewer"
 $cargo test $without_sql --no-run
 say "the command line and the tests link"
 

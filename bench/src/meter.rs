@@ -70,7 +70,7 @@ impl Memory {
     }
 }
 
-/// Maps a file, as `crates/logpose` does.
+/// Maps a file, as `crates/files` does.
 #[expect(unsafe_code, reason = "a mapped file is what is measured")]
 pub fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;

@@ -5,8 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use logpose::{Log, OpenOptions, Pcap, Quiet, Route};
+use logpose::{Log, OpenOptions, Quiet};
 use logpose_core::Time;
+use logpose_demo::{Pcap, Route};
 use logpose_driverstation::pd::{Pdh, Pdp, PowerDistribution};
 use logpose_driverstation::wire::{
     AllianceStation, CanMetrics, Console, Control, ControlBits, Joystick, Mode, RequestBits, Status, StatusBits,

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| logpose_refloat::fuzzing::board(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| logpose_sim::fuzzing::board(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| logpose_refloat::fuzzing::session(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| logpose_sim::fuzzing::session(data));

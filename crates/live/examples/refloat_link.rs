@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use logpose_live::refloat::emulated::{BoardOptions, BoardVersion, LineOptions, Scenario, simulate};
 use logpose_live::refloat::session::ClientOptions;
-use logpose_live::refloat::{BoardLink, BoardPlace, BoardRunner, BoardSetup, FetchOptions, LinkOptions};
+use logpose_live::refloat::{BoardLink, BoardPlace, BoardRunner, FetchOptions, LinkOptions};
 use logpose_live::{Address, Join, LinkStats, Live};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Scenario, simulate};
 
 const WINDOWS: [usize; 4] = [1, 2, 4, 8];
 const BAUD: u32 = 115_200;
@@ -108,7 +108,7 @@ impl Board {
         let live = Live::new()?;
         let recording = Some(simulate(Scenario::Ride, BoardVersion::V1_3, 1));
         let options = BoardOptions { version: BoardVersion::V1_3, recording, ..BoardOptions::default() };
-        let runner = BoardRunner::new(&live, BoardSetup { place, options, line })?;
+        let runner = BoardRunner::new(&live, place, BoardSession::new(options, line))?;
         let address = Address::parse(&runner.handle().address())?;
         let source = runner.into_source();
         let (stats, stop): (_, Arc<AtomicBool>) = (source.stats(), Arc::default());

@@ -11,7 +11,7 @@ use datafusion::arrow::compute::concat;
 use datafusion::common::Result;
 use datafusion::datasource::MemTable;
 use logpose::Log;
-use logpose::frc::{self, ConsoleLine, ErrorLine};
+use logpose::frc::{self, ConsoleLine, ErrorLine, Match};
 use logpose_core::Time;
 
 use crate::logs::{Logs, name_type};
@@ -46,7 +46,7 @@ pub(crate) fn channels(logs: &Logs) -> Result<MemTable> {
 /// The driver station's modes.
 pub(crate) fn modes(logs: &Logs) -> Result<MemTable> {
     let spans: Vec<_> =
-        logs.logs.iter().enumerate().flat_map(|(log, l)| l.frc().modes.iter().map(move |span| (log, *span))).collect();
+        logs.logs.iter().enumerate().flat_map(|(log, l)| l.modes().iter().map(move |span| (log, *span))).collect();
     let modes: StringArray = spans.iter().map(|(_, span)| Some(span.mode.name())).collect();
     let enabled: BooleanArray = spans.iter().map(|(_, span)| Some(span.mode.is_enabled())).collect();
     let seconds = |ns: i64| Time::from_nanos(ns).seconds();
@@ -67,8 +67,7 @@ pub(crate) fn modes(logs: &Logs) -> Result<MemTable> {
 
 /// The matches that the logs are of.
 pub(crate) fn matches(logs: &Logs) -> Result<MemTable> {
-    let found: Vec<_> =
-        logs.logs.iter().enumerate().filter_map(|(log, l)| Some((log, l.frc().match_.clone()?))).collect();
+    let found: Vec<_> = logs.logs.iter().enumerate().filter_map(|(log, l)| Some((log, Match::of(l)?))).collect();
     let events: StringArray = found.iter().map(|(_, m)| m.event.clone()).collect();
     let kinds: StringArray = found.iter().map(|(_, m)| Some(m.kind.name())).collect();
     let numbers: UInt32Array = found.iter().map(|(_, m)| m.number).collect();

@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn too_many_rows_are_fewer_frames() {
-        let log = logpose::carla::junction(1, 20.0).unwrap_or_default();
+        let log = logpose_sim::junction(1, 20.0).unwrap_or_default();
         let Ok(frames) = Frames::scan(&log) else { panic!("the demo is a recording") };
         let (clock, stop) = (Clock::default(), CancelToken::default());
         let whole = MotionQuery::default();

@@ -1,5 +1,5 @@
 use logpose::carla::Summary;
-use logpose::frc::{Battery, Joystick};
+use logpose::frc::{Battery, Facts as FrcFacts, Joystick};
 use logpose::{Log, carla, refloat};
 
 use crate::api::Preset;
@@ -25,7 +25,7 @@ pub(crate) fn preset(log: &Log) -> Preset {
         Preset::Refloat
     } else if any("/ds/") {
         Preset::Ds
-    } else if !log.frc().modes.is_empty() || log.frc().writer.is_some() {
+    } else if !log.modes().is_empty() || FrcFacts::of(log).writer.is_some() {
         Preset::Frc
     } else {
         Preset::General
@@ -52,7 +52,7 @@ impl FactList {
 }
 
 fn match_and_power(log: &Log, facts: &mut FactList) {
-    let frc = log.frc();
+    let frc = FrcFacts::of(log);
     if let Some(played) = &frc.match_ {
         let number = played.number.map_or(String::new(), |number| format!(" {number}"));
         facts.add("Match", Some(format!("{}{number}", played.kind.name())));

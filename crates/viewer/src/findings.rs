@@ -1,4 +1,4 @@
-use logpose::frc::{ConsoleLine, Disable, ErrorLine, Level, LinkFacts, Mode, ModeSpan, console, errors};
+use logpose::frc::{ConsoleLine, Disable, ErrorLine, Facts, Level, LinkFacts, Mode, ModeSpan, console, errors};
 use logpose::refloat::{self, Rule, Sign, SignKind, Tone};
 use logpose::{Log, carla};
 use logpose_core::{Severity, Time};
@@ -97,7 +97,7 @@ impl Finding {
 
 impl Findings {
     pub(crate) fn of(log: &Log) -> Self {
-        let mut found = Self { bands: log.frc().modes.iter().map(Band::of).collect(), ..Self::default() };
+        let mut found = Self { bands: log.modes().iter().map(Band::of).collect(), ..Self::default() };
         found.frc(log);
         found.carla(log);
         found.refloat(log);
@@ -107,7 +107,7 @@ impl Findings {
 
     /// Modes, power and the link of an FRC robot, and what its program and the station complained about.
     fn frc(&mut self, log: &Log) {
-        let facts = log.frc();
+        let facts = Facts::of(log);
         let disables = facts.link.as_ref().map_or(&[][..], |link| &link.disables);
         for span in &facts.modes {
             let why = disables.iter().find(|disable| disable.at == span.start && !span.mode.is_enabled());

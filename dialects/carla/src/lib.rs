@@ -3,7 +3,6 @@
 mod about;
 mod approach;
 mod decode;
-mod demo;
 mod dialect;
 mod edit;
 mod encode;
@@ -36,7 +35,6 @@ mod writer;
 
 pub use about::About;
 pub use approach::{Approach, approaches};
-pub use demo::junction;
 pub use dialect::Carla;
 pub use edit::{Edit, EditError, Edited, Who, concatenate};
 pub use error::{Error, ErrorKind};

@@ -1,12 +1,8 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over fixtures and generated inputs.
 
-mod board;
 mod file;
-mod session;
 
-pub use board::board;
 pub use file::{decode, recover};
-pub use session::session;
 
 use crate::float16;
 use crate::vesc::{self, Deframer, FirmwareVersion};

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod board;
 mod dialect;
 mod file;
 pub mod float16;

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::{DemoOptions, demo};
+use logpose_demo::{DemoOptions, demo};
 
 use super::shown;
 use crate::failure::Outcome;

@@ -233,7 +233,7 @@ impl Plot {
             Align::Auto => Mode::Auto,
             Align::Teleop => Mode::Teleop,
         };
-        let span = log.frc().modes.iter().find(|span| span.mode == mode);
+        let span = log.modes().iter().find(|span| span.mode == mode);
         span.map(|span| span.start).ok_or_else(|| {
             let message = format!("{}: the robot was never in the mode {:?}", shown(&log.path), mode.name());
             Complaint::failed("no-mode", message).help("use --align start or --align time").into()
@@ -353,7 +353,7 @@ impl View<'_> {
 
     /// The Driver Station modes.
     fn bands(&self) -> Vec<Band> {
-        let seen = self.log.frc().modes.iter().filter(|span| span.start < self.last && span.end > self.first);
+        let seen = self.log.modes().iter().filter(|span| span.start < self.last && span.end > self.first);
         let band = |span: &logpose::frc::ModeSpan| Band {
             start: self.seconds(span.start.max(self.first)),
             end: self.seconds(span.end.min(self.last)),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use logpose_live::LinkFigures;
-use logpose_live::refloat::emulated::BoardView;
 use logpose_live::refloat::session::{LiveValue, RecorderState};
+use logpose_sim::board::BoardView;
 use serde::Serialize;
 use serde_json::Value as Json;
 

@@ -183,7 +183,7 @@ fn nothing_drifts_at_an_odd_rate() {
 #[test]
 fn the_demo_logs_come_whole_and_in_order() {
     let dir = tempfile::tempdir().unwrap();
-    let files = logpose::demo(dir.path(), &logpose::DemoOptions { teleop_s: 20, force: false }).unwrap();
+    let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 20, force: false }).unwrap();
     assert!(files.len() > 4);
     for file in &files {
         let logs = [Log::open(file, &OpenOptions::default(), &logpose::Quiet).unwrap()];
@@ -454,7 +454,7 @@ fn several_logs_play_side_by_side() {
 #[test]
 fn whatever_is_told_times_never_step_back() {
     let dir = tempfile::tempdir().unwrap();
-    let files = logpose::demo(dir.path(), &logpose::DemoOptions { teleop_s: 20, force: false }).unwrap();
+    let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 20, force: false }).unwrap();
     let logs = [Log::open(&files[0], &OpenOptions::default(), &logpose::Quiet).unwrap()];
     let mut x = 7_u64;
     let mut random = |below: u64| {

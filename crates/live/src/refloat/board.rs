@@ -3,8 +3,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use logpose_core::{Session, Time};
 use logpose_refloat::PORT;
-use logpose_refloat::board::{BoardOptions, BoardSession, BoardView, LineOptions, LineTally, Recorded};
 
 use crate::links::Candidate;
 #[cfg(unix)]
@@ -12,21 +12,11 @@ use crate::links::Terminal;
 use crate::shared::Shared;
 use crate::{Clock, Live, Source};
 
-/// An emulated board. It serves one client at a time.
-pub struct BoardRunner {
+/// Plays a board: any session that answers as one does, such as the emulated board of `logpose-sim`. It serves one client
+/// at a time.
+pub struct BoardRunner<S> {
     source: Source,
-    handle: BoardHandle,
-}
-
-/// What an emulated board is, and where.
-#[derive(Debug, Default)]
-pub struct BoardSetup {
-    /// Where it is found.
-    pub place: BoardPlace,
-    /// What the session is told.
-    pub options: BoardOptions,
-    /// What happens to bytes on their way.
-    pub line: LineOptions,
+    handle: BoardHandle<S>,
 }
 
 /// Where an emulated board is found.
@@ -78,10 +68,9 @@ pub enum BoardError {
     },
 }
 
-/// Tells how an emulated board is, from any thread.
-#[derive(Clone)]
-pub struct BoardHandle {
-    shared: Shared<BoardSession>,
+/// Reaches an emulated board from any thread.
+pub struct BoardHandle<S> {
+    shared: Shared<S>,
     clock: Clock,
     place: Found,
 }
@@ -93,10 +82,10 @@ enum Found {
     Terminal(Terminal),
 }
 
-impl BoardRunner {
+impl<S: Session + 'static> BoardRunner<S> {
     /// Takes the port. The board runs when its source does, which has to be in the same [`Live`].
-    pub fn new(live: &Live, setup: BoardSetup) -> Result<Self, BoardError> {
-        let (candidate, place) = match setup.place {
+    pub fn new(live: &Live, place: BoardPlace, session: S) -> Result<Self, BoardError> {
+        let (candidate, place) = match place {
             BoardPlace::Tcp(address) => {
                 let bound = TcpListener::bind(address)
                     .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
@@ -113,14 +102,14 @@ impl BoardRunner {
             }
             BoardPlace::Terminal { link } => terminal(live, link)?,
         };
-        let shared = Shared::new(BoardSession::new(setup.options, setup.line));
+        let shared = Shared::new(session);
         let source = Source::shared(&shared, candidate);
         Ok(Self { source, handle: BoardHandle { shared, clock: live.clock(), place } })
     }
 
-    /// What tells how it is.
+    /// What reaches the board while its source runs.
     #[must_use]
-    pub fn handle(&self) -> BoardHandle {
+    pub fn handle(&self) -> BoardHandle<S> {
         self.handle.clone()
     }
 
@@ -158,7 +147,7 @@ impl BoardError {
     }
 }
 
-impl BoardHandle {
+impl<S> BoardHandle<S> {
     /// The address by which it is found. A terminal without a name of its own can get another one when its cable is pulled.
     #[must_use]
     pub fn address(&self) -> String {
@@ -169,38 +158,18 @@ impl BoardHandle {
         }
     }
 
-    /// How things are.
-    #[must_use]
-    pub fn view(&self) -> BoardView {
+    /// Does something with the board at the present moment, and has it look at once what it wants now. The board waits
+    /// meanwhile.
+    pub fn with<T>(&self, act: impl FnOnce(&mut S, Time) -> T) -> T {
         let now = self.clock.micros();
-        let mut session = self.shared.lock();
-        // It lives on also while nobody is connected.
-        session.board_mut().advance(now);
-        session.board().view()
-    }
-
-    /// What its line did so far.
-    #[must_use]
-    pub fn tally(&self) -> LineTally {
-        self.shared.lock().tally()
-    }
-
-    /// Whether a client is connected. With datagrams and at a terminal nobody can tell, and somebody always is.
-    #[must_use]
-    pub fn is_connected(&self) -> bool {
-        self.shared.lock().is_connected()
-    }
-
-    /// What it has recorded.
-    #[must_use]
-    pub fn recorded(&self) -> Recorded {
-        self.shared.lock().board().recorded()
-    }
-
-    /// The firmware has this fault from now on; 0 is none.
-    pub fn set_fault(&self, code: u8) {
-        let now = self.clock.micros();
-        self.shared.lock().board_mut().set_fault(now, code);
+        let done = act(&mut self.shared.lock(), now);
         self.shared.ring();
+        done
+    }
+}
+
+impl<S> Clone for BoardHandle<S> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), clock: self.clock, place: self.place.clone() }
     }
 }

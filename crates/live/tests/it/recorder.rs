@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use logpose::frc::{Facts, Match};
 use logpose::{ConvertOptions, Format, Log, OpenOptions, Quiet, convert};
 use logpose_core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::recorder::{Epoch, RecordError, RecordOptions, RecordStats, Recorder, SplitBy};
@@ -432,7 +433,7 @@ fn every_match_has_its_file() {
         ["day.wpilog", "day_P3.wpilog", "day_Q12.wpilog", "day_Q13.wpilog", "day_Q12_002.wpilog", "day_Q12_003.wpilog"];
     let stats = watch.stats();
     assert_eq!(names(&stats), expected);
-    let found = open(&stats.files[2]).frc().match_.clone().unwrap();
+    let found = Match::of(&open(&stats.files[2])).unwrap();
     assert_eq!((found.event.as_deref(), found.number), (Some("DEMO"), Some(12)));
 }
 
@@ -650,7 +651,7 @@ fn the_wall_clock_time_is_told() {
             let log = open(path);
             assert_eq!(log.epoch_ns(), Some(epoch_ns), "{name}");
             if ending == "wpilog" {
-                assert_eq!(log.frc().writer.as_deref(), Some("logpose"));
+                assert_eq!(Facts::of(&log).writer.as_deref(), Some("logpose"));
                 assert_eq!(log.index.channels[log.channel("systemTime").unwrap() as usize].samples, 1);
             }
         }

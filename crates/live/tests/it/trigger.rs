@@ -3,7 +3,8 @@ use std::sync::mpsc;
 
 use logpose::core::{Lookup, Time};
 use logpose::find::{FindOptions, Query};
-use logpose::{DemoOptions, Log, OpenOptions, Quiet};
+use logpose::{Log, OpenOptions, Quiet};
+use logpose_demo::DemoOptions;
 use logpose_live::ExpressionTrigger;
 use logpose_live::Trigger;
 use logpose_live::player::{PlayOptions, Player};
@@ -12,7 +13,7 @@ use logpose_live::player::{PlayOptions, Player};
 #[test]
 fn a_played_log_strikes_where_intervals_begin() {
     let dir = tempfile::tempdir().unwrap();
-    let files = logpose::demo(dir.path(), &DemoOptions { teleop_s: 20, force: false }).unwrap();
+    let files = logpose_demo::demo(dir.path(), &DemoOptions { teleop_s: 20, force: false }).unwrap();
     let logs = [Log::open(&files[0], &OpenOptions::default(), &Quiet).unwrap()];
     for text in ["BatteryVoltage < 11.5", "mode = 'teleop'", "changed(Shooter/State) and enabled"] {
         let mut starts: Vec<Time> = Vec::new();

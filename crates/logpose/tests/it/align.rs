@@ -269,7 +269,7 @@ fn a_folder_is_refused() {
 #[test]
 fn a_station_tells_the_modes() {
     let log = station(0, 100_000, &[10_000, 20_000]);
-    let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
+    let modes: Vec<_> = log.modes().iter().map(|span| span.mode).collect();
     assert_eq!(modes, [Mode::Disabled, Mode::Teleop, Mode::Disabled]);
 }
 
@@ -279,7 +279,7 @@ fn real_logs_of_stations_find_their_robots() {
     let mut found = 0;
     for path in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog")) {
         let log = open(path);
-        let modes = log.frc().modes.clone();
+        let modes = log.modes().to_vec();
         let changes =
             modes.iter().zip(modes.iter().skip(1)).filter(|(a, b)| a.mode.is_enabled() != b.mode.is_enabled());
         // A robot hears of it some packets later, on a clock that began eleven seconds before.

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use logpose::frc::Facts;
 use logpose::{ConvertOptions, Error, Format, Log, OpenOptions, Output, Quiet, convert};
 use tempfile::TempDir;
 
@@ -114,7 +115,7 @@ fn no_flipped_byte_makes_anything_panic() {
             let options = OpenOptions { salvage, ..OpenOptions::default() };
             let Ok(log) = Log::from_bytes(name, bytes, &options) else { continue };
             opened += 1;
-            let _ = (log.frc(), log.robust_range(), log.schemas().problems());
+            let _ = (Facts::of(&log), log.robust_range(), log.schemas().problems());
             for format in [Format::Csv, Format::Ndjson, Format::from_name("wpilog").unwrap()] {
                 let to = Output::Stream(&mut Vec::new());
                 let logs = std::slice::from_ref(&log);

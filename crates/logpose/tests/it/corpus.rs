@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use logpose::core::{Severity, Type};
+use logpose::frc::Facts;
 use logpose::{ConvertOptions, Log, OpenOptions, Order, Quiet, doctor};
 use tempfile::TempDir;
 
@@ -28,7 +29,7 @@ fn every_log_of_the_corpus_opens() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let log = salvage(&path);
             assert_eq!(log.dialect().info().name, folder, "{name}");
-            let _ = (log.frc(), log.schemas(), log.robust_range());
+            let _ = (Facts::of(&log), log.schemas(), log.robust_range());
             if let Err(error) = Log::open(&path, &OpenOptions::default(), &Quiet) {
                 assert!(
                     name.contains("noheader") || name.contains("norevision") || name.contains("headerless"),

@@ -256,7 +256,7 @@ fn modes_are_those_of_the_driver_station() {
         ("mode in ('auto', 'disabled')", &|mode: Mode| mode != Mode::Teleop),
     ] {
         let mut spans: Vec<(Time, Time)> = Vec::new();
-        for span in log.frc().modes.iter().filter(|span| fits(span.mode)) {
+        for span in log.modes().iter().filter(|span| fits(span.mode)) {
             match spans.last_mut() {
                 Some(last) if last.1 == span.start => last.1 = span.end,
                 _ => spans.push((span.start, span.end)),

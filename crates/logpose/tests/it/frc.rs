@@ -1,5 +1,5 @@
 use logpose::core::{Time, Value};
-use logpose::frc::{MatchKind, Mode};
+use logpose::frc::{Facts, MatchKind, Mode};
 use logpose::{Log, OpenOptions};
 
 use crate::support::{AKIT, DATALOG, R1, R2, encode, log_of, open_demo};
@@ -8,7 +8,7 @@ use crate::support::{AKIT, DATALOG, R1, R2, encode, log_of, open_demo};
 fn the_demo_tells_its_match() {
     for name in [DATALOG, AKIT, R2, R1] {
         let log = open_demo(name);
-        let facts = log.frc();
+        let facts = Facts::of(&log);
         let modes: Vec<_> = facts
             .modes
             .iter()
@@ -47,7 +47,7 @@ fn writers_are_known() {
     let expected =
         [(DATALOG, "WPILib DataLogManager"), (AKIT, "AdvantageKit"), (R2, "AdvantageKit"), (R1, "AdvantageKit")];
     for (name, writer) in expected {
-        assert_eq!(open_demo(name).frc().writer.as_deref(), Some(writer), "{name}");
+        assert_eq!(Facts::of(&open_demo(name)).writer.as_deref(), Some(writer), "{name}");
     }
 }
 
@@ -56,7 +56,7 @@ fn a_control_word_tells_modes_where_nothing_else_does() {
     let words = [(0, 0x30), (1000, 0x33), (3000, 0x30), (4000, 0x31), (6000, 0x38), (7000, 0x38)];
     let samples: Vec<_> = words.iter().map(|(ms, word)| (0, Time::from_millis(*ms), Value::Int64(*word))).collect();
     let log = log_of(encode("wpilog", &[("NT:/FMSInfo/FMSControlData", "int64")], &samples));
-    let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
+    let modes: Vec<_> = log.modes().iter().map(|span| span.mode).collect();
     assert_eq!(modes, [Mode::Disabled, Mode::Auto, Mode::Disabled, Mode::Teleop, Mode::EStop]);
 }
 
@@ -73,7 +73,7 @@ fn the_struct_of_2027_tells_modes() {
         &[("/.schema/struct:ControlWord", "structschema"), ("DS:controlWord", "struct:ControlWord")],
         &samples,
     ));
-    let modes: Vec<_> = log.frc().modes.iter().map(|span| span.mode).collect();
+    let modes: Vec<_> = log.modes().iter().map(|span| span.mode).collect();
     assert_eq!(modes, [Mode::Disabled, Mode::Auto, Mode::Teleop, Mode::Test]);
 }
 
@@ -99,7 +99,7 @@ fn a_log_on_the_wall_clock_is_its_own_epoch() {
 #[test]
 fn a_log_without_a_match_has_no_facts() {
     let log = Log::from_bytes("x.wpilog", encode("wpilog", &[], &[]), &OpenOptions::default()).unwrap();
-    let facts = log.frc();
+    let facts = Facts::of(&log);
     assert!(facts.modes.is_empty() && facts.match_.is_none() && facts.writer.is_none() && facts.battery.is_none());
     assert_eq!(log.robust_range(), None);
 }

@@ -2,7 +2,7 @@
 
 use logpose::Log;
 use logpose::core::{ChannelId, Layout, Time, Type, Value};
-use logpose::frc::{LinkFacts, MatchKind, Mode, Reason};
+use logpose::frc::{Facts, LinkFacts, MatchKind, Mode, Reason};
 
 use crate::support::{corpus, encode, log_of, open};
 
@@ -42,7 +42,7 @@ impl Made {
     }
 
     fn link(self) -> LinkFacts {
-        self.log().frc().link.clone().unwrap()
+        Facts::of(&self.log()).link.unwrap()
     }
 }
 
@@ -148,10 +148,10 @@ fn a_match_explains_its_own_disables() {
     let named =
         played().texts("/ds/match", "json", &[(10, told)]).texts("/ds/control/station", "string", &[(0, "blue 2")]);
     let named = named.texts("/ds/game_data", "string", &[(0, ""), (6_000, "LRL")]).log();
-    let found = named.frc().match_.clone().unwrap();
+    let found = Facts::of(&named).match_.unwrap();
     assert_eq!((found.event.as_deref(), found.kind, found.number), (Some("TXPAS"), MatchKind::Qualification, Some(35)));
     assert_eq!((found.station.as_deref(), found.game_data.as_deref()), (Some("blue 2"), Some("LRL")));
-    let disables = &named.frc().link.as_ref().unwrap().disables;
+    let disables = &Facts::of(&named).link.unwrap().disables;
     assert_eq!(disables[1].reason, Reason::EndOfMatch);
     assert!(disables[1].evidence.ends_with("of qualification 35"), "{disables:?}");
     // The same lengths without a field are a practice.
@@ -229,7 +229,7 @@ fn a_station_tells_battery_brownouts_and_sticks() {
         .texts("/ds/joystick/0/descriptor", "json", &[(0, r#"{"name":"Pad"}"#), (10, r#"{"name":""}"#)])
         .texts("/ds/joystick/2/descriptor", "json", &[(0, r#"{"name":""}"#)])
         .log();
-    let facts = log.frc();
+    let facts = Facts::of(&log);
     assert_eq!(facts.battery.as_ref().map(|battery| battery.channel.as_str()), Some("/ds/battery"));
     // It is told when it changes: the last brownout goes on to the end.
     assert_eq!(facts.brownouts, [(Time::from_millis(25_000), Time::from_millis(30_000))]);
@@ -240,8 +240,8 @@ fn a_station_tells_battery_brownouts_and_sticks() {
 #[test]
 fn other_logs_have_no_link() {
     let log = Made::default().flag("DS:enabled", &[(0, false), (10, true), (20, false)]).log();
-    assert_eq!(log.frc().modes.len(), 2);
-    assert!(log.frc().link.is_none());
+    assert_eq!(log.modes().len(), 2);
+    assert!(Facts::of(&log).link.is_none());
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn real_logs_of_stations_tell_their_story() {
     let dslogs = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog"));
     let reasons = |name: &str| {
         let path = files.iter().find(|path| path.to_string_lossy().ends_with(name)).unwrap();
-        let disables = open(path).frc().link.clone().unwrap().disables;
+        let disables = Facts::of(&open(path)).link.unwrap().disables;
         disables.into_iter().map(|disable| disable.reason).collect::<Vec<_>>()
     };
     assert_eq!(reasons("2020_02_23_09_57_49_Sun.dslog"), [Reason::RobotLost; 3]);
@@ -259,7 +259,7 @@ fn real_logs_of_stations_tell_their_story() {
     assert_eq!(reasons("2022_02_25_21_25_39_Fri.dslog"), [Reason::Station; 2]);
     for path in dslogs {
         let log = open(path);
-        let facts = log.frc();
+        let facts = Facts::of(&log);
         let link = facts.link.as_ref().unwrap();
         assert_eq!(facts.writer.as_deref(), Some("NI Driver Station"), "{}", path.display());
         // No robot, no trip time.

@@ -1,7 +1,8 @@
 use std::path::Path;
 
 use logpose::core::EncodeOptions;
-use logpose::{ConvertOptions, DemoOptions, Error, Format, Output, Quiet, convert, demo};
+use logpose::{ConvertOptions, Error, Format, Output, Quiet, convert};
+use logpose_demo::{DemoOptions, demo};
 use tempfile::TempDir;
 
 use crate::support::{AKIT, R2, open_demo};

@@ -2,9 +2,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
-use logpose::{
-    ConvertOptions, DemoOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert, demo,
-};
+use logpose::{ConvertOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert};
+use logpose_demo::{DemoOptions, demo};
 
 use crate::kept::kept;
 

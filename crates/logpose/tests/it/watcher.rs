@@ -141,7 +141,7 @@ fn edges_of_modes_in_real_logs_are_the_starts_of_intervals() {
     for file in files {
         let Ok(log) = Log::open(&file, &OpenOptions::default(), &Quiet) else { continue };
         let plain = log.robust_range() == log.index.range();
-        if !plain || log.frc().modes.is_empty() || log.file_len() > 8 << 20 {
+        if !plain || log.modes().is_empty() || log.file_len() > 8 << 20 {
             continue;
         }
         let (tape, log) = Tape::of(log);

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use logpose::carla::{Frames, collisions, junction};
+use logpose::carla::{Frames, collisions};
 use logpose::{ConvertOptions, Format, Log, OpenOptions, Output, Quiet, convert};
+use logpose_sim::junction;
 
 use crate::support::{ask, engine, line};
 

@@ -2,9 +2,9 @@
 
 use logpose_core::Value;
 use logpose_live::ds::{RobotRunner, RobotSetup};
-use logpose_live::refloat::emulated::{BoardOptions, LineOptions};
-use logpose_live::refloat::{BoardPlace, BoardRunner, BoardSetup};
+use logpose_live::refloat::{BoardPlace, BoardRunner};
 use logpose_live::{Join, Live, Source};
+use logpose_sim::board::{BoardOptions, BoardSession, LineOptions};
 use serde_json::{Value as Json, json};
 
 use std::net::Ipv4Addr;
@@ -299,8 +299,8 @@ impl Drop for Running {
 fn a_board_and_a_robot_of_a_station_are_looked_at_together() {
     let live = Live::new().unwrap();
     let place = BoardPlace::Tcp((Ipv4Addr::LOCALHOST, 0).into());
-    let setup = BoardSetup { place, options: BoardOptions::default(), line: LineOptions::default() };
-    let board = BoardRunner::new(&live, setup).unwrap();
+    let session = BoardSession::new(BoardOptions::default(), LineOptions::default());
+    let board = BoardRunner::new(&live, place, session).unwrap();
     let board_address = board.handle().address();
     let _board = Running::start(live, board.into_source());
     let [_, a, b, c] = std::process::id().to_be_bytes();

@@ -1,5 +1,6 @@
 //! What is open: session, channels, events, and several logs on one clock.
 
+use logpose::frc::Facts;
 use logpose::{Align, Alignment, ClockMap, Log, Names, OpenOptions, Quiet, Timeline};
 use logpose_core::Time;
 use serde_json::{Value, json};
@@ -36,7 +37,7 @@ fn every_dialect_has_its_session_channels_and_events() {
             events["events"].as_array().unwrap().iter().map(|e| e["start"].as_f64().unwrap()).collect();
         assert!(times.is_sorted());
         let bands = events["bands"].as_array().unwrap();
-        assert_eq!(bands.len(), log.frc().modes.len());
+        assert_eq!(bands.len(), log.modes().len());
         assert!(bands.windows(2).all(|two| two[0]["end"] == two[1]["start"]));
     }
     presets.sort_unstable();
@@ -95,10 +96,10 @@ fn events_tell_what_the_library_finds() {
         (log, kinds)
     };
     let (log, events) = of(FRC);
-    for (start, _) in &log.frc().brownouts {
+    for (start, _) in &Facts::of(&log).brownouts {
         assert!(events.contains(&("brownout".to_owned(), start.seconds())));
     }
-    assert_eq!(events.iter().filter(|(kind, _)| kind == "mode").count(), log.frc().modes.len());
+    assert_eq!(events.iter().filter(|(kind, _)| kind == "mode").count(), log.modes().len());
     assert!(events.iter().any(|(kind, _)| kind == "warning"));
     let (log, events) = of("demo_junction.log");
     let collisions = numbers(&log, "/carla/events/collision", ".actor1");

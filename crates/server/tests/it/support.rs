@@ -11,7 +11,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
-use logpose::{Browse, ClockMap, DemoOptions, Log, OpenOptions, Quiet};
+use logpose::{Browse, ClockMap, Log, OpenOptions, Quiet};
+use logpose_demo::DemoOptions;
 use logpose_server::{Options, Server, Session};
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ use crate::kept::kept;
 pub(crate) fn demo() -> &'static [PathBuf] {
     static DEMO: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
         let dir = kept(env!("CARGO_TARGET_TMPDIR"), "server-demo", |dir| {
-            logpose::demo(dir, &DemoOptions { teleop_s: 1, force: false }).unwrap();
+            logpose_demo::demo(dir, &DemoOptions { teleop_s: 1, force: false }).unwrap();
         });
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
     });

@@ -25,7 +25,6 @@ macro_rules! on_recordings {
 }
 
 mod corrupt;
-mod demo;
 mod edit;
 mod fixtures;
 mod golden;

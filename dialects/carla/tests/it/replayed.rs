@@ -1,7 +1,8 @@
 //! A replay written as a recording is a valid one, and shows what the replayer shows.
 
-use logpose_carla::{Body, Frames, Kind, Replay, ReplayOptions, Replayed, junction, salvage};
+use logpose_carla::{Body, Frames, Kind, Replay, ReplayOptions, Replayed, salvage};
 use logpose_core::Problems;
+use logpose_sim::junction;
 
 #[test]
 fn the_recording_of_a_replay_shows_its_steps() {

@@ -8,7 +8,7 @@ use logpose_carla::{EventAdd, EventDel, EventParent, Frames, Mark, Mode, State, 
 use crate::queries::{actor, packet, packets, position, recording};
 
 fn demo() -> Vec<u8> {
-    logpose_carla::junction(1, 20.0).unwrap()
+    logpose_sim::junction(1, 20.0).unwrap()
 }
 
 /// The actors of a state as marks.

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use logpose_core::{Batch, Session, Time};
-use logpose_refloat::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario};
 use logpose_refloat::session::{
     Change, Client, ClientOptions, Event, Failure, FetchOptions, Held, Job, Phase, RecorderState, Refused, Task,
 };
 use logpose_refloat::wire::{Control, Request};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario};
 
 use crate::client_world::{MS, START, VERSIONS, World, fetch, is_download_of, patient, recorded, samples, serving};
 
@@ -475,7 +475,7 @@ fn reconnect_to(
 #[test]
 fn a_board_that_has_recorded_anew_is_not_mixed_with_what_was_received() {
     for version in VERSIONS {
-        let other = |seed| logpose_refloat::board::simulate(Scenario::Ride, version, seed);
+        let other = |seed| logpose_sim::board::simulate(Scenario::Ride, version, seed);
         let cut = |mut recorded: Recorded, size: u32| {
             recorded.samples.truncate(size as usize * recorded.sample_len());
             recorded.header[2..6].copy_from_slice(&size.to_be_bytes());

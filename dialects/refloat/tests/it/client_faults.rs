@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use logpose_refloat::board::{BoardOptions, BoardVersion, LineOptions};
 use logpose_refloat::session::{ClientOptions, Event, Job, Progress};
+use logpose_sim::board::{BoardOptions, BoardVersion, LineOptions};
 
 use crate::client_world::{MS, VERSIONS, World, fetch, is_download_of, patient, recorded, serving};
 

@@ -1,6 +1,6 @@
 //! A client, given anything at any time.
 
-use logpose_refloat::fuzzing;
+use logpose_sim::fuzzing;
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use logpose_core::{Batch, Limits, Link, Session, Time};
-use logpose_refloat::board::{Board, BoardOptions, BoardVersion, LineOptions};
 use logpose_refloat::session::{Change, Client, ClientOptions, Event, Failure, FetchOptions, Job, LiveOptions};
 use logpose_refloat::vesc::{forwarded, framed};
 use logpose_refloat::wire::Header;
+use logpose_sim::board::{Board, BoardOptions, BoardVersion, LineOptions};
 
 use crate::client_world::{MS, START, World, fetch, is_download_of, permitted, recorded, serving};
 

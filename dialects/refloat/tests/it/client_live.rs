@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use logpose_core::{Batch, Channel, ChannelId, Problem, Sample, Session, Sink, SinkError, Time, Value};
-use logpose_refloat::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Scenario};
 use logpose_refloat::session::{ClientOptions, Event, Job, LiveOptions, LiveValue, Phase};
 use logpose_refloat::wire::{Control, Request};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Scenario};
 
 use crate::client_world::{MS, START, VERSIONS, World, fetch, is_download_of, recorded, serving};
 

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use logpose_core::{Batch, Link, Session, Time, To};
-use logpose_refloat::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario, simulate};
 use logpose_refloat::session::{Client, ClientOptions, Event, Failure, FetchOptions, Job, Task};
 use logpose_refloat::vesc::{Deframer, LARGEST, command, forwarded};
 use logpose_refloat::wire::{Control, PACKAGE, Request};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario, simulate};
 
 pub(crate) const MS: i64 = 1_000_000;
 /// 2026-01-01 00:00:00 UTC.

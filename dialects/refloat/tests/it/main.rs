@@ -8,7 +8,6 @@
     reason = "a test may panic and print: that is how it fails and tells"
 )]
 
-mod board;
 mod client;
 mod client_faults;
 mod client_generated;

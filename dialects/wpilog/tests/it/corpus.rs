@@ -33,7 +33,7 @@ fn corpus() -> Vec<File> {
     let folder = logpose_testkit::corpus("wpilog");
     let text = std::fs::read_to_string(folder.join("expected.json")).expect("expected.json");
     let expected: BTreeMap<String, Json> = serde_json::from_str(&text).expect("expected.json is JSON");
-    // Compressed logs are opened by crates/logpose.
+    // Compressed logs are opened by crates/files.
     let files = expected.into_iter().filter(|(name, _)| !name.ends_with("xz"));
     let files: Vec<File> = files
         .map(|(name, expected)| File { log: std::fs::read(folder.join(&name)).expect(&name), name, expected })

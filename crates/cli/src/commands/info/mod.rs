@@ -9,6 +9,7 @@ use clap::Args;
 use logpose::Log;
 use logpose::carla::{Summary, recorded};
 use logpose::core::{ChannelIndex, Severity, Time};
+use logpose::frc::Facts;
 use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
@@ -96,12 +97,12 @@ fn details(log: &Log) -> Value {
             number.map_or_else(|| fact.value.clone().into(), |number| json!(Int::from(number))),
         );
     }
-    let facts = log.frc();
+    let facts = Facts::of(log);
     details.insert("wrapper".into(), log.wrapper().map(|w| w.name()).into());
     details.insert("content_bytes".into(), json!(Int::from(log.bytes().len() as u64)));
     details.insert("sorted".into(), log.index.sorted.into());
     details.insert("writer".into(), facts.writer.clone().into());
-    details.extend(story::as_json(facts));
+    details.extend(story::as_json(&facts));
     details.insert("schemas".into(), schemas(log).into());
     details
         .insert("joysticks".into(), facts.joysticks.iter().map(|j| json!({"port": j.port, "name": j.name})).collect());
@@ -132,7 +133,7 @@ fn details(log: &Log) -> Value {
 
 fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     let Screen { out, notes } = screen;
-    let facts = log.frc();
+    let facts = Facts::of(log);
     let size = match log.wrapper() {
         Some(wrapper) => format!("{} ({wrapper}: {} on disk)", bytes(log.bytes().len() as u64), bytes(log.file_len())),
         None => bytes(log.file_len()),
@@ -154,7 +155,7 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
     ];
     row(out, "content", &format!("{}{with_schemas}", contents.join(", ")))?;
     print_times(log, out)?;
-    story::print(facts, out)?;
+    story::print(&facts, out)?;
     board::print(log, out)?;
     with_recording(log, |summary| print_recording(summary, out)).unwrap_or(Ok(()))?;
     print_largest(log, out)?;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use logpose::parse_duration;
-use logpose_live::refloat::emulated::{BoardOptions, BoardVersion, BoardView, LineOptions, Recorded, Scenario};
 use logpose_live::refloat::rfrec::{Kind, Recording};
-use logpose_live::refloat::{BoardError, BoardPlace, BoardRunner, BoardSetup};
+use logpose_live::refloat::{BoardError, BoardPlace, BoardRunner};
 use logpose_live::{Join, LinkFigures, Live};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, BoardView, LineOptions, Recorded, Scenario};
 
 use crate::args::Form;
 use crate::commands::live::Ticker;
@@ -136,18 +136,18 @@ impl Board {
             None if self.udp => BoardPlace::Udp(self.listen),
             None => BoardPlace::Tcp(self.listen),
         };
-        let setup = BoardSetup { place, options: self.options()?, line: self.faults.line()? };
+        let session = BoardSession::new(self.options()?, self.faults.line()?);
         let live = Live::new()?;
-        let runner = BoardRunner::new(&live, setup).map_err(complain)?;
+        let runner = BoardRunner::new(&live, place, session).map_err(complain)?;
         let handle = runner.handle();
         if let Some(code) = self.fault {
-            handle.set_fault(code);
+            handle.with(|board, now| board.board_mut().set_fault(now, code));
         }
         interrupt::await_it();
         let ticker = Ticker::new(screen, self.form.json());
         let mut state = State {
             ticker,
-            before: handle.view(),
+            before: handle.with(BoardSession::view),
             link: LinkFigures::default(),
             at_terminal: self.pty.is_some(),
             elapsed: Duration::ZERO,
@@ -160,7 +160,7 @@ impl Board {
         live.listen(vec![runner.into_source()], Join::single(), &[], &mut |mut progress| {
             state.elapsed = progress.elapsed;
             let link = progress.sources.pop().unwrap_or_default().link;
-            state.step(handle.view(), link, screen);
+            state.step(handle.with(BoardSession::view), link, screen);
             let late = limit.is_some_and(|limit| progress.elapsed.as_nanos() >= u128::from(limit.unsigned_abs()));
             let over = late || interrupt::is_raised() || state.broken.is_err();
             if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

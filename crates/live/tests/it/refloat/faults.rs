@@ -3,9 +3,9 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use logpose_live::Address;
-use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
 use logpose_live::refloat::session::{ClientOptions, Failure};
 use logpose_live::refloat::{BoardLink, BoardPlace, FetchError, FetchOptions, LinkError, LinkOptions, LinkView};
+use logpose_sim::board::{BoardVersion, LineOptions};
 
 use super::{Board, link, on, places, tcp};
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use logpose_live::Address;
-use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
 use logpose_live::refloat::rfrec::{Kind, Recording};
 use logpose_live::refloat::wire::Control;
 use logpose_live::refloat::{BoardLink, FetchError, FetchOptions, LinkError, LinkOptions, LinkView};
+use logpose_sim::board::{BoardVersion, LineOptions};
 
 use super::{Board, link, on, places, tcp};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use logpose_live::Address;
 use logpose_live::refloat::FetchOptions;
-use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
+use logpose_sim::board::{BoardVersion, LineOptions};
 
 use super::{Board, link, places};
 

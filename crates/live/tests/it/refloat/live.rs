@@ -3,10 +3,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use logpose_live::recorder::{RecordOptions, Recorder};
-use logpose_live::refloat::emulated::{BoardVersion, LineOptions};
 use logpose_live::refloat::session::{Job, LiveOptions};
 use logpose_live::refloat::wire::Control;
 use logpose_live::{Join, Live, OutputThread, Source};
+use logpose_sim::board::{BoardVersion, LineOptions};
 
 use super::{Board, places};
 use crate::source::open;

@@ -13,18 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use logpose_live::refloat::emulated::{BoardOptions, BoardVersion, LineOptions, Recorded, Scenario, simulate};
 use logpose_live::refloat::rfrec::Recording;
 use logpose_live::refloat::session::ClientOptions;
 use logpose_live::refloat::{
-    BoardHandle, BoardLink, BoardPlace, BoardRunner, BoardSetup, FetchError, FetchOptions, Fetched, LinkOptions,
-    LinkView,
+    BoardHandle, BoardLink, BoardPlace, BoardRunner, FetchError, FetchOptions, Fetched, LinkOptions, LinkView,
 };
 use logpose_live::{Address, Join, Live};
+use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario, simulate};
 
 /// A board that runs until it is dropped.
 struct Board {
-    handle: BoardHandle,
+    handle: BoardHandle<BoardSession>,
     /// What it has recorded.
     recorded: Recorded,
     stop: Arc<AtomicBool>,
@@ -57,7 +56,7 @@ impl Board {
     fn with(place: BoardPlace, version: BoardVersion, recorded: Recorded, line: LineOptions) -> Self {
         let live = Live::new().unwrap();
         let options = BoardOptions { version, recording: Some(recorded.clone()), ..BoardOptions::default() };
-        let runner = BoardRunner::new(&live, BoardSetup { place, options, line }).unwrap();
+        let runner = BoardRunner::new(&live, place, BoardSession::new(options, line)).unwrap();
         let handle = runner.handle();
         let stop: Arc<AtomicBool> = Arc::default();
         let theirs = Arc::clone(&stop);

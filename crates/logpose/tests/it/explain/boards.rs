@@ -8,8 +8,8 @@ use logpose::refloat::{
     Adjustment, Cause, Explanation, Footpad, Limits, Options, Rule, Series, Thresholds, Values, explain, explain_series,
 };
 use logpose::{ConvertOptions, Format, Log, OpenOptions, Output, Quiet, convert};
-use logpose_refloat::board::{BoardVersion, Cause as Known, Recorded, Scenario, What, simulate};
 use logpose_refloat::rfrec::Writer;
+use logpose_sim::board::{BoardVersion, Cause as Known, Recorded, Scenario, What, simulate};
 use tempfile::TempDir;
 
 use super::any::check;

@@ -2,8 +2,8 @@
 
 use logpose_core::{Confidence, Dialect, Severity};
 use logpose_refloat::Refloat;
-use logpose_refloat::board::{BoardVersion, Scenario};
 use logpose_refloat::rfrec::{Block, Kind, Recording};
+use logpose_sim::board::{BoardVersion, Scenario};
 use logpose_testkit::{Fixtures, bless, check_dump_from_anywhere};
 
 use super::corrupt::CASES;

@@ -1,10 +1,10 @@
 //! Files for tests.
 
 use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems};
-use logpose_refloat::board::{BoardVersion, Scenario, simulate};
 use logpose_refloat::rfrec::{TimeRef, Writer};
 use logpose_refloat::wire::{Flags, Header, Info, InfoV2, Sample, Status, Version};
 use logpose_refloat::{Refloat, float16, items};
+use logpose_sim::board::{BoardVersion, Scenario, simulate};
 pub(crate) use logpose_testkit::hex;
 use serde_json::{Map, Value, json};
 

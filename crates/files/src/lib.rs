@@ -1,0 +1,84 @@
+#![doc = include_str!("../README.md")]
+
+mod clock;
+mod convert;
+mod dialects;
+mod doctor;
+mod error;
+mod feed;
+mod folder;
+mod merge;
+mod modes;
+mod moment;
+mod named;
+mod open;
+mod output;
+mod pair;
+mod parts;
+mod pieces;
+mod progress;
+mod recover;
+mod select;
+mod show;
+mod sidecar;
+mod size;
+mod source;
+mod spill;
+mod table;
+mod threads;
+mod timeline;
+mod timing;
+mod unit;
+mod verify;
+mod wide;
+mod windows;
+mod wrapper;
+
+pub use clock::ClockMap;
+pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
+pub use dialects::{DIALECTS, dialect, readable};
+pub use doctor::{Checkup, Finding, doctor};
+pub use error::{Error, ErrorKind};
+pub use feed::{Feed, Order};
+pub use modes::{Mode, ModeSpan, ModeWatch, Role};
+pub use moment::{Moment, Period, parse_duration};
+pub use open::{Log, OpenOptions};
+pub use output::Output;
+pub use parts::{FieldReader, ScalarValue, Step, ValueKind, Visit, in_time_order, parse_path, tree_at};
+pub use progress::{Progress, Quiet};
+pub use recover::{Recovered, recover};
+pub use select::Filter;
+pub use show::{Schemas, Shown};
+pub use sidecar::{Cache, default_cache_folder};
+pub use size::parse_bytes;
+pub use table::RowEncoder;
+pub use timeline::{Align, Names, Timeline};
+pub use timing::{SYSTEM_TIME, SYSTEM_TIME_METADATA};
+pub use unit::{unit, unit_of};
+pub use wide::Wide;
+pub use wrapper::Wrapper;
+
+pub use logpose_bridges::FolderLayout;
+
+/// What the other crates of the library are built with. It may change with every release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::convert::{encoder, sink_error};
+    pub use crate::dialects::{Reader, extension};
+    pub use crate::moment::nanos;
+    pub use crate::named::{NamedChannels, integer};
+    pub use crate::source::{Bytes, Source, Spool};
+
+    pub mod pair {
+        pub use crate::pair::{are_one, beside, split};
+    }
+    pub mod sidecar {
+        pub use crate::sidecar::{Kind, Sidecar, frame, used};
+    }
+    pub mod threads {
+        pub use crate::threads::{count, map};
+    }
+    pub mod windows {
+        pub use crate::windows::in_order;
+    }
+}

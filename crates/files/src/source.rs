@@ -1,0 +1,322 @@
+//! Where the bytes of a log come from, and where they are held.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use logpose_bridges::{Bridge, UnpackError};
+use logpose_core::{Problem, Problems, Severity};
+use memmap2::Mmap;
+
+use crate::error::NAME_A_FILE;
+use crate::sidecar::Stamp;
+use crate::{Error, ErrorKind, Progress, Wrapper};
+
+/// The bytes of a log, unwrapped.
+pub struct Source {
+    /// The content.
+    pub bytes: Arc<Bytes>,
+    /// Bytes before unwrapping.
+    pub file_len: u64,
+    /// The compression around it.
+    pub wrapper: Option<Wrapper>,
+    /// What unwrapping lost.
+    pub problem: Option<Problem>,
+    /// What the system says about the file, if the bytes are all of it.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+/// Bytes in memory or in a mapped file.
+pub enum Bytes {
+    /// In memory.
+    Owned(Vec<u8>),
+    /// In a mapped file.
+    Mapped(Mmap),
+}
+
+impl Bytes {
+    /// Whether they lie in a mapped file.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self, Self::Mapped(_))
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Owned(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path, progress: &dyn Progress) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            return Self::from_pipe(path, io::stdin().lock(), progress);
+        }
+        if let Some(scheme) = live_scheme(path) {
+            let help =
+                "`logpose record ADDRESS -o FILE` makes a file of it, `logpose play ADDRESS --to …` passes it on";
+            return Err(Error::new(ErrorKind::Live { scheme }).in_file(path).with_help(help));
+        }
+        let file = File::open(path).map_err(|error| Error::reading(path, error))?;
+        let about = file.metadata().map_err(|error| Error::reading(path, error))?;
+        if about.is_dir() {
+            return Err(Error::new(ErrorKind::Directory).in_file(path).with_help(NAME_A_FILE));
+        }
+        if !about.is_file() {
+            return Self::from_pipe(path, file, progress);
+        }
+        let bytes = hold(file, about.len()).map_err(|error| Error::reading(path, error))?;
+        let source = Self::from_bytes(path, bytes, progress)?;
+        let stamp = source.wrapper.is_none().then(|| Stamp::of(&about));
+        Ok(Self { stamp, ..source })
+    }
+
+    /// Takes bytes that are there already.
+    pub fn from_bytes(path: &Path, bytes: Bytes, progress: &dyn Progress) -> Result<Self, Error> {
+        let file_len = bytes.len() as u64;
+        if bytes.is_empty() {
+            let help = "the robot was switched off before the first byte was written, or the copy failed";
+            return Err(Error::new(ErrorKind::Empty).in_file(path).with_help(help));
+        }
+        let Some(wrapper) = Wrapper::sniff(&bytes) else {
+            return Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: None, problem: None, stamp: None });
+        };
+        progress.begin("decompressing", file_len);
+        let unwrapped = unwrap(path, wrapper, &bytes, progress);
+        progress.end();
+        let (bytes, problem) = unwrapped?;
+        Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: Some(wrapper), problem, stamp: None })
+    }
+
+    /// Puts what a bridge unpacks in the place of the file.
+    pub(crate) fn unpack(
+        &mut self,
+        path: &Path,
+        bridge: &Bridge,
+        read: &logpose_core::ReadOptions<'_>,
+        problems: &mut Problems,
+    ) -> Result<(), Error> {
+        let mut spool = Spool::default();
+        bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| unpack_error(path, error))?;
+        self.bytes = Arc::new(spool.finish().map_err(|error| Error::reading(path, error))?);
+        self.stamp = None;
+        Ok(())
+    }
+
+    /// Unpacks the Parquet files of a folder as one log.
+    pub(crate) fn folder(
+        folder: &Path,
+        files: &[PathBuf],
+        read: &logpose_core::ReadOptions<'_>,
+        problems: &mut Problems,
+    ) -> Result<Self, Error> {
+        let mut held = Vec::with_capacity(files.len());
+        for path in files {
+            let failed = |error| Error::reading(path, error);
+            let file = File::open(path).map_err(failed)?;
+            let len = file.metadata().map_err(failed)?.len();
+            let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+            held.push((name, hold(file, len).map_err(failed)?));
+        }
+        let file_len = held.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        let parts: Vec<(&str, &[u8])> = held.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+        let mut spool = Spool::default();
+        let unpacked = logpose_bridges::read_folder(&parts, read, &mut spool, problems);
+        unpacked.map_err(|error| unpack_error(folder, error))?;
+        let bytes = Arc::new(spool.finish().map_err(|error| Error::reading(folder, error))?);
+        Ok(Self { bytes, file_len, wrapper: None, problem: None, stamp: None })
+    }
+
+    /// Reads to the end what cannot be mapped.
+    fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
+        let mut spool = Spool::default();
+        let mut buffer = vec![0; BUFFER];
+        progress.begin("reading", 0);
+        let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
+        progress.end();
+        read.map_err(|stopped| Error::reading(path, stopped.into()))?;
+        let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
+        Self::from_bytes(path, bytes, progress)
+    }
+}
+
+fn unpack_error(path: &Path, error: UnpackError) -> Error {
+    match error {
+        UnpackError::Decode(error) => Error::decode(path, error),
+        UnpackError::Write(error) => Error::reading(path, error),
+    }
+}
+
+/// Unwraps all that can be unwrapped. A file that was cut keeps what came out of it.
+fn unwrap(
+    path: &Path,
+    wrapper: Wrapper,
+    bytes: &[u8],
+    progress: &dyn Progress,
+) -> Result<(Bytes, Option<Problem>), Error> {
+    let counted = Counted { rest: bytes, used: std::cell::Cell::new(0) };
+    let mut spool = Spool::default();
+    let mut buffer = vec![0; BUFFER];
+    let result = match wrapper.reader(BufReader::with_capacity(BUFFER, &counted)) {
+        Ok(mut reader) => spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)),
+        Err(error) => Err(Stopped::Reading(error)),
+    };
+    let came_out = spool.len;
+    let held = spool.finish().map_err(|error| Error::reading(path, error))?;
+    let error = match result {
+        Ok(()) if came_out > 0 => return Ok((held, None)),
+        Ok(()) => io::Error::from(io::ErrorKind::UnexpectedEof),
+        Err(Stopped::Reading(error)) => error,
+        Err(Stopped::Holding(error)) => return Err(Error::reading(path, error)),
+    };
+    if came_out == 0 {
+        let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
+        return Err(error.with_help("the file is damaged from its first bytes on; fetch it again from where it came"));
+    }
+    let (code, what) = match error.kind() {
+        io::ErrorKind::UnexpectedEof => ("truncated-wrapper", "is cut off".to_owned()),
+        _ => ("damaged-wrapper", format!("is damaged ({error})")),
+    };
+    let message = format!("the {wrapper} file {what}; kept the {came_out} bytes that came out of it");
+    Ok((held, Some(Problem::general(Severity::Damage, code, message))))
+}
+
+/// Holds a regular file: small ones are read, others mapped.
+fn hold(mut file: File, len: u64) -> io::Result<Bytes> {
+    if len < SMALL {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Bytes::Owned(bytes));
+    }
+    map(&file).map(Bytes::Mapped)
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a mapped file is as large as memory needs to be, and pages that are not asked for cost nothing"
+)]
+pub(crate) fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: the map is only read. If another program shortens the file meanwhile the system ends this
+    // process, and if it overwrites it some values are those of the new file; both are what reading a file
+    // that someone else writes can do, and no reader here relies on bytes staying what they were.
+    unsafe { Mmap::map(file) }
+}
+
+/// Bytes that arrive, of which nobody knows how many will: in memory first, in a nameless file when many.
+#[derive(Default)]
+pub struct Spool {
+    memory: Vec<u8>,
+    file: Option<File>,
+    len: u64,
+}
+
+/// Why no more bytes arrive.
+enum Stopped {
+    /// They cannot be read: damage, if they come out of a wrapper.
+    Reading(io::Error),
+    /// There is no place for them.
+    Holding(io::Error),
+}
+
+impl From<Stopped> for io::Error {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Reading(error) | Stopped::Holding(error) => error,
+        }
+    }
+}
+
+impl Spool {
+    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut tell: impl FnMut(u64)) -> Result<(), Stopped> {
+        loop {
+            let n = match from.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Stopped::Reading(error)),
+            };
+            self.push(buffer.get(..n).unwrap_or_default()).map_err(Stopped::Holding)?;
+            tell(self.len);
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.len += bytes.len() as u64;
+        if self.len > LARGEST {
+            return Err(io::Error::other(format!("more than {} GiB; unpack it to a file first", LARGEST >> 30)));
+        }
+        if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&std::mem::take(&mut self.memory))?;
+            self.file = Some(file);
+        }
+        match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => {
+                self.memory.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// All bytes that arrived.
+    pub fn finish(self) -> io::Result<Bytes> {
+        match self.file {
+            Some(mut file) => {
+                file.seek(SeekFrom::Start(0))?;
+                map(&file).map(Bytes::Mapped)
+            }
+            None => Ok(Bytes::Owned(self.memory)),
+        }
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A slice that knows how much of it was read.
+struct Counted<'a> {
+    rest: &'a [u8],
+    used: std::cell::Cell<usize>,
+}
+
+impl Read for &Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.rest.get(self.used.get()..).unwrap_or_default().read(out)?;
+        self.used.set(self.used.get() + n);
+        Ok(n)
+    }
+}
+
+/// The scheme of an address such as `rlog://10.2.54.2`.
+fn live_scheme(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let (scheme, _) = text.split_once("://").or_else(|| text.split_once("+serial:"))?;
+    // One letter is a drive: `C://logs/match.wpilog`.
+    let fits = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+    fits.then(|| scheme.to_owned())
+}
+
+/// Below this a file is read at once: mapping costs more.
+const SMALL: u64 = 64 << 10;
+/// What may be held in memory of what came out of a wrapper, a pipe or a bridge.
+const IN_MEMORY: usize = 256 << 20;
+/// No more than this is unwrapped: 64 GiB of zeros fit into a gzip file of 64 MiB.
+const LARGEST: u64 = 64 << 30;
+const BUFFER: usize = 256 << 10;
