@@ -3,7 +3,7 @@
 import { color } from "../draw/canvas";
 import type { Kind, Life } from "./cast";
 
-export const COLORINGS = { own: "Own colours", kind: "By kind", speed: "By speed" } as const;
+export const COLORINGS = { own: "Recorded colours", kind: "By kind", speed: "By speed" } as const;
 export type Coloring = keyof typeof COLORINGS;
 
 /** The speed at which colours end, in metres a second. */

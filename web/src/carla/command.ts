@@ -10,10 +10,10 @@ export function stateCommands(path: string, at: string, actor: number | null): C
   const time = at.startsWith("-") ? "0" : at;
   const state = `logpose carla state ${file} --time ${time}`;
   const lines = [
-    { label: "Everybody at this moment", text: state },
+    { label: "All actors at this time", text: state },
     { label: "Collisions", text: `logpose carla collisions ${file}` },
   ];
   return actor === null
     ? lines
-    : [{ label: `Actor ${actor} at this moment`, text: `${state} --actor ${actor}` }, ...lines];
+    : [{ label: `Actor ${actor} at this time`, text: `${state} --actor ${actor}` }, ...lines];
 }

@@ -29,7 +29,7 @@ export function restoreLayout(data: unknown, registry: Registry): Restored | nul
   if (!given || !Array.isArray(given["tabs"])) return null;
   const lost = new Set<string>();
   if (typeof given["version"] === "number" && given["version"] > VERSION) {
-    lost.add("it was written by a newer logpose");
+    lost.add("it was written by a newer version of logpose");
   }
   const ids = new Set<string>();
   let next = 1;
@@ -64,7 +64,7 @@ export function restoreLayout(data: unknown, registry: Registry): Restored | nul
       return pane(fields);
     }
     if (!Array.isArray(fields["children"]) || depth > DEEPEST) {
-      lost.add("panes that are no tree");
+      lost.add("panes that are nested wrongly");
       return null;
     }
     const weights: unknown[] = Array.isArray(fields["sizes"]) ? fields["sizes"] : [];

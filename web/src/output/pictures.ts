@@ -30,7 +30,7 @@ function svgOf(paint: Paint, width: number, height: number, title: string): Blob
 
 function canvasOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser has no canvas");
+  if (!context) throw new Error("this browser does not support canvas");
   return context;
 }
 

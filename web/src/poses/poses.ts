@@ -35,7 +35,7 @@ export interface PoseShape {
 /** What the numbers of a list are. `auto` goes by how many there are. */
 export type Layout = "auto" | "xy" | "xyr" | "xyz" | "xyzrpy" | "xyzq";
 export const LAYOUTS: Record<Layout, string> = {
-  auto: "by their number",
+  auto: "by count",
   xy: "x y, x y, …",
   xyr: "x y heading, …",
   xyz: "x y z, …",

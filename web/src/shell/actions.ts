@@ -43,7 +43,7 @@ export function jumpToEvent(by: 1 | -1): void {
   const near = 1e-6;
   const times = allEvents().map((event) => event.t);
   const found = by > 0 ? times.find((t) => t > clock.cursor + near) : times.findLast((t) => t < clock.cursor - near);
-  if (found === undefined) toasts.show(by > 0 ? "No event behind the cursor" : "No event before the cursor");
+  if (found === undefined) toasts.show(by > 0 ? "No event after the cursor" : "No event before the cursor");
   else clock.seek(found);
 }
 
@@ -104,36 +104,36 @@ function cycleRegion(by: number): void {
 }
 
 export async function copyAddress(): Promise<void> {
-  toasts.show((await copyText(location.href)) ? "Address copied" : "The browser does not let us copy");
+  toasts.show((await copyText(location.href)) ? "Link copied" : "The browser does not allow copying");
 }
 
 export const actions: Action[] = [
   { title: "Play or pause", group: "Time", keys: ["Space"], run: () => clock.toggle() },
   { title: "Step back 20 ms", group: "Time", keys: ["←"], run: () => clock.step(-1) },
-  { title: "Step forth 20 ms", group: "Time", keys: ["→"], run: () => clock.step(1) },
+  { title: "Step forward 20 ms", group: "Time", keys: ["→"], run: () => clock.step(1) },
   { title: "Step back 1 s", group: "Time", keys: ["Shift+←"], run: () => clock.step(-50) },
-  { title: "Step forth 1 s", group: "Time", keys: ["Shift+→"], run: () => clock.step(50) },
+  { title: "Step forward 1 s", group: "Time", keys: ["Shift+→"], run: () => clock.step(50) },
   { title: "Previous event", group: "Time", keys: ["Alt+←"], run: () => jumpToEvent(-1) },
   { title: "Next event", group: "Time", keys: ["Alt+→"], run: () => jumpToEvent(1) },
   { title: "Jump to start", group: "Time", keys: ["Home"], run: () => clock.seek(clock.first) },
   { title: "Jump to end", group: "Time", keys: ["End"], run: () => clock.seek(clock.last) },
-  { title: "Go to a time…", group: "Time", keys: ["G"], run: () => (desk.typingTime = true) },
+  { title: "Go to time…", group: "Time", keys: ["G"], run: () => (desk.typingTime = true) },
   { title: "Slower", group: "Time", keys: [","], run: () => changeSpeed(-1) },
   { title: "Faster", group: "Time", keys: ["."], run: () => changeSpeed(1) },
   { title: "Follow live data", group: "Time", keys: ["L"], run: () => clock.lock() },
-  { title: "Repeat the selection", group: "Time", keys: ["R"], run: () => (clock.loop = !clock.loop) },
+  { title: "Loop the selection", group: "Time", keys: ["R"], run: () => (clock.loop = !clock.loop) },
   { title: "Zoom in", group: "Time", keys: ["+"], run: () => clock.zoom(0.5) },
   { title: "Zoom out", group: "Time", keys: ["-"], run: () => clock.zoom(2) },
   { title: "Show the whole log", group: "Time", keys: ["0"], run: () => clock.showAll() },
-  { title: "Set the mark at the cursor", group: "Time", keys: ["M"], run: setMark },
-  { title: "Select from the cursor", group: "Time", keys: ["["], run: selectFrom },
-  { title: "Select up to the cursor", group: "Time", keys: ["]"], run: selectTo },
+  { title: "Set mark at cursor", group: "Time", keys: ["M"], run: setMark },
+  { title: "Start selection at cursor", group: "Time", keys: ["["], run: selectFrom },
+  { title: "End selection at cursor", group: "Time", keys: ["]"], run: selectTo },
   { title: "Clear selection, then mark", group: "Time", keys: ["Esc"], run: clearMarks },
 
-  { title: "Split pane to the right", group: "Views", keys: ["V"], run: onPane((id) => layout.split(id, "right")) },
-  { title: "Split pane downwards", group: "Views", keys: ["H"], run: onPane((id) => layout.split(id, "bottom")) },
+  { title: "Split pane right", group: "Views", keys: ["V"], run: onPane((id) => layout.split(id, "right")) },
+  { title: "Split pane down", group: "Views", keys: ["H"], run: onPane((id) => layout.split(id, "bottom")) },
   { title: "Duplicate pane", group: "Views", keys: ["D"], run: onPane((id) => layout.duplicate(id)) },
-  { title: "Maximise pane, and back", group: "Views", keys: ["F"], run: onPane((id) => layout.maximise(id)) },
+  { title: "Maximise or restore pane", group: "Views", keys: ["F"], run: onPane((id) => layout.maximise(id)) },
   { title: "Close pane", group: "Views", keys: ["X"], run: onPane((id) => layout.close(id)) },
   { title: "Rename pane…", group: "Views", keys: ["F2"], run: onPane((id) => (desk.renaming = id)) },
   { title: "Next pane", group: "Views", keys: ["N"], run: () => layout.cycle(1) },
@@ -149,19 +149,19 @@ export const actions: Action[] = [
   { title: "Command palette", group: "Window", keys: ["Ctrl+P", "Ctrl+K"], run: () => (desk.palette = true) },
   { title: "Search channels", group: "Window", keys: ["/"], run: focusSearch },
   { title: "Show or hide the sidebar", group: "Window", keys: ["B"], run: () => (sidebar.shown = !sidebar.shown) },
-  { title: "Next part of the window", group: "Window", keys: ["F6"], run: () => cycleRegion(1) },
-  { title: "Previous part of the window", group: "Window", keys: ["Shift+F6"], run: () => cycleRegion(-1) },
-  { title: "Switch between dark and light", group: "Window", keys: [], run: () => theme.toggle() },
-  { title: "Colours: dark", group: "Window", keys: [], run: () => theme.choose("dark") },
-  { title: "Colours: light", group: "Window", keys: [], run: () => theme.choose("light") },
-  { title: "Colours: as the system", group: "Window", keys: [], run: () => theme.choose("system") },
+  { title: "Next area of the window", group: "Window", keys: ["F6"], run: () => cycleRegion(1) },
+  { title: "Previous area of the window", group: "Window", keys: ["Shift+F6"], run: () => cycleRegion(-1) },
+  { title: "Toggle dark mode", group: "Window", keys: [], run: () => theme.toggle() },
+  { title: "Theme: dark", group: "Window", keys: [], run: () => theme.choose("dark") },
+  { title: "Theme: light", group: "Window", keys: [], run: () => theme.choose("light") },
+  { title: "Theme: system", group: "Window", keys: [], run: () => theme.choose("system") },
   { title: "Keys", group: "Window", keys: ["?"], run: () => (desk.help = true) },
 
   { title: "Undo", group: "Layout", keys: ["Ctrl+Z"], run: () => layout.undo() },
   { title: "Redo", group: "Layout", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], run: () => layout.redo() },
   { title: "Save layout as a file", group: "Layout", keys: ["Ctrl+S"], run: saveLayout },
   { title: "Load layout from a file…", group: "Layout", keys: ["Ctrl+O"], run: chooseLayout },
-  { title: "Copy the address of what is shown", group: "Layout", keys: [], run: () => void copyAddress() },
+  { title: "Copy link to this view", group: "Layout", keys: [], run: () => void copyAddress() },
   { title: "Reset to preset", group: "Layout", keys: [], run: () => applyPreset() },
   ...PRESETS.map(({ preset, title }) => ({
     title: `Preset: ${title}`,

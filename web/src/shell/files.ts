@@ -35,7 +35,7 @@ export function chooseLayout(): void {
 
 export async function loadLayout(file: File): Promise<void> {
   if (!/\.json$/i.test(file.name)) {
-    toasts.show(`${file.name} is no layout. Logs are opened with: logpose open ${file.name}`, "warning");
+    toasts.show(`${file.name} is not a layout. To open a log, run: logpose open ${file.name}`, "warning");
     return;
   }
   let data: unknown = null;
@@ -44,6 +44,6 @@ export async function loadLayout(file: File): Promise<void> {
   } catch {
     // Told below.
   }
-  if (!layout.load(data, file.name)) toasts.show(`${file.name} holds no layout`, "error");
+  if (!layout.load(data, file.name)) toasts.show(`${file.name} contains no layout`, "error");
   else toasts.show(`Layout of ${file.name}`, "info", { label: "Undo", run: () => layout.undo() });
 }

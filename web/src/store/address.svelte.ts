@@ -54,9 +54,9 @@ class Address {
     this.#known = hash;
     if (!hash) return false;
     const state = decodeState(hash) as Record<string, unknown> | null;
-    const good = typeof state === "object" && state !== null && layout.load(state["layout"], "The address");
+    const good = typeof state === "object" && state !== null && layout.load(state["layout"], "The link");
     if (!good) {
-      toasts.show("The address holds no layout that can be read", "warning");
+      toasts.show("The link contains no readable layout", "warning");
       return false;
     }
     sidebar.restore(state["sidebar"]);

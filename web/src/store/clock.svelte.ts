@@ -49,7 +49,7 @@ class Clock {
     this.show(this.first, this.last);
   }
 
-  /** Makes the visible stretch `factor` times as long; the moment `around` stays where it is. */
+  /** Makes the visible range `factor` times as long; the moment `around` stays where it is. */
   zoom(factor: number, around: number = this.cursor): void {
     const longest = (this.last - this.first) * 4;
     const span = Math.min(Math.max(this.span * factor, SHORTEST), Math.max(longest, SHORTEST));

@@ -387,7 +387,7 @@ export class Layout {
     if (taken) this.activate(id);
     else {
       const what = refs.length === 1 ? (refs[0]?.name ?? "") : `${refs.length} series`;
-      toasts.show(`${this.paneTitle(pane)} has no use for ${what}`, "warning");
+      toasts.show(`${this.paneTitle(pane)} cannot show ${what}`, "warning");
     }
     return taken;
   }
@@ -398,7 +398,7 @@ export class Layout {
     if (!view) return;
     const config = view.empty();
     if (refs.length > 0 && !view.add(config, refs)) {
-      toasts.show(`${view.title} has no use for what was chosen`, "warning");
+      toasts.show(`${view.title} cannot show the selected channels`, "warning");
       return;
     }
     const pane = this.tab && paneOf(this.tab.root, id);

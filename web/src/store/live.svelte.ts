@@ -16,7 +16,7 @@ export interface LiveLog {
   state: LogState;
   /** Why nothing comes. */
   trouble: string | null;
-  /** Samples a second. */
+  /** Samples per second. */
   rate: number;
   samples: number;
 }
@@ -24,7 +24,7 @@ export interface LiveLog {
 /** The newest moment is guessed on between two ticks, but no longer than this many seconds. */
 const GUESS_S = 0.25;
 
-/** A step of the visible stretch that takes longer than this to draw is followed by a rest of the same length. */
+/** A step of the visible range that takes longer than this to draw is followed by a rest of the same length. */
 const SLOW_MS = 40;
 
 /** Events of one log are not asked for more often than this: a robot may complain at every turn of its loop. */
@@ -37,7 +37,7 @@ class Live {
   connected = $state(true);
   /** By log; empty until the first tick. */
   logs = $state.raw<LiveLog[]>([]);
-  /** Samples a second, of all logs. */
+  /** Samples per second, of all logs. */
   readonly rate = $derived(this.logs.reduce((sum, log) => sum + log.rate, 0));
   /** What keeps data from coming, of all logs. */
   readonly trouble = $derived(this.logs.find((log) => log.trouble)?.trouble ?? null);
@@ -49,7 +49,7 @@ class Live {
   #events: { known: number; from: number }[] = [];
   /** The end that the last tick told, and when it told so. */
   #end: { t: number; at: number } | null = null;
-  /** When the visible stretch moved last, if no frame came since, and when it may move again. */
+  /** When the visible range moved last, if no frame came since, and when it may move again. */
   #moved: number | null = null;
   #rest = 0;
 

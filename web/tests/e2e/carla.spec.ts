@@ -26,7 +26,7 @@ const placeOf = ({ pose }: Actor) => `${pose.x.toFixed(2)}, ${pose.y.toFixed(2)}
 /** The middle of the picture. */
 async function middle(page: Page): Promise<{ x: number; y: number }> {
   const box = await page.getByTestId("carla-canvas").boundingBox();
-  if (!box) throw new Error("there is no picture");
+  if (!box) throw new Error("nothing is drawn yet");
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
@@ -147,5 +147,5 @@ test("it plays without a hole, and the picture is a file", async ({ page, open }
 
 test("a log without a recording says what is missing", async ({ page, open }) => {
   await open(["refloat"], hash({}, 0));
-  await expect(page.getByTestId("carla-view")).toContainText("No recording of CARLA is open");
+  await expect(page.getByTestId("carla-view")).toContainText("No CARLA recording is open");
 });

@@ -203,7 +203,7 @@ test("time plays, steps, loops and jumps to events", async ({ page, open }) => {
   await expect(page.getByTestId("selection")).toHaveCount(0);
 });
 
-test("the strip below moves the cursor and the visible stretch", async ({ page, open }) => {
+test("the strip below moves the cursor and the visible range", async ({ page, open }) => {
   await open(["frc"]);
   const strip = await page.getByTestId("overview").boundingBox();
   if (!strip) throw new Error("no strip");
@@ -260,7 +260,7 @@ test("an address opens what was shown", async ({ page, open }) => {
 
 test("an address that is nonsense shows the preset and says so", async ({ page, open }) => {
   await open(["frc"], "#nonsense");
-  await expect(page.getByTestId("toast")).toContainText("The address holds no layout");
+  await expect(page.getByTestId("toast")).toContainText("The link contains no readable layout");
   expect((await kinds(page)).length).toBeGreaterThan(1);
   await page.evaluate(() => (location.hash = "%00<script>alert(1)</script>"));
   await expect(panes(page).first()).toBeVisible();
@@ -283,7 +283,7 @@ test("the palette does, adds and jumps", async ({ page, open, picture }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByTestId("time")).toHaveText(/^43\.8/);
   await page.keyboard.press("Control+p");
-  await page.getByTestId("palette").fill("colours light");
+  await page.getByTestId("palette").fill("theme light");
   await page.keyboard.press("Enter");
   await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
   await page.reload();
@@ -330,7 +330,7 @@ test("a layout is saved as a file and loaded from one", async ({ page, open }, i
     await page.dispatchEvent("body", "drop", { dataTransfer: data });
   };
   await drop('{"tabs": 7}', "odd.json");
-  await expect(page.getByTestId("toast").filter({ hasText: "holds no layout" })).toBeVisible();
+  await expect(page.getByTestId("toast").filter({ hasText: "contains no layout" })).toBeVisible();
   await expect(page.getByTestId("tab")).toHaveCount(tabs);
   await page.keyboard.press("Shift+X");
   await drop(text, "mine.logpose.json");

@@ -74,7 +74,7 @@ test.describe("table", () => {
     const [shooting] = samples("frc", STATE.name, "5..8").filter((sample) => sample.value === "SHOOTING");
     await expect(page.locator(`[data-testid=table-row][data-t="${shooting?.time}"]`)).toBeVisible();
     await page.getByTestId("table-filter").fill("no such thing");
-    await expect(page.getByText("No new value has “no such thing”.")).toBeVisible();
+    await expect(page.getByText("No new value contains “no such thing”.")).toBeVisible();
   });
 
   test("it is kept as CSV and as MCAP, and its command prints the same", async ({ page, open, context }) => {
@@ -127,7 +127,7 @@ test.describe("console", () => {
     await page.getByTestId("console-find").press("Enter");
     await expect(page.getByTestId("time")).toContainText("44.400");
     await page.getByTestId("console-include").fill("nothing has this");
-    await expect(page.getByText("Nothing passes the filters.")).toBeVisible();
+    await expect(page.getByText("No messages match the filters.")).toBeVisible();
   });
 
   test("messages of several logs stand together, and leave as text", async ({ page, open }) => {
@@ -224,12 +224,12 @@ test.describe("XY plot", () => {
     );
   });
 
-  test("the first series that is added goes to the right, the next up", async ({ page, open }) => {
+  test("the first series that is added is x, the next is y", async ({ page, open }) => {
     await open(["frc"], alone("xy", {}));
-    await expect(page.getByTestId("empty")).toContainText("the first goes to the right");
+    await expect(page.getByTestId("empty")).toContainText("the first is x");
     const row = (name: string) => page.getByTestId("row").filter({ hasText: name });
     await row("TotalCurrent").dblclick();
-    await expect(page.getByTestId("empty")).toContainText("TotalCurrent goes to the right");
+    await expect(page.getByTestId("empty")).toContainText("TotalCurrent is x");
     await row("BatteryVoltage").dblclick();
     await expect(page.getByTestId("xy-canvas")).toHaveAttribute(
       "aria-label",
@@ -267,7 +267,7 @@ loud.describe("SQL", () => {
     await editor.fill("SELECT mode\nFORM modes x");
     await editor.press("Control+Enter");
     await expect(page.getByTestId("sql-error")).toContainText("line 2");
-    await page.getByRole("button", { name: "Show where" }).click();
+    await page.getByRole("button", { name: "Show location" }).click();
     await editor.fill("SELECT foo FROM samples");
     await editor.press("Control+Enter");
     await expect(page.getByTestId("sql-error")).toContainText('there is no column "foo"');

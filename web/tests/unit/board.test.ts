@@ -60,7 +60,7 @@ describe("warnings", () => {
 
   test("tell what runs out", () => {
     expect(warnings({ duty_cycle: 0.94 })).toEqual(["error: duty at its limit"]);
-    expect(warnings({ balance_current: 80, dir_current: 40 })).toEqual(["error: 40 A less than asked for"]);
+    expect(warnings({ balance_current: 80, dir_current: 40 })).toEqual(["error: 40 A below requested"]);
     expect(warnings({ balance_current: 20, dir_current: 0 })).toEqual([]);
     expect(warnings({ running: true, pitch: -12, setpoint: 0 })).toEqual([
       "error: balance lost: 12° from the setpoint",

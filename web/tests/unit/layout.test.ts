@@ -227,7 +227,7 @@ describe("a layout from elsewhere", () => {
       },
       registry,
     );
-    expect(back?.lost).toEqual(["it was written by a newer logpose", 'there is no view "nonsense"']);
+    expect(back?.lost).toEqual(["it was written by a newer version of logpose", 'there is no view "nonsense"']);
     expect(back?.tabs.map((one) => panesOf(one.root).map((pane) => pane.kind))).toEqual([[""], ["graph", "table"]]);
     expect(back?.tabs[1]?.root).toMatchObject({ direction: "row", sizes: [0.5, 0.5] });
     expect(back?.tabs[1]?.title).toHaveLength(120);
@@ -251,7 +251,7 @@ describe("a layout from elsewhere", () => {
   test("that is deeper or larger than anybody needs ends somewhere", () => {
     let deep: unknown = { kind: "graph" };
     for (let level = 0; level < 5000; level++) deep = { children: [{ kind: "table" }, deep] };
-    expect(restoreLayout({ tabs: [{ root: deep }] }, registry)?.lost).toEqual(["panes that are no tree"]);
+    expect(restoreLayout({ tabs: [{ root: deep }] }, registry)?.lost).toEqual(["panes that are nested wrongly"]);
     const many = { tabs: Array.from({ length: 1000 }, () => ({ root: { kind: "graph" } })) };
     expect(restoreLayout(many, registry)?.tabs.length).toBeLessThanOrEqual(40);
   });

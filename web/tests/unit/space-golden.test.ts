@@ -100,7 +100,7 @@ test("a nose dive is seen by what ran out", () => {
   expect(ride.warnings.map(({ text }) => text)).toEqual([
     "balance lost: 35° from the setpoint",
     "duty at its limit",
-    "20 A less than asked for",
+    "20 A below requested",
     "footpads open",
     "duty pushback",
   ]);

@@ -176,7 +176,7 @@ function warningsOf(ride: Ride, values: Partial<Record<Id, Json>>, limits: Limit
   warn(
     Math.abs(ride.request) > SHORT.request && short > SHORT.amperes && short > Math.abs(ride.request) * SHORT.share,
     "error",
-    `${short.toFixed(0)} A less than asked for`,
+    `${short.toFixed(0)} A below requested`,
   );
   warn(running && ride.pads.length > 0 && ride.pads.every(({ on }) => !on), "error", "footpads open");
   warn(word("adjustment") !== "", "warning", word("adjustment"));

@@ -72,7 +72,7 @@ export function fit(extent: Extent, width: number, height: number, turn = 0): Ca
   };
 }
 
-/** What is visible, in the world: a box around the screen, however it is turned. */
+/** Visible data, in the world: a box around the screen, however it is turned. */
 export function visible(camera: Camera, width: number, height: number): Extent {
   const [cos, sin] = [Math.abs(Math.cos(camera.turn)), Math.abs(Math.sin(camera.turn))];
   const across = (width * cos + height * sin) / camera.scale / 2;

@@ -4,7 +4,7 @@ import { LEVELS, levelsOf } from "../../lists/levels";
 
 export interface ConsoleConfig {
   levels: Level[];
-  /** Only messages with this text, and none with that; between slashes they are regular expressions. */
+  /** Show only messages containing this text, and none with that; between slashes they are regular expressions. */
   include: string;
   exclude: string;
   /** Only these channels; all that are known to hold messages where there are none. */

@@ -5,7 +5,7 @@ import Console from "./Console.svelte";
 const definition: ViewDefinition<ConsoleConfig> = {
   kind: "console",
   title: "Console",
-  about: "What programs and drivers’ stations said, by level, filtered",
+  about: "Console output and messages, filtered by level and text",
   icon: "M2 3h12v10H2ZM4.5 6l2 2-2 2M8.5 10.5h3",
   component: Console,
   empty,

@@ -49,7 +49,7 @@ export function exportsOf(config: GraphConfig, model: GraphModel, scene: Scene |
   return [
     ...(scene && frame ? picturesOf(name, model, scene, frame) : []),
     { label: "Samples (CSV)", file: fileName(name, "csv"), run: data("csv") },
-    { label: "Table, a column each (CSV)", file: fileName(`${name}-wide`, "csv"), run: data("csv", true) },
+    { label: "Table, one column per series (CSV)", file: fileName(`${name}-wide`, "csv"), run: data("csv", true) },
     { label: "Channels (MCAP)", file: fileName(name, "mcap"), run: data("mcap") },
   ];
 }

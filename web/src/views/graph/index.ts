@@ -9,7 +9,7 @@ import Graph from "./Graph.svelte";
 const graph: ViewDefinition<GraphConfig> = {
   kind: "graph",
   title: "Line graph",
-  about: "Numbers as lines over time, states as rows of colour",
+  about: "Numbers as lines, booleans, enums and text as state rows",
   icon: "M2.5 2.5v11h11M4.5 10.5 7 7l2.5 2 4-5.5",
   component: Graph,
   empty: emptyGraph,

@@ -17,7 +17,7 @@ export interface SceneSource extends PoseSource {
 }
 
 export type Ground = "auto" | "field" | "grid";
-export const GROUNDS: Record<Ground, string> = { auto: "By what is shown", field: "FRC field", grid: "Grid" };
+export const GROUNDS: Record<Ground, string> = { auto: "Automatic", field: "FRC field", grid: "Grid" };
 
 /** Where the camera is and what it looks at: metres, x forward, y left, z up. */
 export interface Look {

@@ -1,4 +1,4 @@
-/** Actors of CARLA in 3D: a few meshes, drawn many times each. */
+/** CARLA actors in 3D: a few meshes, drawn many times each. */
 
 import * as three from "three";
 import type { Cast, Kind } from "../../carla/cast";

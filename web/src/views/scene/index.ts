@@ -9,7 +9,7 @@ export { autoScene } from "./sources";
 const view: ViewDefinition<SceneConfig> = {
   kind: "scene",
   title: "3D",
-  about: "Poses and the actors of CARLA in 3D, on a field or a grid.",
+  about: "Poses and CARLA actors in 3D, on a field or a grid",
   icon,
   component: Scene,
   empty: emptyScene,

@@ -6,7 +6,7 @@ export const REMEMBERED = 30;
 
 export interface SqlConfig {
   sql: string;
-  /** What was asked before, the newest first. */
+  /** Query history, the newest first. */
   history: string[];
   /** Whether tables and columns are listed. */
   tables: boolean;

@@ -5,7 +5,7 @@ export const BINS = [10, 20, 40, 80, 160] as const;
 
 export interface StatisticsConfig {
   series: SeriesRef[];
-  /** What is looked at; without a selection the visible stretch stands for it. */
+  /** Time range in use; without a selection the visible range stands for it. */
   range: Range;
   bins: number;
   /** Whether the histogram adds up. */

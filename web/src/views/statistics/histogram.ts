@@ -86,7 +86,7 @@ export function drawPanel(
   const { x, y } = scalesOf(panel, width, height);
   drawAxes(context, frame, x, y, {
     x: panel.unit,
-    y: panel.parts ? (cumulative ? "share up to here" : "share") : "samples",
+    y: panel.parts ? (cumulative ? "cumulative share" : "share") : "samples",
     formatY: (value, step) => (panel.parts ? `${formatStep(value * 100, step * 100)} %` : formatCount(value)),
   });
   const several = panel.shapes.length > 1;
