@@ -371,7 +371,7 @@ export function traces(table: Table, count: number): Trace[] {
     let end = start;
     while (end < series.length && series[end] === place) end++;
     const part = (values: Float64Array) => values.subarray(start, end);
-    const told = about[place] ?? {};
+    const summary = about[place] ?? {};
     found.push({
       start: part(starts),
       end: part(ends),
@@ -379,10 +379,10 @@ export function traces(table: Table, count: number): Trace[] {
       min: part(min),
       max: part(max),
       last: part(last),
-      samples: told.samples ?? end - start,
-      raw: told.raw ?? false,
-      series_min: told.series_min ?? null,
-      series_max: told.series_max ?? null,
+      samples: summary.samples ?? end - start,
+      raw: summary.raw ?? false,
+      series_min: summary.series_min ?? null,
+      series_max: summary.series_max ?? null,
     });
     start = end;
   }

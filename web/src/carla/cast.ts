@@ -6,7 +6,7 @@ import type { SeriesRef } from "../model/series";
 export type Kind = CarlaActor["kind"];
 
 /** One life: an id that was used again is another. */
-export interface Life extends CarlaActor {
+export interface ActorLife extends CarlaActor {
   /** Half sizes and centre, recorded or usual for its kind. */
   size: Size;
 }
@@ -46,8 +46,8 @@ export function sizeOf(actor: Pick<CarlaActor, "bounding_box" | "kind">): Size {
   return { cx: 0, cy: 0, cz: actor.kind === "walker" ? 0 : ez, ex, ey, ez, known: false };
 }
 
-export class Cast {
-  readonly lives: Life[];
+export class ActorList {
+  readonly lives: ActorLife[];
   readonly #byId = new Map<number, number[]>();
 
   constructor(actors: CarlaActor[]) {
@@ -56,8 +56,8 @@ export class Cast {
     for (const places of this.#byId.values()) places.sort((a, b) => this.#born(a) - this.#born(b));
   }
 
-  static of(answer: CarlaActors | null): Cast {
-    return new Cast(answer?.actors ?? []);
+  static of(answer: CarlaActors | null): ActorList {
+    return new ActorList(answer?.actors ?? []);
   }
 
   #add(actor: CarlaActor): number {
@@ -105,7 +105,7 @@ export class Cast {
   }
 
   /** The latest or next life of an id, whether it lives or not. */
-  nearest(id: number, t: number): Life | null {
+  nearest(id: number, t: number): ActorLife | null {
     const now = this.at(id, t);
     const places = this.#byId.get(id);
     if (now >= 0) return this.lives[now] ?? null;
@@ -116,7 +116,7 @@ export class Cast {
 }
 
 /** `vehicle.tesla.model3` as `Tesla model3`; others by their last words. */
-export function nameOf(life: Pick<Life, "type" | "kind" | "id">): string {
+export function nameOf(life: Pick<ActorLife, "type" | "kind" | "id">): string {
   if (!life.type) return `actor ${life.id}`;
   const words = life.type.split(".");
   if (words[0] === "vehicle" && words.length > 2) return words.slice(1).join(" ");

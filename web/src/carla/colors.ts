@@ -1,7 +1,7 @@
 /** The colours of actors. */
 
 import { color } from "../draw/canvas";
-import type { Kind, Life } from "./cast";
+import type { Kind, ActorLife } from "./cast";
 
 export const COLORINGS = { own: "Recorded colours", kind: "By kind", speed: "By speed" } as const;
 export type Coloring = keyof typeof COLORINGS;
@@ -62,7 +62,7 @@ export const palette = (): Palette => ({
 });
 
 /** The colour of an actor. */
-export function bodyColor(life: Life, speed: number, coloring: Coloring, palette: Palette): string {
+export function bodyColor(life: ActorLife, speed: number, coloring: Coloring, palette: Palette): string {
   if (coloring === "speed" && (life.kind === "walker" || !Number.isNaN(speed)) && life.kind !== "traffic_light") {
     const part = Math.min((Number.isNaN(speed) ? 0 : speed) / FASTEST, 1);
     // Steps of a fortieth: colours that differ less would only cost.

@@ -1,6 +1,6 @@
 /** The rectangle that holds all actors. */
 
-import type { Cast, Kind } from "./cast";
+import type { ActorList, Kind } from "./cast";
 import type { Snapshot } from "./tracks";
 
 export interface Extent {
@@ -11,7 +11,7 @@ export interface Extent {
 }
 
 /** Where everybody is who is not hidden; nothing if nobody is there. */
-export function extentOf(now: Snapshot, cast: Cast, hidden: Set<Kind>): Extent | null {
+export function extentOf(now: Snapshot, cast: ActorList, hidden: Set<Kind>): Extent | null {
   const extent: Extent = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
   for (let place = 0; place < now.count; place++) {
     const life = cast.lives[now.life[place] ?? -1];

@@ -3,7 +3,7 @@
 import { messageOf } from "../api/later";
 import { getActors, getMotion } from "../api";
 import type { CarlaActors, LogInfo } from "../api";
-import { Cast } from "./cast";
+import { ActorList } from "./cast";
 import { motionOf, Snapshot, Tile } from "./tracks";
 import { budget, lengthOf, stepOf, wanted } from "./windows";
 import { clock } from "../store/clock.svelte";
@@ -22,7 +22,7 @@ export const isRecording = (log: number): boolean =>
 export const recordings = (): LogInfo[] => logs.logs.filter((log) => isRecording(log.id));
 
 /** An actor at a moment: metres, degrees, metres a second. */
-export interface Standing {
+export interface ActorState {
   x: number;
   y: number;
   z: number;
@@ -38,7 +38,7 @@ export class Recording {
   error = $state<string | null>(null);
   /** Grows when motion came: whoever draws reads it. */
   version = $state(0);
-  cast = new Cast([]);
+  cast = new ActorList([]);
   /** The length of a tile in seconds, once it is known. */
   #length = 0;
   #rows = 0;
@@ -54,7 +54,7 @@ export class Recording {
   async #open(): Promise<void> {
     try {
       const about = await getActors(this.log);
-      this.cast = Cast.of(about);
+      this.cast = ActorList.of(about);
       const frames = logs.channels[this.log]?.find((channel) => channel.name === "/carla/frame");
       const span = Math.max((frames?.end ?? 0) - (frames?.start ?? 0), 0);
       const rate = span > 0 && frames ? frames.samples / span : 20;
@@ -156,7 +156,7 @@ export class Recording {
   }
 
   /** One life at a moment. */
-  one(life: number, t: number): Standing | null {
+  one(life: number, t: number): ActorState | null {
     if (!this.tile(t)?.sampleOne(life, t, this.#alone)) return null;
     const { x, y, z, roll, pitch, yaw, speed, lights } = this.#alone;
     const first = <A extends ArrayLike<number>>(column: A): number => column[0] ?? NaN;

@@ -1,7 +1,7 @@
 /** Where actors are: an answer of `/carla/motion` sorted by lives, and any moment in it. */
 
 import type { Table } from "apache-arrow";
-import type { Cast } from "./cast";
+import type { ActorList } from "./cast";
 
 /** The columns of an answer, in the order of time, then of actors. */
 export interface Motion {
@@ -94,7 +94,7 @@ export class Tile {
     readonly start: number,
     readonly end: number,
     motion: Motion,
-    private readonly cast: Cast,
+    private readonly cast: ActorList,
   ) {
     const count = motion.t.length;
     const owner = new Int32Array(count);

@@ -15,7 +15,7 @@ import { logs } from "../store/session.svelte";
 import type { Role } from "./kinds";
 
 /** One pose whose parts are series: what is fetched ahead of the cursor. */
-export interface Single {
+export interface PoseSeries {
   refs: SeriesRef[];
   /** What stands behind x and y. */
   turn: "yaw" | "quaternion" | null;
@@ -30,7 +30,7 @@ export interface Single {
 export interface Place {
   kind: PoseKind;
   many: boolean;
-  single: Single | null;
+  single: PoseSeries | null;
 }
 
 /** What a series holds, seen with a way to read lists; nothing if it has no poses. */

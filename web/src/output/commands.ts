@@ -34,8 +34,8 @@ export function nanoseconds(session: Session, log: LogInfo, t: number): bigint {
 export function moment(session: Session, log: LogInfo, t: number): string {
   const ns = nanoseconds(session, log, t);
   const size = ns < 0n ? -ns : ns;
-  const part = (size % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
-  return `${ns < 0n ? "-" : ""}${size / 1_000_000_000n}${part ? `.${part}` : ""}`;
+  const group = (size % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
+  return `${ns < 0n ? "-" : ""}${size / 1_000_000_000n}${group ? `.${group}` : ""}`;
 }
 
 /** A file as an argument. */
@@ -52,7 +52,7 @@ function cuts(log: LogInfo, window: Window | null): window is Window {
   return (log.start !== null && window.start > log.start) || (log.end !== null && window.end < log.end);
 }
 
-interface Part {
+interface CommandGroup {
   logs: LogInfo[];
   refs: SeriesRef[];
   /** ` -S 1..2`, or nothing for whole logs. */
@@ -60,8 +60,8 @@ interface Part {
 }
 
 /** The chosen series by log; logs of which the same is chosen stand together. */
-function parts(session: Session, refs: SeriesRef[], window: Window | null): Part[] {
-  const found = new Map<string, Part>();
+function groupsOf(session: Session, refs: SeriesRef[], window: Window | null): CommandGroup[] {
+  const found = new Map<string, CommandGroup>();
   for (const log of session.logs) {
     const mine = refs.filter((ref) => ref.log === log.id);
     if (mine.length === 0 || !readable(log)) continue;
@@ -76,7 +76,7 @@ function parts(session: Session, refs: SeriesRef[], window: Window | null): Part
   return [...found.values()];
 }
 
-const files = (part: Part): string => part.logs.map(file).join(" ");
+const files = (group: CommandGroup): string => group.logs.map(file).join(" ");
 
 const unique = (words: string[]): string[] => [...new Set(words)];
 
@@ -88,8 +88,8 @@ const series = (refs: SeriesRef[]): string =>
   unique(refs.map((ref) => ` -y ${quote(pattern(ref.name + ref.path))}`)).join("");
 
 /** The name of a file to write, after the first log. */
-function output(part: Part, extension: string): string {
-  const name = part.logs[0]?.name.replace(/\.[^.]*$/, "").replace(/^-+/, "") || "out";
+function output(group: CommandGroup, extension: string): string {
+  const name = group.logs[0]?.name.replace(/\.[^.]*$/, "").replace(/^-+/, "") || "out";
   return quote(`${name}.${extension}`);
 }
 
@@ -98,12 +98,12 @@ function lines(
   refs: SeriesRef[],
   window: Window | null,
   label: string,
-  text: (part: Part) => string,
+  text: (group: CommandGroup) => string,
 ): CommandLine[] {
-  const found = parts(session, refs, window);
-  return found.map((part) => ({
-    label: found.length > 1 ? `${label} (${part.logs.map((log) => log.name).join(", ")})` : label,
-    text: text(part),
+  const found = groupsOf(session, refs, window);
+  return found.map((group) => ({
+    label: found.length > 1 ? `${label} (${group.logs.map((log) => log.name).join(", ")})` : label,
+    text: text(group),
   }));
 }
 
@@ -115,7 +115,7 @@ export const plotCommands = (session: Session, refs: SeriesRef[], window: Window
     refs.filter((ref) => !ref.path.endsWith(".length")),
     window,
     "Plot",
-    (part) => `logpose plot ${files(part)}${series(part.refs)}${part.range} -o ${output(part, "svg")}`,
+    (group) => `logpose plot ${files(group)}${series(group.refs)}${group.range} -o ${output(group, "svg")}`,
   );
 
 /** One series against another as a picture. */
@@ -126,15 +126,21 @@ export const xyCommands = (
   window: Window | null = null,
 ): CommandLine[] =>
   x.log === y.log
-    ? lines(session, [x, y], window, "Path", (part) => {
+    ? lines(session, [x, y], window, "Path", (group) => {
         const [right, up] = [x, y].map((ref) => quote(pattern(ref.name + ref.path)));
-        return `logpose plot ${files(part)} --xy ${right} ${up}${part.range} -o ${output(part, "svg")}`;
+        return `logpose plot ${files(group)} --xy ${right} ${up}${group.range} -o ${output(group, "svg")}`;
       })
     : [];
 
 /** Samples as text. */
 export const catCommands = (session: Session, refs: SeriesRef[], window: Window | null = null): CommandLine[] =>
-  lines(session, refs, window, "Samples", (part) => `logpose cat ${files(part)}${channels(part.refs)}${part.range}`);
+  lines(
+    session,
+    refs,
+    window,
+    "Samples",
+    (group) => `logpose cat ${files(group)}${channels(group.refs)}${group.range}`,
+  );
 
 /** The numbers of series. */
 export const statsCommands = (session: Session, refs: SeriesRef[], window: Window | null = null): CommandLine[] =>
@@ -143,7 +149,7 @@ export const statsCommands = (session: Session, refs: SeriesRef[], window: Windo
     refs,
     window,
     "Statistics",
-    (part) => `logpose stats ${files(part)}${channels(part.refs)}${part.range}`,
+    (group) => `logpose stats ${files(group)}${channels(group.refs)}${group.range}`,
   );
 
 /** Channels as a file of another format. `wide`: a column for each channel. */
@@ -154,11 +160,11 @@ export const convertCommands = (
   format: "csv" | "mcap" | "parquet" | "wpilog",
   wide = false,
 ): CommandLine[] =>
-  lines(session, refs, window, `Convert to ${format === "wpilog" ? "WPILOG" : format.toUpperCase()}`, (part) => {
+  lines(session, refs, window, `Convert to ${format === "wpilog" ? "WPILOG" : format.toUpperCase()}`, (group) => {
     // The tables of a board's recordings have an extension in common with ours.
     const to = format === "csv" ? " --to csv" : "";
-    const options = `${to}${wide ? " --wide" : ""}${channels(part.refs)}${part.range}`;
-    return `logpose convert ${files(part)} -o ${output(part, format)}${options}`;
+    const options = `${to}${wide ? " --wide" : ""}${channels(group.refs)}${group.range}`;
+    return `logpose convert ${files(group)} -o ${output(group, format)}${options}`;
   });
 
 /** A series in an expression of `find`. */
@@ -173,7 +179,7 @@ export const findCommands = (
   condition: string,
   window: Window | null = null,
 ): CommandLine[] =>
-  lines(session, refs, window, "Find", (part) => `logpose find ${quote(condition)} ${files(part)}${part.range}`);
+  lines(session, refs, window, "Find", (group) => `logpose find ${quote(condition)} ${files(group)}${group.range}`);
 
 /** Lines of text that match, of chosen channels or of all. `text` may stand between slashes. */
 export function grepCommands(
@@ -185,10 +191,10 @@ export function grepCommands(
   const expression = /^\/(.+)\/$/.exec(text)?.[1] ?? text.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&");
   const everywhere = refs.length === 0;
   const wanted = everywhere ? session.logs.map((log) => ({ log: log.id, name: "", path: "" })) : refs;
-  return lines(session, wanted, window, "Find text", (part) => {
-    const which = everywhere ? "" : channels(part.refs);
+  return lines(session, wanted, window, "Find text", (group) => {
+    const which = everywhere ? "" : channels(group.refs);
     const word = expression.startsWith("-") ? ` -- ${quote(expression)}` : ` ${quote(expression)}`;
-    return `logpose grep -i${which}${part.range}${word} ${files(part)}`;
+    return `logpose grep -i${which}${group.range}${word} ${files(group)}`;
   });
 }
 

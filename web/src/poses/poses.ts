@@ -16,7 +16,7 @@ export interface Pose {
 export type PoseKind = "pose2d" | "pose3d" | "point2d" | "point3d" | "carla" | "numbers";
 
 /** Where in a value its pose is, as paths behind that of the value. */
-export interface Parts {
+export interface PosePaths {
   x: string;
   y: string;
   z: string | null;
@@ -29,7 +29,7 @@ export interface PoseShape {
   kind: PoseKind;
   many: boolean;
   /** Of one pose whose parts are series of their own. */
-  parts: Parts | null;
+  parts: PosePaths | null;
 }
 
 /** What the numbers of a list are. `auto` goes by how many there are. */
@@ -170,21 +170,21 @@ function fromNumbers(values: number[], reading: Reading): Pose[] {
 const named = (fields: Field[], name: string) => fields.find((field) => field.name === name);
 
 /** The parts of a struct that is a pose, by its fields. */
-export function partsOf(fields: Field[]): { kind: PoseKind; parts: Parts } | null {
+export function partsOf(fields: Field[]): { kind: PoseKind; parts: PosePaths } | null {
   const inside = named(fields, "pose");
   if (inside) return partsOf(inside.fields);
   const translation = named(fields, "translation");
   const place = translation ? translation.fields : fields;
   const [x, y, z] = [named(place, "x"), named(place, "y"), named(place, "z")];
   if (x?.kind !== "number" || y?.kind !== "number") return null;
-  const parts: Parts = { x: x.path, y: y.path, z: z?.path ?? null, yaw: null, q: null };
+  const parts: PosePaths = { x: x.path, y: y.path, z: z?.path ?? null, yaw: null, q: null };
   const [roll, pitch, yaw] = [named(fields, "roll"), named(fields, "pitch"), named(fields, "yaw")];
   if (roll && pitch && yaw) return { kind: "carla", parts: { ...parts, yaw: yaw.path } };
   const rotation = named(fields, "rotation");
   const q = rotation && (named(rotation.fields, "q")?.fields ?? rotation.fields);
   const four = ["w", "x", "y", "z"].map((name) => named(q ?? [], name)?.path);
   if (four.every((path) => path !== undefined)) {
-    return { kind: "pose3d", parts: { ...parts, q: four as Parts["q"] } };
+    return { kind: "pose3d", parts: { ...parts, q: four as PosePaths["q"] } };
   }
   const angle =
     rotation?.kind === "number"
@@ -224,7 +224,7 @@ export function shapeOf(type: string, kind: ValueKind, fields: Field[]): PoseSha
 export const elements = (fields: Field[]): number => fields.filter(({ path }) => path.endsWith("]")).length;
 
 /** The parts of one pose in a list of so many numbers; nothing where it holds several. */
-export function partsOfNumbers(count: number, reading: Reading): Parts | null {
+export function partsOfNumbers(count: number, reading: Reading): PosePaths | null {
   const layout = layoutOf(count, reading.layout);
   if (layout === "xyzrpy" ? count < 6 : count !== SIZES[layout]) return null;
   const z = layout === "xy" || layout === "xyr" ? null : "[2]";

@@ -15,18 +15,18 @@ export interface PoseSource {
 
 /** Reads one that somebody wrote; nothing if it names no series. */
 export function poseSource(data: unknown): PoseSource | null {
-  const told = record(data);
-  const ref = seriesRef(told["ref"]);
+  const fields = record(data);
+  const ref = seriesRef(fields["ref"]);
   if (!ref) return null;
-  const reading = record(told["reading"]);
+  const reading = record(fields["reading"]);
   return {
     ref,
-    color: Math.round(within(told["color"], 0, 9, 0)),
+    color: Math.round(within(fields["color"], 0, 9, 0)),
     reading: {
       layout: oneOf(reading["layout"], Object.keys(LAYOUTS) as Layout[], PLAIN.layout),
       degrees: flag(reading["degrees"], false),
       inches: flag(reading["inches"], false),
     },
-    hidden: flag(told["hidden"], false),
+    hidden: flag(fields["hidden"], false),
   };
 }

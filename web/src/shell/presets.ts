@@ -159,8 +159,8 @@ function ds(find: Finder): Page[] {
 }
 
 function carla(find: Finder): Page[] {
-  const told = find.info.facts.map(([name, text]) => `${name} ${text}`).join("\n");
-  const hero = /hero\D{0,12}(\d+)/i.exec(told)?.[1];
+  const facts = find.info.facts.map(([name, text]) => `${name} ${text}`).join("\n");
+  const hero = /hero\D{0,12}(\d+)/i.exec(facts)?.[1];
   const known = find.channels.find((channel) => /\/actors\/\d+\/vehicle$/.test(channel.name))?.name.split("/")[3];
   const actor = hero ?? known ?? "0";
   const of = (what: string): RegExp => new RegExp(`/actors/${actor}/${what}$`);

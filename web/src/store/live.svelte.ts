@@ -143,8 +143,8 @@ class Live {
       .finally(() => (here.from = performance.now() + EVENTS_MS));
   }
 
-  #spread(told: Trace[], subscribed: Reference[]): void {
-    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), told[place] ?? null]));
+  #spread(received: Trace[], subscribed: Reference[]): void {
+    const byKey = new Map(subscribed.map((reference, place) => [keyOf(reference), received[place] ?? null]));
     for (const { references, take } of this.#subscriptions) {
       const found = references.map((reference) => {
         const trace = byKey.get(keyOf(reference));

@@ -25,7 +25,7 @@ const KEPT = 128;
 const STALE = 0.4;
 
 /** Samples of a stretch of time. */
-export interface Stretch {
+export interface Segment {
   rows: Rows;
   /** What held when it began; nothing if there was no sample before. */
   before: { t: number; values: number[] } | null;
@@ -34,7 +34,7 @@ export interface Stretch {
 }
 
 /** How long stretches of a channel are: a power of two, so that all views ask for the same. */
-export function stretchOf(samples: number, seconds: number): number {
+export function segmentLength(samples: number, seconds: number): number {
   const rate = seconds > 0 ? samples / seconds : 0;
   const wanted = rate > 0 ? SAMPLES / rate : 64;
   return 2 ** Math.min(Math.max(Math.floor(Math.log2(wanted)), -6), 8);
@@ -52,24 +52,24 @@ export function lastAt(times: Float64Array, t: number): number {
 }
 
 /** A track whose channel is known. */
-interface Bound {
+interface BoundTrack {
   key: string;
   references: Reference[];
   length: number;
 }
 
-class Reel {
-  readonly #kept = new Map<string, Stretch>();
+class SegmentCache {
+  readonly #kept = new Map<string, Segment>();
   readonly #asked = new Set<string>();
   /** Grows whenever samples came. */
   version = $state(0);
 
-  stretch(track: Bound, place: number): Stretch | undefined {
+  stretch(track: BoundTrack, place: number): Segment | undefined {
     return this.#kept.get(`${track.key}@${place}`);
   }
 
   /** Asks for a stretch if it is not there. */
-  want(track: Bound, place: number): void {
+  want(track: BoundTrack, place: number): void {
     const key = `${track.key}@${place}`;
     const known = this.#kept.get(key);
     if (known) {
@@ -84,7 +84,7 @@ class Reel {
     void this.#load(key, track, place).finally(() => this.#asked.delete(key));
   }
 
-  async #load(key: string, track: Bound, place: number): Promise<void> {
+  async #load(key: string, track: BoundTrack, place: number): Promise<void> {
     const [start, end] = [place * track.length, (place + 1) * track.length];
     const until = clock.live ? clock.last : end;
     const points = logs.session.limits.points;
@@ -110,13 +110,13 @@ class Reel {
 const truth = (value: Parameters<typeof number>[0]): number =>
   typeof value === "boolean" ? Number(value) : number(value);
 
-const reel = new Reel();
+const segments = new SegmentCache();
 
 /** The samples of tracks around the cursor. */
 export class Motion {
-  readonly #tracks: () => (Bound | null)[];
+  readonly #tracks: () => (BoundTrack | null)[];
 
-  constructor(tracks: () => (Bound | null)[]) {
+  constructor(tracks: () => (BoundTrack | null)[]) {
     this.#tracks = tracks;
   }
 
@@ -125,9 +125,9 @@ export class Motion {
    * the one has become the other, 0 to 1; 0 where the next is far or nothing, NaN where nothing is known.
    */
   at(place: number, t: number, out: Float64Array): number {
-    void reel.version;
+    void segments.version;
     const track = this.#tracks()[place];
-    const stretch = track && reel.stretch(track, Math.floor(t / track.length));
+    const stretch = track && segments.stretch(track, Math.floor(t / track.length));
     if (!track || !stretch) return NaN;
     const count = track.references.length;
     const { time: times, columns } = stretch.rows;
@@ -140,7 +140,7 @@ export class Motion {
     let after = stretch;
     let next = last + 1;
     if (next >= times.length) {
-      const behind = reel.stretch(track, Math.floor(t / track.length) + 1);
+      const behind = segments.stretch(track, Math.floor(t / track.length) + 1);
       if (!behind) return 0;
       after = behind;
       next = 0;
@@ -153,11 +153,11 @@ export class Motion {
 
   /** Visits the samples of a track between two times, oldest first: `read(column)` is a value of the visited one. */
   each(place: number, start: number, end: number, visit: (t: number, read: (column: number) => number) => void): void {
-    void reel.version;
+    void segments.version;
     const track = this.#tracks()[place];
     if (!track) return;
     for (let at = Math.floor(start / track.length); at <= Math.floor(end / track.length); at++) {
-      const rows = reel.stretch(track, at)?.rows;
+      const rows = segments.stretch(track, at)?.rows;
       if (!rows) continue;
       let row = lastAt(rows.time, start) + 1;
       const read = (column: number) => rows.columns[column]?.[row] ?? NaN;
@@ -180,20 +180,21 @@ export function motionOf(tracks: () => Track[], back: () => number): Motion {
       const here = Math.floor(cursor / track.length);
       // Enough for two seconds of the wall, and never the whole log at once.
       const ahead = Math.min(Math.max(2 * clock.speed, 1), 4 * track.length);
-      reel.want(track, here);
-      for (let place = here + 1; place <= Math.floor((cursor + ahead) / track.length); place++) reel.want(track, place);
+      segments.want(track, here);
+      for (let place = here + 1; place <= Math.floor((cursor + ahead) / track.length); place++)
+        segments.want(track, place);
       const first = Math.max(Math.floor((cursor - behind) / track.length), here - 16);
-      for (let place = here - 1; place >= first; place--) reel.want(track, place);
+      for (let place = here - 1; place >= first; place--) segments.want(track, place);
     }
   });
   return new Motion(() => bound);
 }
 
-function bind(track: Track): Bound | null {
+function bind(track: Track): BoundTrack | null {
   const found = track.refs.map((ref) => logs.find(ref));
   const channel = found[0]?.channel;
   if (!channel || found.some((one) => one === null)) return null;
   const references = found.flatMap((one) => (one ? [one.reference] : []));
-  const length = stretchOf(channel.samples, (channel.end ?? 0) - (channel.start ?? 0));
+  const length = segmentLength(channel.samples, (channel.end ?? 0) - (channel.start ?? 0));
   return { key: `${JSON.stringify(references)}/${length}`, references, length };
 }

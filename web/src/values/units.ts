@@ -1,7 +1,7 @@
 /** Units: their spellings, which of them measure the same, and how to convert between those. */
 
 /** A unit that we know: `value × factor + offset` is in the family's first unit. */
-interface Known {
+interface Unit {
   symbol: string;
   factor: number;
   offset: number;
@@ -11,10 +11,10 @@ interface Known {
 interface Family {
   /** What is measured. */
   name: string;
-  units: Known[];
+  units: Unit[];
 }
 
-const unit = (symbol: string, factor: number, words: string[] = [], offset = 0): Known => ({
+const unit = (symbol: string, factor: number, words: string[] = [], offset = 0): Unit => ({
   symbol,
   factor,
   offset,
@@ -152,7 +152,7 @@ const FAMILIES: Family[] = [
   },
 ];
 
-const PLACES = new Map<string, { family: Family; known: Known }>();
+const PLACES = new Map<string, { family: Family; known: Unit }>();
 const WORDS = new Map<string, string>();
 for (const family of FAMILIES) {
   for (const known of family.units) {
@@ -164,8 +164,8 @@ for (const family of FAMILIES) {
 
 /** The one spelling of a unit: `meters` and `Metres` are `m`. What we do not know stays as it is; nothing is "". */
 export function symbolOf(text: string | null | undefined): string {
-  const told = text?.trim() ?? "";
-  return PLACES.has(told) ? told : (WORDS.get(told.toLowerCase()) ?? told);
+  const stated = text?.trim() ?? "";
+  return PLACES.has(stated) ? stated : (WORDS.get(stated.toLowerCase()) ?? stated);
 }
 
 /** Units that measure the same, itself among them; only itself where we know none. */
@@ -213,8 +213,8 @@ export function sumOf(symbol: string): string {
 }
 
 /** The unit of a series: what the log tells, or else what WPILib's struct or the end of the name says, as `logpose plot` has it. */
-export function unitOf(told: string | null | undefined, name: string, type: string, path: string): string {
-  return symbolOf(told) || ofStruct(type, path) || byName(name + path);
+export function unitOf(stated: string | null | undefined, name: string, type: string, path: string): string {
+  return symbolOf(stated) || ofStruct(type, path) || byName(name + path);
 }
 
 /** WPILib's own structs are in SI units. */

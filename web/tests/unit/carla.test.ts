@@ -14,7 +14,7 @@ import {
   zoomAt,
   type Camera,
 } from "../../src/views/carla/camera";
-import { Cast, nameOf, sizeOf } from "../../src/carla/cast";
+import { ActorList, nameOf, sizeOf } from "../../src/carla/cast";
 import { stateCommands } from "../../src/carla/command";
 import { empty, hiddenKinds, restore } from "../../src/views/carla/config";
 import { burst, visibleOnes } from "../../src/views/carla/draw";
@@ -59,7 +59,7 @@ function motion(rows: [number, number, number, number][]): Motion {
 }
 
 describe("lives", () => {
-  const cast = new Cast([
+  const cast = new ActorList([
     actor(7, { destroyed: 10 }),
     actor(7, { spawned: 10, destroyed: 20, type: "walker.pedestrian.0001", kind: "walker" }),
     actor(8),
@@ -73,7 +73,7 @@ describe("lives", () => {
   });
 
   it("whoever is seen without having appeared is somebody", () => {
-    const fresh = new Cast([actor(1)]);
+    const fresh = new ActorList([actor(1)]);
     const place = fresh.seen(99, 3);
     expect(fresh.lives[place]).toMatchObject({ id: 99, kind: "other", type: "" });
     expect(fresh.seen(99, 4)).toBe(place);
@@ -103,7 +103,7 @@ describe("a moment between frames", () => {
   const now = new Snapshot();
 
   it("lies on a line, and angles take the shorter way", () => {
-    const cast = new Cast([actor(1)]);
+    const cast = new ActorList([actor(1)]);
     const tile = new Tile(
       0,
       1,
@@ -130,7 +130,7 @@ describe("a moment between frames", () => {
         [0, 1, 0, 0],
         [1, 1, 10, 0],
       ]),
-      new Cast([actor(1)]),
+      new ActorList([actor(1)]),
     );
     tile.sample(0.9, now);
     expect([now.lights[0], now.speed[0]]).toEqual([0, 0]);
@@ -139,7 +139,7 @@ describe("a moment between frames", () => {
   });
 
   it("nothing goes from one life to the next of the same id", () => {
-    const cast = new Cast([actor(1, { destroyed: 2 }), actor(1, { spawned: 2 })]);
+    const cast = new ActorList([actor(1, { destroyed: 2 }), actor(1, { spawned: 2 })]);
     const tile = new Tile(
       0,
       4,
@@ -158,7 +158,7 @@ describe("a moment between frames", () => {
   });
 
   it("what is told once stays", () => {
-    const cast = new Cast([actor(1), actor(2, { kind: "traffic_sign" })]);
+    const cast = new ActorList([actor(1), actor(2, { kind: "traffic_sign" })]);
     const tile = new Tile(
       0,
       2,
@@ -180,13 +180,13 @@ describe("a moment between frames", () => {
 
   it("there is room for thousands", () => {
     const rows = Array.from({ length: 3000 }, (_, id): [number, number, number, number] => [0, id, id, 0]);
-    const tile = new Tile(0, 1, motion(rows), new Cast(rows.map(([, id]) => actor(id))));
+    const tile = new Tile(0, 1, motion(rows), new ActorList(rows.map(([, id]) => actor(id))));
     tile.sample(0.5, now);
     expect([now.count, now.x[2999]]).toEqual([3000, 2999]);
   });
 
   it("the server's own answer", () => {
-    const cast = Cast.of(junction);
+    const cast = ActorList.of(junction);
     const tile = new Tile(10, 13, moved, cast);
     tile.sample(10.5, now);
     const hero = now.find(cast.at(10, 10.5));
@@ -253,7 +253,7 @@ describe("from above", () => {
   });
 
   it("only those in sight are drawn, walkers last", () => {
-    const cast = new Cast([actor(1, { kind: "walker" }), actor(2), actor(3), actor(4, { kind: "sensor" })]);
+    const cast = new ActorList([actor(1, { kind: "walker" }), actor(2), actor(3), actor(4, { kind: "sensor" })]);
     const now = new Snapshot();
     new Tile(
       0,
@@ -274,7 +274,7 @@ describe("from above", () => {
   });
 
   it("a point is in the box that is turned, and the smallest wins", () => {
-    const cast = new Cast([actor(1), actor(2, { kind: "walker" })]);
+    const cast = new ActorList([actor(1), actor(2, { kind: "walker" })]);
     const now = new Snapshot();
     new Tile(
       0,

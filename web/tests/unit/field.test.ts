@@ -1,5 +1,5 @@
 import { FIELDS } from "../../src/field/kinds";
-import { guessRole, type Place, type Single } from "../../src/field/places";
+import { guessRole, type Place, type PoseSeries } from "../../src/field/places";
 import { describe, expect, test } from "vitest";
 import { Camera, fromField, gridStep, toField, zoomed, type Turn } from "../../src/views/field/geometry";
 import { emptyField, restoreField } from "../../src/views/field/config";
@@ -92,7 +92,7 @@ describe("camera", () => {
 });
 
 describe("places out of what was fetched", () => {
-  const flat: Single = {
+  const flat: PoseSeries = {
     refs: ["x", "y", "r"].map((path) => ({ log: 0, name: "p", path })),
     turn: "yaw",
     angle: 1,
@@ -118,7 +118,7 @@ describe("places out of what was fetched", () => {
   test("of quaternions, inches and CARLA", () => {
     const into = spot();
     const half = Math.SQRT1_2;
-    const whole: Single = { ...flat, refs: Array(6).fill(flat.refs[0]) as Single["refs"], turn: "quaternion" };
+    const whole: PoseSeries = { ...flat, refs: Array(6).fill(flat.refs[0]) as PoseSeries["refs"], turn: "quaternion" };
     spotOf(whole, Float64Array.of(1, 2, half, 0, 0, half), 0, "blue", FRC, into);
     expect(into.yaw).toBeCloseTo(Math.PI / 2);
     spotOf({ ...flat, long: 0.0254, angle: Math.PI / 180 }, Float64Array.of(100, 0, 90), 0, "blue", FRC, into);
@@ -167,7 +167,7 @@ describe("heat", () => {
 
 describe("sources", () => {
   const ref = (name: string) => ({ log: 0, name, path: "" });
-  const single = {} as Single;
+  const single = {} as PoseSeries;
   const one: Place = { kind: "pose2d", many: false, single };
   const many: Place = { kind: "pose2d", many: true, single: null };
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { lastAt, stretchOf } from "../../src/store/motion.svelte";
+import { lastAt, segmentLength } from "../../src/store/motion.svelte";
 
 test("stretches are powers of two with some thousand samples", () => {
-  expect(stretchOf(3500, 70)).toBe(32);
-  expect(stretchOf(166 * 10, 10)).toBe(16);
-  expect(stretchOf(1, 0)).toBe(64);
-  expect(stretchOf(1e9, 1)).toBe(2 ** -6);
-  expect(stretchOf(2, 1e6)).toBe(256);
+  expect(segmentLength(3500, 70)).toBe(32);
+  expect(segmentLength(166 * 10, 10)).toBe(16);
+  expect(segmentLength(1, 0)).toBe(64);
+  expect(segmentLength(1e9, 1)).toBe(2 ** -6);
+  expect(segmentLength(2, 1e6)).toBe(256);
 });
 
 test("the last sample at or before a time", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { degrees, yawOf } from "../../src/poses/angles";
-import { Cast } from "../../src/carla/cast";
+import { ActorList } from "../../src/carla/cast";
 import { Snapshot, Tile } from "../../src/carla/tracks";
 import { emptyScene, restoreScene } from "../../src/views/scene/config";
-import { poseOf, type Solid } from "../../src/views/scene/sources";
+import { poseOf, type PoseSeries3d } from "../../src/views/scene/sources";
 import { actorTrails, Pencil, rgb, Trail } from "../../src/views/scene/trails";
 import { boxOf, cellAt, lookFrom, turned, type Point } from "../../src/views/scene/world";
 
@@ -35,7 +35,7 @@ describe("from CARLA's left-handed world to a right-handed one", () => {
 });
 
 describe("poses of channels", () => {
-  const solid = (turn: Solid["turn"], more: Partial<Solid> = {}): Solid => ({
+  const solid = (turn: PoseSeries3d["turn"], more: Partial<PoseSeries3d> = {}): PoseSeries3d => ({
     refs: [],
     z: false,
     turn,
@@ -92,7 +92,7 @@ describe("ribbons", () => {
   });
 
   it("actors leave them on the ground", () => {
-    const cast = new Cast([
+    const cast = new ActorList([
       {
         id: 1,
         type: "",

@@ -2,7 +2,7 @@
 
 import type { Trace } from "../../src/api";
 import type { Piece } from "../../src/store/tiles";
-import type { Projection, Sheet } from "../../src/views/graph/trace";
+import type { Projection, TraceContext } from "../../src/views/graph/trace";
 
 /** Buckets as `[t, u, first, min, max, last]`, samples as `[t, value]`. */
 export function trace(rows: number[][]): Trace {
@@ -28,7 +28,7 @@ export const whole = (data: Trace): Piece<Trace>[] => [{ data, from: -Infinity, 
 export const PLAIN: Projection = { ax: 1, bx: 0, ay: 1, by: 0, factor: 1, offset: 0, log: false };
 
 /** Keeps what is drawn on it. */
-export class Paper implements Sheet {
+export class Paper implements TraceContext {
   bars: number[][] = [];
   lines: number[][] = [];
   #at: number[] = [];

@@ -22,15 +22,15 @@ test("the first series is x, the others are y", () => {
   expect(restore(JSON.parse(JSON.stringify(config)))).toEqual(config);
 });
 
-test("everything is in sight, with some room", () => {
+test("everything is in view, with some room", () => {
   const { x, y } = wholeOf(rows);
   expect(x).toEqual({ low: -1, high: 21 });
   expect([y.low, y.high].map((value) => value.toFixed(2))).toEqual(["-0.15", "3.15"]);
 });
 
 test("a unit is as long both ways", () => {
-  const sight = squared({ x: { low: 0, high: 10 }, y: { low: 0, high: 10 } }, frame);
-  expect(sight).toEqual({ x: { low: -5, high: 15 }, y: { low: 0, high: 10 } });
+  const view = squared({ x: { low: 0, high: 10 }, y: { low: 0, high: 10 } }, frame);
+  expect(view).toEqual({ x: { low: -5, high: 15 }, y: { low: 0, high: 10 } });
 });
 
 test("zooming keeps the value under the pointer", () => {

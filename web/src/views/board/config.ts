@@ -36,16 +36,16 @@ function firstLog(): number {
 }
 
 export function restoreBoard(data: unknown): BoardConfig {
-  const told = record(data);
+  const fields = record(data);
   return {
-    log: Math.round(within(told["log"], 0, 1000, firstLog())),
-    speed: oneOf(told["speed"], ["km/h", "mph", "m/s"], "km/h"),
-    temperature: oneOf(told["temperature"], ["°C", "°F"], "°C"),
-    maxDuty: within(told["maxDuty"], 0, 1, 0),
-    pushbackDuty: within(told["pushbackDuty"], 0, 1, 0),
-    maxCurrent: within(told["maxCurrent"], 0, 1000, 0),
-    lowVoltage: within(told["lowVoltage"], 0, 1000, 0),
-    panel: flag(told["panel"], false),
+    log: Math.round(within(fields["log"], 0, 1000, firstLog())),
+    speed: oneOf(fields["speed"], ["km/h", "mph", "m/s"], "km/h"),
+    temperature: oneOf(fields["temperature"], ["°C", "°F"], "°C"),
+    maxDuty: within(fields["maxDuty"], 0, 1, 0),
+    pushbackDuty: within(fields["pushbackDuty"], 0, 1, 0),
+    maxCurrent: within(fields["maxCurrent"], 0, 1000, 0),
+    lowVoltage: within(fields["lowVoltage"], 0, 1000, 0),
+    panel: flag(fields["panel"], false),
   };
 }
 

@@ -88,7 +88,7 @@ export interface Ride {
   battery: number;
   /** In km/h. */
   speed: number;
-  /** Whether the speed was told, not computed from revolutions. */
+  /** Whether the speed was measured, not computed from revolutions. */
   measured: boolean;
   mosfet: number;
   motor: number;
@@ -114,7 +114,7 @@ export function rideOf(values: Partial<Record<Id, Json>>, limits: Limits): Ride 
     return Math.abs(value) < NO_NUMBER ? value : NaN;
   };
   const first = (...ids: Id[]) => ids.map(read).find((value) => !Number.isNaN(value)) ?? NaN;
-  const told = read("speed");
+  const measuredSpeed = read("speed");
   const ride: Ride = {
     pitch: first("pitch", "balance_pitch"),
     roll: read("roll"),
@@ -124,8 +124,8 @@ export function rideOf(values: Partial<Record<Id, Json>>, limits: Limits): Ride 
     request: read("balance_current"),
     voltage: read("batt_voltage"),
     battery: read("battery_level"),
-    speed: Number.isNaN(told) ? read("erpm") * KMH_PER_ERPM : told,
-    measured: !Number.isNaN(told),
+    speed: Number.isNaN(measuredSpeed) ? read("erpm") * KMH_PER_ERPM : measuredSpeed,
+    measured: !Number.isNaN(measuredSpeed),
     mosfet: read("mosfet_temp"),
     motor: read("motor_temp"),
     pads: padsOf(values, limits),

@@ -1,9 +1,9 @@
 /** Who is at a point. */
-import type { Cast, Kind } from "../../carla/cast";
+import type { ActorList, Kind } from "../../carla/cast";
 import type { Snapshot } from "../../carla/tracks";
 
 /** The life at a point of the world, the smallest if there are several; -1 for nobody. `slack` is in metres. */
-export function pick(now: Snapshot, cast: Cast, hidden: Set<Kind>, x: number, y: number, slack: number): number {
+export function pick(now: Snapshot, cast: ActorList, hidden: Set<Kind>, x: number, y: number, slack: number): number {
   let found = -1;
   let least = Infinity;
   for (let place = 0; place < now.count; place++) {

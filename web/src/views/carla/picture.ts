@@ -3,12 +3,12 @@
 import { type Coloring, type Palette } from "../../carla/colors";
 import type { CarlaCollision } from "../../api";
 import type { Camera } from "./camera";
-import type { Cast, Kind } from "../../carla/cast";
+import type { ActorList, Kind } from "../../carla/cast";
 import type { Snapshot, Tile } from "../../carla/tracks";
 
 export interface Scene {
   now: Snapshot;
-  cast: Cast;
+  cast: ActorList;
   camera: Camera;
   t: number;
   hidden: Set<Kind>;

@@ -2,12 +2,12 @@
 
 import { type Palette } from "../../carla/colors";
 import { faded, font, label, type Context } from "../../draw/canvas";
-import type { Kind, Life } from "../../carla/cast";
+import type { Kind, ActorLife } from "../../carla/cast";
 import * as lights from "../../carla/lights";
 import type { Scene } from "./picture";
 
 /** What shows who is meant: a ring around the small, a frame around the large. */
-export function halo(context: Context, life: Life, strong: boolean, { palette, camera }: Scene): void {
+export function halo(context: Context, life: ActorLife, strong: boolean, { palette, camera }: Scene): void {
   const { cx, cy, ex, ey } = life.size;
   const [x, y] = [ex * camera.scale, ey * camera.scale];
   context.beginPath();
@@ -25,7 +25,7 @@ export function halo(context: Context, life: Life, strong: boolean, { palette, c
 }
 
 /** One actor around the origin, its front to the right. */
-export function one(context: Context, life: Life, colour: string, flags: number, scene: Scene): void {
+export function one(context: Context, life: ActorLife, colour: string, flags: number, scene: Scene): void {
   const { scale } = scene.camera;
   switch (life.kind) {
     case "walker":
@@ -128,7 +128,7 @@ function lamps(context: Context, ex: number, ey: number, flags: number, { t, pal
   }
 }
 
-function walker(context: Context, life: Life, colour: string, { camera, palette }: Scene): void {
+function walker(context: Context, life: ActorLife, colour: string, { camera, palette }: Scene): void {
   const radius = Math.max(Math.max(life.size.ex, 0.28) * camera.scale, 3);
   context.beginPath();
   context.arc(0, 0, radius, 0, 2 * Math.PI);
@@ -169,7 +169,7 @@ function trafficLight(context: Context, state: number, { camera, palette }: Scen
   context.stroke();
 }
 
-function sign(context: Context, life: Life, { camera, palette }: Scene): void {
+function sign(context: Context, life: ActorLife, { camera, palette }: Scene): void {
   const limit = /speed_limit\.(\d+)$/.exec(life.type)?.[1];
   const radius = Math.min(Math.max(camera.scale * 0.8, 2.5), 9);
   if (limit === undefined || radius < 6) {

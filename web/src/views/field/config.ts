@@ -3,7 +3,7 @@
 import { type FieldKind, FIELDS, type Origin, type Role, ROLES, type Size } from "../../field/kinds";
 import { flag, items, oneOf, record, within } from "../../model/config";
 import { poseSource, type PoseSource } from "../../poses/source";
-import type { Look, Turn } from "./geometry";
+import type { Viewport, Turn } from "./geometry";
 
 export interface FieldSource extends PoseSource {
   role: Role;
@@ -25,7 +25,7 @@ export interface FieldConfig {
   /** What heat maps are about. */
   heat: Stretch;
   follow: boolean;
-  look: Look | null;
+  look: Viewport | null;
   /** Whether the settings are open. */
   panel: boolean;
 }
@@ -49,22 +49,22 @@ export function emptyField(kind: FieldKind = "frc"): FieldConfig {
 }
 
 export function restoreField(data: unknown): FieldConfig {
-  const told = record(data);
-  const field = oneOf(told["field"], Object.keys(FIELDS) as FieldKind[], "frc");
+  const fields = record(data);
+  const field = oneOf(fields["field"], Object.keys(FIELDS) as FieldKind[], "frc");
   const plain = emptyField(field);
   return {
-    sources: items(told["sources"]).flatMap(source),
+    sources: items(fields["sources"]).flatMap(source),
     field,
-    size: sizeOf(told["size"], plain.size, 1, 1000),
-    origin: oneOf(told["origin"], ["blue", "red", "centre"], plain.origin),
-    turn: oneOf(told["turn"], [0, 1, 2, 3], 0),
-    robot: sizeOf(told["robot"], plain.robot, 0.05, 20),
-    alliance: oneOf(told["alliance"], ["auto", "blue", "red"], "auto"),
-    trail: within(told["trail"], 0, 600, plain.trail),
-    heat: oneOf(told["heat"], ["visible", "selection", "all"], "visible"),
-    follow: flag(told["follow"], false),
-    look: look(told["look"]),
-    panel: flag(told["panel"], false),
+    size: sizeOf(fields["size"], plain.size, 1, 1000),
+    origin: oneOf(fields["origin"], ["blue", "red", "centre"], plain.origin),
+    turn: oneOf(fields["turn"], [0, 1, 2, 3], 0),
+    robot: sizeOf(fields["robot"], plain.robot, 0.05, 20),
+    alliance: oneOf(fields["alliance"], ["auto", "blue", "red"], "auto"),
+    trail: within(fields["trail"], 0, 600, plain.trail),
+    heat: oneOf(fields["heat"], ["visible", "selection", "all"], "visible"),
+    follow: flag(fields["follow"], false),
+    look: look(fields["look"]),
+    panel: flag(fields["panel"], false),
   };
 }
 
@@ -74,19 +74,19 @@ function source(data: unknown): FieldSource[] {
 }
 
 function sizeOf(data: unknown, plain: Size, low: number, high: number): Size {
-  const told = record(data);
+  const fields = record(data);
   return {
-    length: within(told["length"], low, high, plain.length),
-    width: within(told["width"], low, high, plain.width),
+    length: within(fields["length"], low, high, plain.length),
+    width: within(fields["width"], low, high, plain.width),
   };
 }
 
-function look(data: unknown): Look | null {
-  const told = record(data);
-  if (typeof told["x"] !== "number" || typeof told["y"] !== "number") return null;
+function look(data: unknown): Viewport | null {
+  const fields = record(data);
+  if (typeof fields["x"] !== "number" || typeof fields["y"] !== "number") return null;
   return {
-    x: within(told["x"], -1e5, 1e5, 0),
-    y: within(told["y"], -1e5, 1e5, 0),
-    zoom: within(told["zoom"], 0.25, 40, 1),
+    x: within(fields["x"], -1e5, 1e5, 0),
+    y: within(fields["y"], -1e5, 1e5, 0),
+    zoom: within(fields["zoom"], 0.25, 40, 1),
   };
 }

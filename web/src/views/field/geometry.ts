@@ -31,7 +31,7 @@ export function fromField(x: number, y: number, origin: Origin, size: Size): { x
 }
 
 /** Which part of a field is seen: the place in the middle, and how much larger than when all of it is. */
-export interface Look {
+export interface Viewport {
   x: number;
   y: number;
   zoom: number;
@@ -54,7 +54,7 @@ export class Camera {
   readonly #across: number;
   readonly #down: number;
 
-  constructor(width: number, height: number, size: Size, turn: Turn, look: Look | null, margin: number) {
+  constructor(width: number, height: number, size: Size, turn: Turn, look: Viewport | null, margin: number) {
     const upright = turn === 1 || turn === 3;
     const [along, beside] = upright ? [size.width, size.length] : [size.length, size.width];
     const room = Math.min((width - 2 * margin) / along, (height - 2 * margin) / beside);
@@ -94,7 +94,12 @@ export class Camera {
 export const NEAREST = 40;
 
 /** The look after zooming by a factor about a place, which stays where it is on the screen. */
-export function zoomed(look: Look | null, size: Size, factor: number, about: { x: number; y: number }): Look | null {
+export function zoomed(
+  look: Viewport | null,
+  size: Size,
+  factor: number,
+  about: { x: number; y: number },
+): Viewport | null {
   const from = look ?? { x: size.length / 2, y: size.width / 2, zoom: 1 };
   const zoom = Math.min(Math.max(from.zoom * factor, 0.25), NEAREST);
   const part = from.zoom / zoom;

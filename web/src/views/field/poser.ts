@@ -1,7 +1,7 @@
 /** From the numbers of one pose, as they were fetched, to its place on the field. */
 
 import type { Origin, Size } from "../../field/kinds";
-import type { Single } from "../../field/places";
+import type { PoseSeries } from "../../field/places";
 import { mixAngle, yawOf } from "../../poses/angles";
 import type { Pose } from "../../poses/poses";
 import { toField, type Spot } from "./geometry";
@@ -11,7 +11,7 @@ const JUMP = 3;
 
 const q = { w: 1, x: 0, y: 0, z: 0 };
 
-function yawIn(single: Single, values: Float64Array, from: number): number {
+function yawIn(single: PoseSeries, values: Float64Array, from: number): number {
   if (single.turn === null) return NaN;
   if (single.turn === "yaw") return (values[from + 2] ?? NaN) * single.angle;
   q.w = values[from + 2] ?? NaN;
@@ -23,7 +23,7 @@ function yawIn(single: Single, values: Float64Array, from: number): number {
 
 /** Values at a time and the next ones, of which `part` has passed, as a place on the field; false if it is none. */
 export function spotOf(
-  single: Single,
+  single: PoseSeries,
   values: Float64Array,
   part: number,
   origin: Origin,

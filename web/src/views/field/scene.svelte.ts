@@ -5,12 +5,12 @@ import { placeOf } from "../../field/places";
 import { Backdrop, color, faded, seriesColor, type Context } from "../../draw/canvas";
 import { decodePoses, poseText } from "../../poses/poses";
 import { clock } from "../../store/clock.svelte";
-import { heldAt } from "../../store/held.svelte";
+import { valuesAtCursor } from "../../store/values.svelte";
 import { motionOf } from "../../store/motion.svelte";
 import { rowsOf } from "../../store/rows.svelte";
 import { type FieldConfig } from "./config";
 import { drawArrow, drawField, drawPoint, drawRobot, drawTrajectory } from "./draw";
-import { Camera, fromField, type Look, type Spot } from "./geometry";
+import { Camera, fromField, type Viewport, type Spot } from "./geometry";
 import { heatOf, heatPixels, ramp } from "./heat";
 import { spotOf, spotsOf } from "./poser";
 import { allianceOf, allianceRef } from "./sources";
@@ -35,14 +35,14 @@ export class Scene {
     () => this.places.map((place) => ({ refs: place?.single?.refs ?? [] })),
     () => this.config.trail,
   );
-  readonly #held = heldAt(() => this.config.sources.map(({ ref }) => ref));
+  readonly #held = valuesAtCursor(() => this.config.sources.map(({ ref }) => ref));
   readonly #many = $derived.by(() =>
     this.config.sources.map(({ reading }, at) => {
       const value = this.shown[at] ? this.#held.values[at] : null;
       return value ? spotsOf(decodePoses(value.value, reading), this.config.origin, this.config.size) : [];
     }),
   );
-  readonly #station = heldAt(() => [allianceRef(this.mainLog)].filter((ref) => ref !== null));
+  readonly #station = valuesAtCursor(() => [allianceRef(this.mainLog)].filter((ref) => ref !== null));
   readonly #alliance = $derived.by(() =>
     this.config.alliance === "auto" ? allianceOf(this.#station.values[0]?.value) : this.config.alliance,
   );
@@ -82,8 +82,8 @@ export class Scene {
       if (!this.#find(at, false)) return "no value yet";
       const { origin, size } = this.config;
       const { x, y, yaw } = this.#spot;
-      const told = origin === "red" ? yaw - Math.PI * Math.sign(yaw || 1) : yaw;
-      return poseText({ ...fromField(x, y, origin, size), yaw: told });
+      const turned = origin === "red" ? yaw - Math.PI * Math.sign(yaw || 1) : yaw;
+      return poseText({ ...fromField(x, y, origin, size), yaw: turned });
     }),
   );
 
@@ -150,7 +150,7 @@ export class Scene {
     const { sources, look, follow, size, turn } = this.config;
     const main = sources.findIndex((source, at) => source.role === "robot" && this.shown[at]);
     const robot = main >= 0 && this.#find(main, clock.playing) ? { ...this.#spot } : null;
-    const seen: Look | null = follow && robot ? { zoom: look?.zoom ?? 2.5, x: robot.x, y: robot.y } : look;
+    const seen: Viewport | null = follow && robot ? { zoom: look?.zoom ?? 2.5, x: robot.x, y: robot.y } : look;
     this.camera = new Camera(width, height, size, turn, seen, width < 420 || height < 260 ? 18 : 30);
     this.#paintBackdrop(context, width, height);
     for (const [at, { role, color: place }] of sources.entries()) {

@@ -3,7 +3,7 @@
 import { clock } from "../../store/clock.svelte";
 import type { Frame } from "./scene";
 
-export interface Hands {
+export interface GraphControls {
   frame(): Frame | null;
   /** The range of an axis now, and a wish for another one; nothing for what is visible. */
   range(axis: string): [number, number] | null;
@@ -21,7 +21,7 @@ type Area = { kind: "plot" } | { kind: "axis"; key: string } | { kind: "none" };
 const SLACK = 4;
 
 /** Handlers for an element that fills the view. */
-export function interact(element: HTMLElement, hands: Hands): () => void {
+export function interact(element: HTMLElement, controls: GraphControls): () => void {
   const pointers = new Map<number, { x: number; y: number }>();
   let drag: {
     area: Area;
@@ -43,12 +43,12 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   const timeAt = (x: number): number => {
-    const frame = hands.frame();
+    const frame = controls.frame();
     if (!frame) return clock.start;
     return clock.start + ((x - frame.left) / frame.width) * clock.span;
   };
   const areaAt = (x: number, y: number): Area => {
-    const frame = hands.frame();
+    const frame = controls.frame();
     if (!frame) return { kind: "none" };
     const axis = frame.axes.find((axis) => x >= axis.left && x < axis.left + axis.width);
     if (axis && y < frame.top + frame.height + 8) return { kind: "axis", key: axis.key };
@@ -62,7 +62,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     around: number,
     by = 0,
   ): [number, number] => {
-    const log = hands.log(key);
+    const log = controls.log(key);
     const [low, high] = log ? (range.map(Math.log10) as [number, number]) : range;
     const span = high - low;
     const middle = low + around * span;
@@ -81,13 +81,13 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     // A pinch comes as a wheel with Ctrl, in small steps.
     const factor = Math.exp(Math.max(Math.min(dy, 240), -240) * (event.ctrlKey ? 0.01 : 0.0018));
     if (area.kind === "axis") {
-      const frame = hands.frame();
-      const range = hands.range(area.key);
+      const frame = controls.frame();
+      const range = controls.range(area.key);
       if (frame && range)
-        hands.setRange(area.key, stretched(area.key, range, factor, 1 - (y - frame.top) / frame.height));
+        controls.setRange(area.key, stretched(area.key, range, factor, 1 - (y - frame.top) / frame.height));
       return;
     }
-    const frame = hands.frame();
+    const frame = controls.frame();
     if (!frame) return;
     const sideways = event.shiftKey && dx === 0 ? dy : dx;
     if (!event.ctrlKey && (event.shiftKey || Math.abs(dx) > Math.abs(dy)))
@@ -114,10 +114,10 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
       x,
       y,
       moved: false,
-      select: area.kind === "plot" && (event.shiftKey || hands.selecting()),
+      select: area.kind === "plot" && (event.shiftKey || controls.selecting()),
       start: clock.start,
       end: clock.end,
-      range: area.kind === "axis" ? hands.range(area.key) : null,
+      range: area.kind === "axis" ? controls.range(area.key) : null,
       anchor: timeAt(x),
     };
   };
@@ -130,7 +130,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
 
   const move = (event: PointerEvent) => {
     const { x, y } = spot(event);
-    const frame = hands.frame();
+    const frame = controls.frame();
     if (!frame) return;
     if (pointers.has(event.pointerId)) pointers.set(event.pointerId, { x, y });
     if (pinch) {
@@ -155,7 +155,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     drag.moved = true;
     if (drag.area.kind === "axis") {
       const { key } = drag.area;
-      if (drag.range) hands.setRange(key, stretched(key, drag.range, 1, 0, (y - drag.y) / frame.height));
+      if (drag.range) controls.setRange(key, stretched(key, drag.range, 1, 0, (y - drag.y) / frame.height));
     } else if (drag.select) {
       const [from, to] = [drag.anchor, timeAt(Math.min(Math.max(x, frame.left), frame.left + frame.width))];
       clock.selection = { start: Math.min(from, to), end: Math.max(from, to) };
@@ -176,7 +176,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     drag = null;
     element.style.cursor = "";
     if (!done || done.moved || event.type === "pointercancel") return;
-    if (done.area.kind === "axis") hands.openAxis(done.area.key, event.clientX, event.clientY);
+    if (done.area.kind === "axis") controls.openAxis(done.area.key, event.clientX, event.clientY);
     else if (event.altKey) clock.mark = timeAt(done.x);
     else if (done.select && clock.selection) clock.selection = null;
     else clock.seek(timeAt(done.x), true);
@@ -186,7 +186,7 @@ export function interact(element: HTMLElement, hands: Hands): () => void {
     if (onTool(event)) return;
     const { x, y } = spot(event);
     const area = areaAt(x, y);
-    if (area.kind === "axis") hands.setRange(area.key, null);
+    if (area.kind === "axis") controls.setRange(area.key, null);
     else if (area.kind === "plot") clock.showAll();
   };
 

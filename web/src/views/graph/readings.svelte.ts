@@ -10,7 +10,7 @@ import { logs } from "../../store/session.svelte";
 const PAUSE = 180;
 
 /** What series held at the mark; for use in components. */
-export function heldAtMark(references: () => (Reference | null)[]): { readonly values: (Held | null)[] } {
+export function valuesAtMark(references: () => (Reference | null)[]): { readonly values: (Held | null)[] } {
   let values = $state.raw<(Held | null)[]>([]);
   $effect(() => {
     const { mark } = clock;

@@ -11,7 +11,7 @@ import type { Style } from "./config";
 import { eachBucket } from "./buckets";
 
 /** What traces need of a context. */
-export type Sheet = Pick<Context, "fillRect" | "beginPath" | "moveTo" | "lineTo" | "stroke">;
+export type TraceContext = Pick<Context, "fillRect" | "beginPath" | "moveTo" | "lineTo" | "stroke">;
 
 /** From time and value to pixels: `x = t × ax + bx`, `y = v × ay + by`, for a logarithmic axis of `log₁₀(v × factor + offset)`. */
 export interface Projection {
@@ -29,7 +29,7 @@ const NEAR = 2;
 
 /** Draws in pixels of the canvas, in the colour and line width that the sheet has; `width` is that width. */
 export function drawTrace(
-  sheet: Sheet,
+  sheet: TraceContext,
   pieces: readonly Piece<Trace>[],
   start: number,
   end: number,
@@ -186,7 +186,7 @@ function heightOf({ ay, by, factor, offset, log }: Projection): (value: number) 
  * of pixels has dots for its first, min, max and last value.
  */
 export function drawDots(
-  sheet: Pick<Sheet, "fillRect">,
+  sheet: Pick<TraceContext, "fillRect">,
   pieces: readonly Piece<Trace>[],
   start: number,
   end: number,

@@ -26,16 +26,16 @@ function firstLog(): number {
 }
 
 export function restoreJoysticks(data: unknown): JoysticksConfig {
-  const told = record(data);
+  const fields = record(data);
   const pads: Record<string, Pad> = {};
-  for (const [port, pad] of Object.entries(record(told["pads"]))) {
+  for (const [port, pad] of Object.entries(record(fields["pads"]))) {
     if (/^\d$/.test(port) && typeof pad === "string" && pad in PADS) pads[port] = pad as Pad;
   }
   return {
-    log: Math.round(within(told["log"], 0, 1000, firstLog())),
-    ports: items(told["ports"]).filter((port) => oneOf(port, [0, 1, 2, 3, 4, 5], -1) >= 0) as number[],
+    log: Math.round(within(fields["log"], 0, 1000, firstLog())),
+    ports: items(fields["ports"]).filter((port) => oneOf(port, [0, 1, 2, 3, 4, 5], -1) >= 0) as number[],
     pads,
-    numbers: flag(told["numbers"], true),
+    numbers: flag(fields["numbers"], true),
   };
 }
 

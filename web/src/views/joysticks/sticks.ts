@@ -3,15 +3,15 @@
 import type { Channel, Json } from "../../api";
 import { number } from "../../poses/poses";
 
-export type Part = "axes" | "buttons" | "povs" | "name" | "count" | "xbox" | "descriptor";
+export type StickField = "axes" | "buttons" | "povs" | "name" | "count" | "xbox" | "descriptor";
 
 /** The channels of one port. */
 export interface Stick {
   port: number;
-  parts: Partial<Record<Part, Channel>>;
+  parts: Partial<Record<StickField, Channel>>;
 }
 
-const PARTS: [RegExp, Part][] = [
+const PARTS: [RegExp, StickField][] = [
   [/^(axes|axisvalues)$/i, "axes"],
   [/^(buttons|buttonvalues)$/i, "buttons"],
   [/^povs?(values)?$/i, "povs"],
@@ -22,7 +22,7 @@ const PARTS: [RegExp, Part][] = [
 ];
 
 /** The port and part that a channel's name means. */
-export function partOf(name: string): { port: number; part: Part } | null {
+export function partOf(name: string): { port: number; part: StickField } | null {
   const [, port, rest] = /(?:^|[/:])joysticks?\/?(\d)\/([^/]+)$/i.exec(name) ?? [];
   const found = rest !== undefined && PARTS.find(([pattern]) => pattern.test(rest));
   return found ? { port: Number(port), part: found[1] } : null;
@@ -59,7 +59,7 @@ export function decodeButtons(value: Json | undefined, count = NaN): boolean[] {
   return Array.from({ length: most }, (_, at) => Math.floor(bits / 2 ** at) % 2 === 1);
 }
 
-export function stateOf(values: Partial<Record<Part, Json>>): State {
+export function stateOf(values: Partial<Record<StickField, Json>>): State {
   return {
     axes: list(values.axes).map(number),
     buttons: decodeButtons(values.buttons, number(values.count)),
@@ -73,21 +73,21 @@ export interface About {
   xbox: boolean;
 }
 
-export function aboutOf(values: Partial<Record<Part, Json>>): About {
+export function aboutOf(values: Partial<Record<StickField, Json>>): About {
   const name = typeof values.name === "string" ? values.name : "";
   const xbox = values.xbox === true;
-  let told = values.descriptor;
-  if (typeof told === "string") {
+  let descriptor = values.descriptor;
+  if (typeof descriptor === "string") {
     try {
-      told = JSON.parse(told) as Json;
+      descriptor = JSON.parse(descriptor) as Json;
     } catch {
       return { name, xbox };
     }
   }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { name, xbox };
+  if (typeof descriptor !== "object" || descriptor === null || Array.isArray(descriptor)) return { name, xbox };
   return {
-    name: name || (typeof told["name"] === "string" ? told["name"] : ""),
-    xbox: xbox || told["xbox"] === true,
+    name: name || (typeof descriptor["name"] === "string" ? descriptor["name"] : ""),
+    xbox: xbox || descriptor["xbox"] === true,
   };
 }
 

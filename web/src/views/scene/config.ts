@@ -20,7 +20,7 @@ export type Ground = "auto" | "field" | "grid";
 export const GROUNDS: Record<Ground, string> = { auto: "Automatic", field: "FRC field", grid: "Grid" };
 
 /** Where the camera is and what it looks at: metres, x forward, y left, z up. */
-export interface Look {
+export interface CameraPose {
   from: [number, number, number];
   to: [number, number, number];
 }
@@ -38,7 +38,7 @@ export interface SceneConfig {
   follow: Follow;
   /** Seconds of trails. */
   trail: number;
-  look: Look | null;
+  look: CameraPose | null;
   /** Whether the settings are open. */
   panel: boolean;
 }
@@ -57,17 +57,17 @@ export const emptyScene = (): SceneConfig => ({
 const LONGEST_TRAIL = 60;
 
 export function restoreScene(data: unknown): SceneConfig {
-  const told = record(data);
+  const fields = record(data);
   const plain = emptyScene();
   return {
-    sources: items(told["sources"]).flatMap(source),
-    actors: flag(told["actors"], plain.actors),
-    log: whole(told["log"]),
-    ground: oneOf(told["ground"], Object.keys(GROUNDS) as Ground[], plain.ground),
-    follow: follow(told["follow"]),
-    trail: within(told["trail"], 0, LONGEST_TRAIL, plain.trail),
-    look: look(told["look"]),
-    panel: flag(told["panel"], plain.panel),
+    sources: items(fields["sources"]).flatMap(source),
+    actors: flag(fields["actors"], plain.actors),
+    log: whole(fields["log"]),
+    ground: oneOf(fields["ground"], Object.keys(GROUNDS) as Ground[], plain.ground),
+    follow: follow(fields["follow"]),
+    trail: within(fields["trail"], 0, LONGEST_TRAIL, plain.trail),
+    look: look(fields["look"]),
+    panel: flag(fields["panel"], plain.panel),
   };
 }
 
@@ -80,15 +80,15 @@ function source(data: unknown): SceneSource[] {
 }
 
 function follow(data: unknown): Follow {
-  const told = record(data);
-  const [at, actor] = [whole(told["source"]), whole(told["actor"])];
+  const fields = record(data);
+  const [at, actor] = [whole(fields["source"]), whole(fields["actor"])];
   if (at !== null) return { source: at };
   return actor === null ? null : { actor };
 }
 
-function look(data: unknown): Look | null {
-  const told = record(data);
-  const [from, to] = [point(told["from"]), point(told["to"])];
+function look(data: unknown): CameraPose | null {
+  const fields = record(data);
+  const [from, to] = [point(fields["from"]), point(fields["to"])];
   return from && to ? { from, to } : null;
 }
 

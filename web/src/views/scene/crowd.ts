@@ -1,7 +1,7 @@
 /** CARLA actors in 3D: a few meshes, drawn many times each. */
 
 import * as three from "three";
-import type { Cast, Kind } from "../../carla/cast";
+import type { ActorList, Kind } from "../../carla/cast";
 import * as lamps from "../../carla/lights";
 import type { Snapshot } from "../../carla/tracks";
 import { free, type Colors } from "./models";
@@ -100,7 +100,7 @@ export class Crowd {
   /** Puts everybody where they are. `colorOf` names the colour of a life. */
   update(
     now: Snapshot | null,
-    cast: Cast,
+    cast: ActorList,
     hidden: ReadonlySet<Kind>,
     t: number,
     colors: Colors,

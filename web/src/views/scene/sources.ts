@@ -18,7 +18,7 @@ import { logs } from "../../store/session.svelte";
 import { emptyScene, type SceneConfig, type SceneSource, type Shape } from "./config";
 
 /** One pose whose parts are series: x and y, z where there is one, and what turns it. */
-export interface Solid {
+export interface PoseSeries3d {
   refs: SeriesRef[];
   z: boolean;
   /** Roll, pitch and yaw; or a quaternion; or a heading alone. */
@@ -31,7 +31,7 @@ export interface Solid {
 }
 
 /** What a series is; nothing if it has no poses, a list if `solid` is nothing. */
-export function solidOf(ref: SeriesRef, reading: Reading): { solid: Solid | null } | null {
+export function solidOf(ref: SeriesRef, reading: Reading): { solid: PoseSeries3d | null } | null {
   const found = logs.find(ref);
   if (!found) return null;
   const fields = ref.path ? (found.field?.fields ?? []) : found.channel.fields;
@@ -63,7 +63,7 @@ export function solidOf(ref: SeriesRef, reading: Reading): { solid: Solid | null
 /** Nothing drives so far between two samples: it was put there, in metres. */
 const JUMP = 3;
 
-function read(solid: Solid, values: ArrayLike<number>, from: number): Pose | null {
+function read(solid: PoseSeries3d, values: ArrayLike<number>, from: number): Pose | null {
   const at = (place: number) => values[from + place] ?? NaN;
   const [x, y] = [at(0) * solid.long, at(1) * solid.long * (solid.carla ? -1 : 1)];
   if (!Number.isFinite(x) || !Number.isFinite(y)) return null;
@@ -78,7 +78,7 @@ function read(solid: Solid, values: ArrayLike<number>, from: number): Pose | nul
 }
 
 /** Values at a time and the next ones, of which `part` has passed, as a pose; nothing if it is none. */
-export function poseOf(solid: Solid, values: ArrayLike<number>, part: number): Pose | null {
+export function poseOf(solid: PoseSeries3d, values: ArrayLike<number>, part: number): Pose | null {
   const from = read(solid, values, 0);
   if (!from || !(part > 0)) return from;
   const to = read(solid, values, solid.refs.length);

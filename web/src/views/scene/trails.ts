@@ -1,7 +1,7 @@
 /** Ribbons in 3D: where things came from, and the paths that they are to take. */
 
 import type { Pose } from "../../poses/poses";
-import type { Cast, Kind } from "../../carla/cast";
+import type { ActorList, Kind } from "../../carla/cast";
 import type { Snapshot, Tile } from "../../carla/tracks";
 import type { Ribbons } from "./stage";
 import type { Point } from "./world";
@@ -103,7 +103,7 @@ const MOVING: ReadonlySet<Kind> = new Set(["vehicle", "bicycle", "motorcycle", "
 export function actorTrails(
   pencil: Pencil,
   now: Snapshot,
-  cast: Cast,
+  cast: ActorList,
   tiles: Tile[],
   t: number,
   seconds: number,

@@ -46,24 +46,24 @@ export const emptySwerve = (): SwerveConfig => ({
 });
 
 export function restoreSwerve(data: unknown): SwerveConfig {
-  const [told, plain] = [record(data), emptySwerve()];
-  const pairs = record(told["pairs"]);
+  const [fields, plain] = [record(data), emptySwerve()];
+  const pairs = record(fields["pairs"]);
   return {
-    sources: items(told["sources"]).flatMap((one) => {
+    sources: items(fields["sources"]).flatMap((one) => {
       const ref = seriesRef(record(one)["ref"]);
       const roles = Object.keys(SWERVE_ROLES) as SwerveRole[];
       return ref ? [{ ref, role: oneOf(record(one)["role"], roles, "measured") }] : [];
     }),
-    order: oneOf(told["order"], ORDERS, plain.order),
+    order: oneOf(fields["order"], ORDERS, plain.order),
     pairs: {
       first: oneOf(pairs["first"], ["angle", "speed"], "angle"),
       degrees: flag(pairs["degrees"], false),
     },
-    fastest: within(told["fastest"], 0.1, 100, plain.fastest),
-    length: within(told["length"], 0.05, 5, plain.length),
-    width: within(told["width"], 0.05, 5, plain.width),
-    numbers: flag(told["numbers"], true),
-    panel: flag(told["panel"], false),
+    fastest: within(fields["fastest"], 0.1, 100, plain.fastest),
+    length: within(fields["length"], 0.05, 5, plain.length),
+    width: within(fields["width"], 0.05, 5, plain.width),
+    numbers: flag(fields["numbers"], true),
+    panel: flag(fields["panel"], false),
   };
 }
 

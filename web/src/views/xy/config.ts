@@ -15,7 +15,7 @@ export interface XyConfig {
   trail: number;
   /** Whether both axes have the same scale. */
   equal: boolean;
-  /** What is in sight; nothing for all of it. */
+  /** What is in view; nothing for all of it. */
   view: { x: Span; y: Span } | null;
 }
 

@@ -14,13 +14,13 @@ import {
   type Span,
 } from "../../draw/axes";
 
-export interface Sight {
+export interface ViewRange {
   x: Span;
   y: Span;
 }
 
 /** What shows everything. */
-export function wholeOf(rows: Rows): Sight {
+export function wholeOf(rows: Rows): ViewRange {
   const [x, ...y] = rows.columns;
   return {
     x: roomy(spanOf(x ? [x] : []) ?? { low: 0, high: 1 }),
@@ -28,11 +28,11 @@ export function wholeOf(rows: Rows): Sight {
   };
 }
 
-/** The same sight in a frame in which a unit is as long both ways: the shorter side shows more. */
-export function squared(sight: Sight, frame: Frame): Sight {
+/** The same view in a frame in which a unit is as long both ways: the shorter side shows more. */
+export function squared(view: ViewRange, frame: Frame): ViewRange {
   const [wide, high] = [frame.right - frame.left, frame.bottom - frame.top];
-  const unit = Math.max((sight.x.high - sight.x.low) / wide, (sight.y.high - sight.y.low) / high);
-  return { x: around(sight.x, unit * wide), y: around(sight.y, unit * high) };
+  const unit = Math.max((view.x.high - view.x.low) / wide, (view.y.high - view.y.low) / high);
+  return { x: around(view.x, unit * wide), y: around(view.y, unit * high) };
 }
 
 function around(span: Span, length: number): Span {
@@ -40,8 +40,8 @@ function around(span: Span, length: number): Span {
   return { low: middle - length / 2, high: middle + length / 2 };
 }
 
-export function scalesOf(sight: Sight, frame: Frame): { x: Scale; y: Scale } {
-  return { x: new Scale(sight.x, frame.left, frame.right), y: new Scale(sight.y, frame.bottom, frame.top) };
+export function scalesOf(view: ViewRange, frame: Frame): { x: Scale; y: Scale } {
+  return { x: new Scale(view.x, frame.left, frame.right), y: new Scale(view.y, frame.bottom, frame.top) };
 }
 
 /** A span `factor` times as long around a value that stays where it is. */
@@ -91,12 +91,12 @@ export function drawXy(
   width: number,
   height: number,
   rows: Rows,
-  sight: Sight,
+  view: ViewRange,
   style: Style,
   hit: Hit | null,
 ): void {
   const frame = frameOf(width, height);
-  const { x, y } = scalesOf(sight, frame);
+  const { x, y } = scalesOf(view, frame);
   drawAxes(context, frame, x, y, style.labels);
   const now = upToTime(rows.time, style.cursor);
   const first = style.trail > 0 ? upToTime(rows.time, style.cursor - style.trail) : 0;

@@ -99,7 +99,7 @@ class Hub {
 const hub = new Hub();
 
 /** What series hold at the cursor, in the order of the references; null where there is nothing. For use in components. */
-export function heldAt(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
+export function valuesAtCursor(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
   const watcher = new Watcher();
   $effect(() => {
     const references = refs().map((ref) => logs.find(ref)?.reference ?? null);
