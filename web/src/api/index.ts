@@ -194,7 +194,7 @@ export interface CarlaCollision {
   /** When its last frame begins. */
   end: number;
   actor: number | null;
-  /** Nothing for what is no actor, such as a wall. */
+  /** `null` for things that are not actors, such as a wall. */
   other_actor: number | null;
   /** Where, if that is known. */
   location: [number, number, number] | null;

@@ -1,6 +1,6 @@
 /**
- * Asks the server after a pause, because nobody needs what a wheel scrolls past. The returned function takes the question
- * back, also while its answer is under way; effects return it. `ask` handles its own errors.
+ * Asks the server after a pause, so that scrolling does not request every position in between. The returned
+ * function cancels the request, also while it is pending; effects return it. `ask` handles its own errors.
  */
 export function askLater(pause: number, ask: (signal: AbortSignal) => Promise<void>): () => void {
   const control = new AbortController();

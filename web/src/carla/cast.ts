@@ -35,7 +35,7 @@ const USUAL: Record<Kind, [number, number, number]> = {
   other: [0.5, 0.5, 0.5],
 };
 
-/** The size of an actor. CARLA's boxes of lights and signs hold their poles and arms: they are drawn by kind. */
+/** The size of an actor. CARLA's boxes of lights and signs include their poles and arms: they are drawn by kind. */
 export function sizeOf(actor: Pick<CarlaActor, "bounding_box" | "kind">): Size {
   const [ex, ey, ez] = USUAL[actor.kind];
   if (actor.bounding_box && actor.kind !== "traffic_light" && actor.kind !== "traffic_sign") {
@@ -84,7 +84,7 @@ export class ActorList {
     return -1;
   }
 
-  /** The same; whoever is seen without having appeared is somebody of whom nothing else is known. */
+  /** The same; an actor that moves without having been created gets an entry without details. */
   seen(id: number, t: number): number {
     const known = this.at(id, t);
     if (known >= 0) return known;
@@ -100,7 +100,7 @@ export class ActorList {
       parent: null,
     };
     const places = this.#byId.get(id);
-    // In the frame in which somebody disappears there may still be a position: it changes nothing.
+    // In the frame in which an actor disappears there may still be a position: it changes nothing.
     return places?.[0] ?? this.#add(fresh);
   }
 

@@ -6,7 +6,7 @@ import type { Kind, ActorLife } from "./cast";
 export const COLORINGS = { own: "Recorded colours", kind: "By kind", speed: "By speed" } as const;
 export type Coloring = keyof typeof COLORINGS;
 
-/** The speed at which colours end, in metres a second. */
+/** The speed at which colours end, in metres per second. */
 export const FASTEST = 20;
 
 export interface Palette {
@@ -30,7 +30,7 @@ export interface Palette {
   kinds: Record<Kind, string>;
 }
 
-/** The colours of the theme; whoever asks in an effect is run again on another theme. */
+/** The colours of the theme; an effect that reads it runs again when the theme changes. */
 export const palette = (): Palette => ({
   panel: color("--panel"),
   line: color("--line"),

@@ -1,4 +1,4 @@
-/** The rectangle that holds all actors. */
+/** The rectangle that contains all actors. */
 
 import type { ActorList, Kind } from "./cast";
 import type { Snapshot } from "./tracks";
@@ -10,7 +10,7 @@ export interface Extent {
   bottom: number;
 }
 
-/** Where everybody is who is not hidden; nothing if nobody is there. */
+/** The rectangle around all actors that are not hidden; `null` if there are none. */
 export function extentOf(now: Snapshot, cast: ActorList, hidden: Set<Kind>): Extent | null {
   const extent: Extent = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
   for (let place = 0; place < now.count; place++) {

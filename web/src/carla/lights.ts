@@ -32,5 +32,7 @@ export type TrafficLight = (typeof STATES)[number];
 
 export const trafficLight = (state: number): TrafficLight => STATES[state] ?? "unknown";
 
-/** Whether blinkers are lit at a moment: they go by the log's time, so that a picture of a moment is always the same. */
+/**
+ * Whether blinkers are lit at a moment: they go by the log's time, so that a picture of a moment is always the same.
+ */
 export const blinks = (t: number): boolean => (t * 1.5) % 1 < 0.55;

@@ -9,7 +9,7 @@ import { budget, lengthOf, stepOf, wanted } from "./windows";
 import { clock } from "../store/clock.svelte";
 import { logs } from "../store/session.svelte";
 
-/** How many requests are under way at a time: the next stretch must not wait for one that nobody needs any more. */
+/** How many requests are pending at a time: the next tile must not wait for one that is no longer needed. */
 const BUSY = 2;
 /** How long nothing is asked after a request failed, in milliseconds. */
 const PAUSE = 1000;
@@ -21,7 +21,7 @@ export const isRecording = (log: number): boolean =>
 /** The open recordings. */
 export const recordings = (): LogInfo[] => logs.logs.filter((log) => isRecording(log.id));
 
-/** An actor at a moment: metres, degrees, metres a second. */
+/** An actor at a moment: metres, degrees, metres per second. */
 export interface ActorState {
   x: number;
   y: number;
@@ -36,7 +36,7 @@ export interface ActorState {
 export class Recording {
   about = $state.raw<CarlaActors | null>(null);
   error = $state<string | null>(null);
-  /** Grows when motion came: whoever draws reads it. */
+  /** Increases when data arrives: drawing depends on it. */
   version = $state(0);
   cast = new ActorList([]);
   /** The length of a tile in seconds, once it is known. */
@@ -136,7 +136,7 @@ export class Recording {
     return tile;
   }
 
-  /** The tiles of a stretch, in the order of time; those that are not there yet are left out. */
+  /** The tiles of a time range, in order of time; those that are not there yet are left out. */
   tiles(start: number, end: number): Tile[] {
     if (!(this.#length > 0)) return [];
     const found: Tile[] = [];

@@ -82,7 +82,7 @@ export function shorterWay(degrees: number): number {
   return turn < -180 ? turn + 360 : turn;
 }
 
-/** The motion of one stretch of time, life by life. */
+/** The motion in one time range, actor by actor. */
 export class Tile {
   /** The lives that are in it, and where the rows of each begin; one more at the end. */
   readonly lives: Int32Array;

@@ -1,4 +1,4 @@
-/** Which stretches of a recording are needed, and how fine. */
+/** Which tiles of a recording are needed, and how fine. */
 
 /** About so many rows are in a tile. */
 const TILE_ROWS = 40_000;
@@ -10,7 +10,7 @@ const LONGEST = 64;
 /** Seconds of the wall that are fetched ahead while it plays. */
 const AHEAD = 4;
 
-/** How long a tile is where there are so many rows a second: a power of two. */
+/** How long a tile is where there are so many rows per second: a power of two. */
 export function lengthOf(rowsPerSecond: number): number {
   const seconds = TILE_ROWS / Math.max(rowsPerSecond, 1);
   return Math.min(Math.max(2 ** Math.floor(Math.log2(seconds)), SHORTEST), LONGEST);
@@ -21,7 +21,7 @@ export function budget(rowsPerTile: number): number {
   return Math.min(Math.max(Math.floor(KEPT_ROWS / Math.max(rowsPerTile, 1)), 6), 64);
 }
 
-/** How far apart frames may be: every one up to four times the speed; beyond that nobody sees them all. */
+/** How far apart frames may be: every one up to four times the speed; beyond that not every frame is visible. */
 export function stepOf(speed: number): number {
   return speed <= 4 ? 0 : speed / 80;
 }

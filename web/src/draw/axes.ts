@@ -27,7 +27,7 @@ export function roomy({ low, high }: Span, part = 0.05): Span {
   return { low: low - by, high: high + by };
 }
 
-/** The least span that holds all finite numbers; nothing where there is none. */
+/** The smallest span that contains all finite numbers; `null` where there are none. */
 export function spanOf(lists: Iterable<ArrayLike<number>>): Span | null {
   let [low, high] = [Infinity, -Infinity];
   for (const list of lists) {

@@ -15,7 +15,10 @@ let known: CSSStyleDeclaration | null = null;
 let values = new Map<string, string>();
 let theme: string | undefined;
 
-/** The value of a variable of theme.css, `color("--series-0")`; whoever asks in an effect is run again on another theme. */
+/**
+ * The value of a variable of theme.css, `color("--series-0")`; an effect that reads it runs again when the theme
+ * changes.
+ */
 export function color(name: string): string {
   subscribe();
   const now = document.documentElement.dataset["theme"];

@@ -2,7 +2,7 @@
 
 import type { Attachment } from "svelte/attachments";
 
-/** What pictures are drawn on: a canvas, or an SVG that keeps what a canvas is told. */
+/** What pictures are drawn on: a canvas, or an SVG that records the same calls. */
 export type Context = Pick<
   CanvasRenderingContext2D,
   | "save"
@@ -40,7 +40,7 @@ export type Context = Pick<
   | "shadowColor"
   | "shadowBlur"
 > & {
-  /** Of the path that was told, never of a `Path2D`. */
+  /** Of the current path, never of a `Path2D`. */
   fill(): void;
   stroke(): void;
   clip(): void;
@@ -84,7 +84,7 @@ export function painter(paint: Paint): Attachment<HTMLCanvasElement> {
     $effect(() => {
       void turn;
       if (rests) {
-        // Whatever changed: the next turn reads everything anew.
+        // The next turn reads everything again.
         waits = true;
         return;
       }

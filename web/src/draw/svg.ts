@@ -1,4 +1,4 @@
-/** Pictures as SVG: what a canvas is told, written down. */
+/** Pictures as SVG: the calls of a canvas, written as elements. */
 
 import type { Context } from "./painter.svelte";
 
@@ -82,7 +82,7 @@ class Gradient implements CanvasGradient {
   }
 }
 
-/** Takes what canvases are told and keeps it as the elements of an SVG. Shadows are left away. */
+/** Takes the calls of a canvas and keeps them as the elements of an SVG. Shadows are left out. */
 export class SvgContext implements Context {
   fillStyle = PLAIN.fillStyle;
   strokeStyle = PLAIN.strokeStyle;

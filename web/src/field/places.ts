@@ -1,4 +1,4 @@
-/** Which series hold poses, and what each most likely is. */
+/** Which series contain poses, and what each most likely is. */
 
 import type { SeriesRef } from "../model/series";
 import {
@@ -33,7 +33,7 @@ export interface Place {
   single: PoseSeries | null;
 }
 
-/** What a series holds, seen with a way to read lists; nothing if it has no poses. */
+/** The poses of a series, given how lists are read; `null` if it has none. */
 export function placeOf(ref: SeriesRef, reading: Reading): Place | null {
   const found = logs.find(ref);
   if (!found) return null;

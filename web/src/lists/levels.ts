@@ -12,7 +12,7 @@ export const LEVEL_ICONS: Record<Level, string> = {
 
 export const LEVEL_NAMES: Record<Level, string> = { info: "Info", warning: "Warnings", error: "Errors" };
 
-/** Levels out of what somebody wrote; all where it makes no sense. */
+/** Levels from a stored configuration; all of them if it is invalid. */
 export function levelsOf(data: unknown): Level[] {
   return Array.isArray(data) ? LEVELS.filter((level) => data.includes(level)) : [...LEVELS];
 }

@@ -1,4 +1,4 @@
-/** A stretch of many rows, as long as one can scroll through: it grows where one looks and is cut at the other end. */
+/** A window into many rows: it grows in the direction of scrolling and is cut at the other end. */
 
 import { messageOf } from "../api/later";
 import { ApiError } from "../api";
@@ -19,7 +19,7 @@ export class Pages<R extends Timed> {
   /** Whether there was an answer since the last `clear`. */
   known = $state(false);
   error = $state.raw<{ message: string; help: string | null } | null>(null);
-  /** The stretch that was looked through. */
+  /** The time range that was searched. */
   start = $state(0);
   end = $state(0);
   #ask: Ask<R>;
@@ -31,7 +31,7 @@ export class Pages<R extends Timed> {
     this.#ask = ask;
   }
 
-  /** Whether a time is in the stretch that was looked through. */
+  /** Whether a time is in the range that was searched. */
   covers(t: number): boolean {
     return this.known && (t >= this.start || !this.before) && (t <= this.end || !this.after);
   }
@@ -87,7 +87,7 @@ export class Pages<R extends Timed> {
     const join = back ? joinBefore : joinAfter;
     let rows = join(this.rows, page.rows);
     if (rows.length === this.rows.length && page.more && page.reached === undefined) {
-      // More rows share one time than a page holds: those that do not fit are passed by.
+      // More rows share one time than fit on a page: the rest is skipped.
       page = await this.#ask(back ? edge : edge + TICK, back, signal);
       if (signal.aborted) return;
       rows = join(this.rows, page.rows);

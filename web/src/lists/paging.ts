@@ -13,7 +13,7 @@ export interface Page<R> {
   reached?: number;
 }
 
-/** The least step of time that the server tells apart. */
+/** The smallest time step of the server. */
 export const TICK = 1e-9;
 
 /** How many rows stand at or before a time. */
@@ -41,7 +41,7 @@ export function joinAfter<R extends Timed>(rows: R[], page: R[]): R[] {
   return [...rows, ...page.slice(skip)];
 }
 
-/** The same towards the past: the page holds rows at or before the time of the first one. */
+/** The same towards the past: the page has rows at or before the time of the first one. */
 export function joinBefore<R extends Timed>(rows: R[], page: R[]): R[] {
   const first = rows[0];
   if (!first) return page;

@@ -1,4 +1,4 @@
-/** Reading of configurations that somebody wrote: what makes no sense becomes the default. */
+/** Reading of configurations from files and links: invalid values become the default. */
 
 export type Data = Record<string, unknown>;
 

@@ -31,7 +31,7 @@ function bonusAt(text: string, place: number): number {
   return 0;
 }
 
-/** One bit for each letter and digit, to tell quickly that something is missing. */
+/** One bit for each letter and digit, to rule out candidates quickly. */
 export function maskOf(lower: string): number {
   let mask = 0;
   for (let place = 0; place < lower.length; place++) {
@@ -147,7 +147,10 @@ export function candidate(text: string, extra = ""): Candidate {
 
 export const termsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** Every word of a query must be found, in whatever order; 0 if one is not. `places` takes the characters that were meant. */
+/**
+ * Every word of a query must be found, in whatever order; 0 if one is not. `places` takes the characters that were
+ * meant.
+ */
 function matchAll(terms: string[], masks: number[], item: Candidate, places?: Set<number>): number {
   let score = 0;
   for (let place = 0; place < terms.length; place++) {

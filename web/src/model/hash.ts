@@ -2,7 +2,7 @@
 
 import { deflateSync, Inflate, strFromU8, strToU8 } from "fflate";
 
-/** Beyond this an address is somebody's joke. */
+/** Longer links are rejected. */
 const LONGEST = 400_000;
 const LARGEST = 4 << 20;
 
@@ -15,7 +15,7 @@ export function encodeState(state: unknown): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** What an address holds; nothing if that is no state of ours, whatever it is. */
+/** The state in a link; `null` if it is not a state of this page. */
 export function decodeState(hash: string): unknown {
   const text = hash.replace(/^#/, "");
   if (!text || text.length > LONGEST || !/^[\w-]+$/.test(text)) return null;

@@ -1,4 +1,4 @@
-/** Layouts that somebody wrote: an address, a file. Whatever it is, a layout comes out, and what was lost is told. */
+/** Reads layouts from links and files. Invalid parts are dropped and reported, the rest is kept. */
 
 import type { ViewDefinition } from "./view";
 import { isSplit, panesOf, type Node, type Pane, type Split, type Tab } from "./panes";
@@ -128,7 +128,10 @@ export function idsOf(tabs: Tab[]): Set<string> {
   return ids;
 }
 
-/** Makes `target` the same as `source` and keeps the objects that it is made of, for those who hold them. */
+/**
+ * Makes `target` the same as `source` and keeps the objects that it is made of, so that references to them stay
+ * valid.
+ */
 export function patch(target: unknown, source: unknown): unknown {
   if (Array.isArray(target) && Array.isArray(source)) {
     const [old, wanted] = [target as unknown[], source as unknown[]];

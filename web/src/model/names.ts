@@ -17,7 +17,7 @@ export function labelOf(ref: SeriesRef): Label {
   return { leaf: name.slice(cut + 1) + ref.path, parent: name.slice(0, Math.max(cut, 0)) };
 }
 
-/** The ends of names: the last part, and as many before it as it takes to tell the series apart. */
+/** The ends of names: the last part, and as many before it as it takes to distinguish the series. */
 export function shortNames(refs: readonly SeriesRef[]): string[] {
   const parts = refs.map((ref) => {
     const words = ref.name.split("/").filter((word) => word !== "");
@@ -31,7 +31,7 @@ export function shortNames(refs: readonly SeriesRef[]): string[] {
     parts.forEach((_, place) => groups.set(text(place), [...(groups.get(text(place)) ?? []), place]));
     let longer = false;
     for (const places of groups.values()) {
-      // The same name in two logs stays short: the log tells them apart.
+      // The same name in two logs stays short: the log distinguishes them.
       const names = new Set(places.map((place) => `${refs[place]?.name ?? ""}${refs[place]?.path ?? ""}`));
       if (names.size < 2) continue;
       for (const place of places) {

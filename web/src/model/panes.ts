@@ -4,7 +4,7 @@ export interface Pane {
   id: string;
   /** The kind of view; empty for a pane that still asks what it shall show. */
   kind: string;
-  /** A title somebody gave it; empty for the view's own. */
+  /** A title given by the user; empty for the view's own. */
   title: string;
   config: unknown;
 }
@@ -97,7 +97,7 @@ export function arrange(root: Node): { panes: PlacedPane[]; bars: PlacedBar[] } 
 export const barAt = (bar: PlacedBar): number =>
   bar.split.sizes.slice(0, bar.place + 1).reduce((sum, size) => sum + size, 0);
 
-/** Moves a bar to a place from 0 to 1 along its split; its two neighbours keep a least size. */
+/** Moves a bar to a place from 0 to 1 along its split; its two neighbours keep a minimum size. */
 export function moveBar(split: Split, place: number, to: number): void {
   const before = split.sizes.slice(0, place).reduce((sum, size) => sum + size, 0);
   const both = (split.sizes[place] ?? 0) + (split.sizes[place + 1] ?? 0);
@@ -157,7 +157,7 @@ export function takeOut(tab: Tab, id: string): boolean {
   return true;
 }
 
-/** A split of one is no split; and a row within a row is one row. */
+/** A split with one child becomes that child, and a row within a row becomes one row. */
 function collapse(tab: Tab, split: Split): void {
   const only = split.children[0];
   if (!only) return;

@@ -20,7 +20,7 @@ export const sameSeries = (a: SeriesRef, b: SeriesRef): boolean => keyOf(a) === 
 /** What is dragged from the sidebar: a list of `SeriesRef` as JSON. */
 export const SERIES_MIME = "application/x-logpose-series";
 
-/** Reads a reference out of what somebody wrote: an address, a file, a drag. */
+/** Reads a reference from untrusted input: a link, a file, a drag. */
 export function seriesRef(data: unknown): SeriesRef | null {
   if (typeof data !== "object" || data === null) return null;
   const { log, name, path, type } = data as Record<string, unknown>;

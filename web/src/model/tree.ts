@@ -18,7 +18,7 @@ export interface TreeNode {
   fields: Field[];
   /** How many channels there are below it. */
   count: number;
-  /** Schemas and the like, which nobody came for. */
+  /** Schemas and the like, which are rarely of interest. */
   aside: boolean;
 }
 
@@ -101,7 +101,7 @@ function settle(nodes: TreeNode[]): TreeNode[] {
   });
 }
 
-/** A group that holds nothing but one group is one row with it. */
+/** A group whose only child is a group shares a row with it. */
 function compact(node: TreeNode): TreeNode {
   node.children = node.children.map(compact);
   const only = node.children[0];

@@ -17,14 +17,16 @@ export interface Export {
   run: () => Promise<Blob>;
 }
 
-/** What a view tells its pane while it is shown. Both are asked when a menu opens. */
+/** What a view offers in the menu of its pane. Both are called when the menu opens. */
 export interface Offer {
   commands?: () => CommandLine[];
   exports?: () => Export[];
 }
 
 export interface ViewProps<C> {
-  /** Its configuration: plain JSON inside a `$state` proxy. A view changes it in place; history, URL and files see it. */
+  /**
+   * Its configuration: plain JSON inside a `$state` proxy. A view changes it in place; history, URL and files see it.
+   */
   config: C;
   /** A view calls this once, to offer commands and exports. */
   offer: (offer: Offer) => void;
@@ -44,8 +46,8 @@ export interface ViewDefinition<C = unknown> {
   component: Component<ViewProps<C>>;
   /** The configuration of a new view. */
   empty(): C;
-  /** Reads a configuration that somebody wrote. Never throws: what makes no sense becomes the default. */
+  /** Reads a configuration from a file or a link. Never throws: invalid values become the default. */
   restore(data: unknown): C;
-  /** Takes series that were dropped on it, or for which Enter was pressed; `false` if it has no use for them. */
+  /** Takes series that were dropped on it, or for which Enter was pressed; `false` if it cannot show them. */
   add(config: C, refs: SeriesRef[]): boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * What is shown, as lines for the terminal or for SQL. They mean exactly what is shown: the same files, the same channels,
- * the same stretch of time.
+ * the same time range.
  */
 
 import type { LogInfo, Session, Window } from "../api";
@@ -43,10 +43,10 @@ function file(log: LogInfo): string {
   return quote(log.path.startsWith("-") ? `./${log.path}` : log.path);
 }
 
-/** Whether the command line can read it: a live source is no file, and what it told is gone with the server. */
+/** Whether the command line can read it: a live source is not a file, and its data is gone with the server. */
 const readable = (log: LogInfo): boolean => log.state === "finished";
 
-/** Whether there is anything of a log outside of a stretch of time. */
+/** Whether a log has data outside of a time range. */
 function cuts(log: LogInfo, window: Window | null): window is Window {
   if (!window) return false;
   return (log.start !== null && window.start > log.start) || (log.end !== null && window.end < log.end);

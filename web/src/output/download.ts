@@ -13,7 +13,7 @@ export function download(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Puts a text on the clipboard; tells whether that worked. */
+/** Copies a text to the clipboard; returns whether that worked. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -53,7 +53,7 @@ export interface Reading {
 export const PLAIN: Reading = { layout: "auto", degrees: false, inches: false };
 const INCH = 0.0254;
 
-/** Numbers by a name that tells: WPILib's Field2d has degrees, and so has a Limelight, with six numbers first. */
+/** Guesses the layout from the name: WPILib's Field2d has degrees, and so has a Limelight, with six numbers first. */
 export function guessReading(name: string): Reading {
   if (/botpose|targetpose|camerapose/i.test(name)) return { layout: "xyzrpy", degrees: true, inches: false };
   if (/(^|[/:])(SmartDashboard|Shuffleboard)\/(.*\/)?[^/]*field[^/]*\//i.test(name)) {
@@ -192,7 +192,7 @@ export function partsOf(fields: Field[]): { kind: PoseKind; parts: PosePaths } |
       : (ANGLES.map((name) => named(rotation?.fields ?? [], name)).find((one) => one) ??
         HEADINGS.map((name) => named(fields, name)).find((one) => one));
   if (angle) return { kind: "pose2d", parts: { ...parts, yaw: angle.path } };
-  // A struct of many numbers that has an x and a y is no place.
+  // A struct of many numbers that has an x and a y is not a position.
   const alone = translation !== undefined || fields.every((field) => "xyz".includes(field.name));
   return alone ? { kind: z ? "point3d" : "point2d", parts } : null;
 }
@@ -223,7 +223,7 @@ export function shapeOf(type: string, kind: ValueKind, fields: Field[]): PoseSha
 /** How many elements a list has, by its fields: its length is a field too. */
 export const elements = (fields: Field[]): number => fields.filter(({ path }) => path.endsWith("]")).length;
 
-/** The parts of one pose in a list of so many numbers; nothing where it holds several. */
+/** The parts of one pose in a list of so many numbers; `null` where there are several. */
 export function partsOfNumbers(count: number, reading: Reading): PosePaths | null {
   const layout = layoutOf(count, reading.layout);
   if (layout === "xyzrpy" ? count < 6 : count !== SIZES[layout]) return null;
@@ -232,14 +232,14 @@ export function partsOfNumbers(count: number, reading: Reading): PosePaths | nul
   return { x: "[0]", y: "[1]", z, yaw, q: layout === "xyzq" ? ["[3]", "[4]", "[5]", "[6]"] : null };
 }
 
-/** A pose that a channel holds, or a part of it. */
+/** A pose in a channel or in a part of it. */
 export interface PosePlace {
   channel: Channel;
   path: string;
   shape: PoseShape;
 }
 
-/** All poses among channels: structs at any depth, and lists of numbers whose name tells. */
+/** All poses among channels: structs at any depth, and lists of numbers with a telling name. */
 export function findPoses(channels: Channel[]): PosePlace[] {
   const found: PosePlace[] = [];
   for (const channel of channels) {

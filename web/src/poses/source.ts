@@ -13,7 +13,7 @@ export interface PoseSource {
   hidden: boolean;
 }
 
-/** Reads one that somebody wrote; nothing if it names no series. */
+/** Reads one from a stored configuration; `null` if it names no series. */
 export function poseSource(data: unknown): PoseSource | null {
   const fields = record(data);
   const ref = seriesRef(fields["ref"]);

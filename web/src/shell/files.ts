@@ -16,7 +16,7 @@ export function saveLayout(): void {
   download(new Blob([`${text}\n`], { type: "application/json" }), name);
 }
 
-/** Lets somebody choose a file. */
+/** Opens the file dialog. */
 export function chooseLayout(): void {
   const input = document.createElement("input");
   input.type = "file";
@@ -28,7 +28,7 @@ export function chooseLayout(): void {
     input.remove();
   };
   input.oncancel = () => input.remove();
-  // Within the page, so that it lives until somebody has chosen.
+  // Within the page, so that it lives until a file is chosen.
   document.body.append(input);
   input.click();
 }

@@ -31,7 +31,7 @@ export function nameOf(event: Pressed): string {
   return [...parts, key].join("+");
 }
 
-/** Whether somebody is writing there. */
+/** Whether it is a text field. */
 export function isWriting(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)

@@ -13,7 +13,7 @@ function seconds(text: string): number | null {
 }
 
 /**
- * The moment that somebody means: `12.5`, `1:12.5`, `-3` as times of the log; `+5`, `+-5` from the cursor on; `@14:22:34` by
+ * The time that was typed: `12.5`, `1:12.5`, `-3` as times of the log; `+5`, `+-5` from the cursor on; `@14:22:34` by
  * the wall clock of the reader. Nothing if it is none.
  */
 export function parseTime(typed: string, cursor: number, wall: number | null): number | null {

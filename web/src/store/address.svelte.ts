@@ -7,7 +7,7 @@ import { layout } from "./layout.svelte";
 import { sidebar } from "./sidebar.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** Browsers allow few changes of the address; and nobody reads it while things move. */
+/** Browsers allow few changes of the address; and it is not needed while things move. */
 const WAIT_MS = 500;
 const LONGEST_WAIT_MS = 4000;
 

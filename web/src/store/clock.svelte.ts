@@ -6,7 +6,7 @@ class Clock {
   /** The whole range of the logs. */
   first = $state(0);
   last = $state(1);
-  /** The visible stretch, shared by all views over time. */
+  /** The visible range, shared by all views over time. */
   start = $state(0);
   end = $state(1);
   /** The moment that views show. */
@@ -15,7 +15,7 @@ class Clock {
   mark = $state<number | null>(null);
   /** The moment under the pointer, or nothing. */
   hover = $state<number | null>(null);
-  /** The selected stretch: for statistics, for loops, for exports. */
+  /** The selected range: for statistics, for loops, for exports. */
   selection = $state<{ start: number; end: number } | null>(null);
   playing = $state(false);
   speed = $state(1);
@@ -36,7 +36,7 @@ class Clock {
     else if (whole && !this.live) this.show(this.first, this.last);
   }
 
-  /** Shows a stretch. */
+  /** Shows a range. */
   show(start: number, end: number): void {
     if (!Number.isFinite(start) || !Number.isFinite(end)) return;
     const span = Math.max(end - start, SHORTEST);

@@ -52,7 +52,7 @@ export class Layout {
     return { version: VERSION, tabs: $state.snapshot(this.tabs), current: this.current };
   }
 
-  /** Reads a layout that somebody wrote. False, and nothing changes, if it is none. */
+  /** Loads a layout from a file or a link. Returns false and changes nothing if it is not a layout. */
   load(data: unknown, about: string): boolean {
     const restored = restoreLayout(data, this.registry);
     if (!restored) return false;
@@ -64,7 +64,7 @@ export class Layout {
     return true;
   }
 
-  /** Starts anew, without a way back: at the very beginning. */
+  /** Starts over and clears the history. */
   reset(tabs: Tab[], current: string = tabs[0]?.id ?? ""): void {
     this.tabs = tabs;
     this.current = current;

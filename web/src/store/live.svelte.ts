@@ -47,7 +47,7 @@ class Live {
   #revisions: number[] = [];
   /** Of each log: as of which number its events are here, and from when on they may be asked for again. */
   #events: { known: number; from: number }[] = [];
-  /** The end that the last tick told, and when it told so. */
+  /** The end according to the last tick, and when that arrived. */
   #end: { t: number; at: number } | null = null;
   /** When the visible range moved last, if no frame came since, and when it may move again. */
   #moved: number | null = null;
@@ -67,7 +67,10 @@ class Live {
     this.#subscribe();
   }
 
-  /** Calls `take` with new samples of these series, null for those without any, until the function that it returns is called. */
+  /**
+   * Calls `take` with new samples of these series, null for those without any, until the function that it returns is
+   * called.
+   */
   subscribe(references: Reference[], take: Take): () => void {
     const subscription = { references, take };
     this.#subscriptions.add(subscription);
@@ -132,7 +135,7 @@ class Live {
   #look(log: number, events: number): void {
     const here = this.#events[log];
     if (!here || here.known === events || performance.now() < here.from) return;
-    // Nothing is asked while an answer is under way.
+    // No request while one is pending.
     here.from = Infinity;
     void logs
       .refreshEvents(log)

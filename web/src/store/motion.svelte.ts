@@ -1,6 +1,6 @@
 /**
- * Samples around the cursor, fetched ahead in stretches of time, so that playback draws every frame without a request.
- * Stretches are shared by all views and kept for a while: a loop asks only once.
+ * Samples around the cursor, fetched ahead in segments, so that playback draws every frame without a request.
+ * Segments are shared by all views and kept for a while: a loop asks only once.
  */
 
 import { postRows, postValues } from "../api";
@@ -10,21 +10,21 @@ import { number } from "../poses/poses";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
 
-/** Series of one channel that are read together; the first tells the times. */
+/** Series of one channel that are read together; the first has the times. */
 export interface Track {
   refs: SeriesRef[];
 }
 
-/** Samples further apart than this are no motion, in seconds. */
+/** Samples further apart than this are not interpolated, in seconds. */
 const LONGEST_STEP = 0.5;
-/** About so many samples are in a stretch. */
+/** About how many samples a segment has. */
 const SAMPLES = 3000;
-/** How many stretches are kept. */
+/** How many segments are kept. */
 const KEPT = 128;
-/** How old the newest stretch of a live log may be, in seconds. */
+/** How old the newest segment of a live log may be, in seconds. */
 const STALE = 0.4;
 
-/** Samples of a stretch of time. */
+/** Samples of a segment of time. */
 export interface Segment {
   rows: Rows;
   /** What held when it began; nothing if there was no sample before. */
@@ -33,7 +33,7 @@ export interface Segment {
   until: number;
 }
 
-/** How long stretches of a channel are: a power of two, so that all views ask for the same. */
+/** How long segments of a channel are: a power of two, so that all views ask for the same. */
 export function segmentLength(samples: number, seconds: number): number {
   const rate = seconds > 0 ? samples / seconds : 0;
   const wanted = rate > 0 ? SAMPLES / rate : 64;
@@ -68,7 +68,7 @@ class SegmentCache {
     return this.#kept.get(`${track.key}@${place}`);
   }
 
-  /** Asks for a stretch if it is not there. */
+  /** Requests a segment if it is missing. */
   want(track: BoundTrack, place: number): void {
     const key = `${track.key}@${place}`;
     const known = this.#kept.get(key);
@@ -102,7 +102,7 @@ class SegmentCache {
       }
       this.version++;
     } catch {
-      // The window tells that the server is away. It is asked again when the cursor moves.
+      // The window reports that the server is gone. It is asked again when the cursor moves.
     }
   }
 }
@@ -121,7 +121,7 @@ export class Motion {
   }
 
   /**
-   * What a track holds at a time, into the first half of `out`, and what comes next into its second half. Returns how far
+   * Writes the values of a track at a time into the first half of `out`, and what comes next into its second half. Returns how far
    * the one has become the other, 0 to 1; 0 where the next is far or nothing, NaN where nothing is known.
    */
   at(place: number, t: number, out: Float64Array): number {

@@ -8,7 +8,7 @@ import type { SeriesRef } from "../model/series";
 import { clock } from "./clock.svelte";
 import { logs } from "./session.svelte";
 
-/** How long a wish must stand before the server is asked: nobody needs what a wheel scrolls past. */
+/** How long a request waits for the next change, in ms. */
 const PAUSE = 60;
 /** How many answers are kept. */
 const KEPT = 24;
@@ -25,7 +25,7 @@ function remember(key: string, rows: Rows): void {
 }
 
 export interface RowsOf {
-  /** The newest answer; of another stretch while the next is under way, never of other series. */
+  /** The newest answer; of another range while the next is pending, never of other series. */
   readonly rows: Rows | null;
   readonly loading: boolean;
   readonly error: string | null;
@@ -45,7 +45,7 @@ export function rowsOf(refs: () => SeriesRef[], window: () => Window | null, poi
     if (found.length === 0 || found.some((one) => one === null)) return null;
     return JSON.stringify(found.flatMap((one) => (one ? [one.reference] : [])));
   });
-  /** Grows while data come that the window may hold. */
+  /** Increases while data arrives in the window. */
   const beat = $derived(
     clock.live && (window()?.end ?? -Infinity) >= clock.last ? Math.floor(clock.last / (LIVE / 1000)) : 0,
   );

@@ -9,7 +9,7 @@ import { clock } from "./clock.svelte";
 export interface Found {
   reference: Reference;
   channel: Channel;
-  /** The part of the channel's values; nothing for the value itself, or for a path that no schema tells. */
+  /** The part of the channel's values; nothing for the value itself, or for a path that is in no schema. */
   field: Field | null;
   kind: ValueKind;
   unit: string | null;
@@ -62,7 +62,7 @@ class Logs {
     this.events = this.events.map((known, place) => (place === log ? events : known));
   }
 
-  /** The modes of the first log that tells some. What a live robot does, it does until it tells otherwise. */
+  /** The modes of the first log that has any. The last mode of a live robot extends to the newest data. */
   readonly bands = $derived.by((): Band[] => {
     const place = this.events.findIndex((events) => events.bands.length > 0);
     const bands = this.events[place]?.bands ?? [];
@@ -102,7 +102,7 @@ class Logs {
   }
 }
 
-/** Where somebody begins to look: when the robot is first enabled, else the start of the first log. */
+/** The initial cursor: when the robot is first enabled, else the start of the first log. */
 function firstMoment(session: Session, events: Events[]): number {
   const bands = events.flatMap((found) => found.bands).filter((band) => ENABLED.includes(band.kind));
   return bands[0]?.start ?? session.logs.find((log) => log.start !== null)?.start ?? clock.first;

@@ -151,7 +151,7 @@ class Sidebar {
     return { shown: this.shown, width: this.width, query: this.query, open: [...this.open].slice(0, MOST_OPEN) };
   }
 
-  /** Reads what somebody wrote; what makes no sense is left as it is. */
+  /** Reads stored settings; invalid ones are ignored. */
   restore(data: unknown): void {
     if (typeof data !== "object" || data === null) return;
     const { shown, width, query, open } = data as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * Series over time in tiles: stretches of 2ᵏ seconds, each as wide as `TILE` pixels. Whoever draws asks for a window and
- * gets at once what is known of it, coarser or finer than wanted if need be; what lacks is asked of the server, for all who
+ * Series over time in tiles: ranges of 2ᵏ seconds, each as wide as `TILE` pixels. A view asks for a window and
+ * gets at once what is known of it, coarser or finer than wanted if need be; what is missing is requested from the server, for all who
  * draw in one request, and they hear of it when it has come.
  */
 
@@ -13,7 +13,7 @@ export const TILE = 1024;
 export const referenceKey = (reference: Reference): string =>
   `${reference.log}:${reference.channel}:${reference.path ?? ""}`;
 
-/** A part of a window: what a tile holds of `from..to`. */
+/** A part of a window: the data of a tile in `from..to`. */
 export interface Piece<T> {
   data: T;
   from: number;
@@ -120,7 +120,7 @@ export class Tiles<T> {
     };
   }
 
-  /** All series that somebody draws. */
+  /** All series that are drawn. */
   references(): Reference[] {
     const found = new Map<string, Reference>();
     for (const client of this.#clients) for (const [key, reference] of client.references) found.set(key, reference);

@@ -1,4 +1,4 @@
-/** Short messages that go away by themselves. */
+/** Short messages that disappear automatically. */
 
 import type { Level } from "../api";
 

@@ -1,4 +1,7 @@
-/** Series as they are drawn: windows of buckets for lines, of runs for states, both cached in tiles; and what live logs add. */
+/**
+ * Series as they are drawn: windows of buckets for lines, of runs for states, both cached in tiles; and what live
+ * logs add.
+ */
 
 import { postPixels, postStates } from "../api";
 import type { Reference, States, Trace } from "../api";
@@ -21,7 +24,7 @@ const TAIL_MOST = 20000;
 class Traces {
   /** Another number whenever something came: who draws reads it and draws again. */
   version = $state(0);
-  /** Why data lacks, if it does. */
+  /** Why data is missing, if it is. */
   trouble = $state<string | null>(null);
   #tails = new Map<string, Tail>();
   /** The series whose new samples are asked for as they come. */

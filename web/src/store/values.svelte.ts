@@ -15,7 +15,9 @@ class Watcher {
   references: (Reference | null)[] = [];
   values = $state.raw<(Held | null)[]>([]);
 
-  /** Other series are wanted. What is known of them already moves to its new place; nothing stays beside a wrong name. */
+  /**
+   * Other series are wanted. What is known of them already moves to its new place; nothing stays beside a wrong name.
+   */
   want(references: (Reference | null)[]): void {
     const known = new Map<string, Held | null>();
     this.references.forEach((reference, place) => {
@@ -26,7 +28,7 @@ class Watcher {
   }
 }
 
-/** Joins what all watchers want into one request a frame. One is under way at a time, always for the newest moment. */
+/** Merges the requests of all watchers into one per frame. One is pending at a time, always for the newest time. */
 class Hub {
   readonly #watchers = new Set<Watcher>();
   #asked = false;
@@ -41,7 +43,7 @@ class Hub {
     this.#watchers.delete(watcher);
   }
 
-  /** The cursor moved, or somebody wants other series. */
+  /** The cursor moved, or other series are requested. */
   ask(): void {
     if (this.#asked) return;
     this.#asked = true;
@@ -79,7 +81,7 @@ class Hub {
       }
       this.#pause = 0;
     } catch {
-      // The window tells that the server is away; values come again with it.
+      // The window reports that the server is gone; values come again with it.
       this.#pause = Math.min(this.#pause * 2 + 250, 5000);
       setTimeout(() => this.ask(), this.#pause);
     }
@@ -98,7 +100,10 @@ class Hub {
 
 const hub = new Hub();
 
-/** What series hold at the cursor, in the order of the references; null where there is nothing. For use in components. */
+/**
+ * The values of series at the cursor, in the order of the references; null where there are none. For use in
+ * components.
+ */
 export function valuesAtCursor(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
   const watcher = new Watcher();
   $effect(() => {

@@ -36,7 +36,7 @@ export const icons = {
   link: "M6.5 9.5 9.5 6.5M7 5l1.6-1.6a2.8 2.8 0 0 1 4 4L11 9M9 11l-1.6 1.6a2.8 2.8 0 0 1-4-4L5 7",
   edit: "M3 13l.8-3L10.5 3.3l2.2 2.2L6 12.2Z",
   grid: "M2.5 2.5h4.5v4.5h-4.5ZM9 2.5h4.5v4.5H9ZM2.5 9h4.5v4.5h-4.5ZM9 9h4.5v4.5H9Z",
-  // What channels hold.
+  // Kinds of values.
   boolean: "M5 4.5h6a3.5 3.5 0 0 1 0 7H5a3.5 3.5 0 0 1 0-7ZM11 9.2a1.2 1.2 0 1 0 0-2.4 1.2 1.2 0 0 0 0 2.4Z",
   number: "M1.5 10C3.5 2.5 5.5 3 7 8s3.5 5 7.5-2",
   enum: "M2 11.5h3.5v-7H9v4h2.5v-3H14",

@@ -30,7 +30,7 @@ export function formatStep(value: number, step: number): string {
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
-/** How many decimals tell multiples of `step` apart. */
+/** How many decimals distinguish multiples of `step`. */
 export function decimals(step: number): number {
   if (!(step > 0)) return 0;
   for (let count = 0; count < 15; count++) {

@@ -176,7 +176,7 @@ export function kin(symbol: string): string[] {
 /** What a unit measures: series with the same one fit on one axis. Of an unknown unit its own symbol. */
 export const measureOf = (symbol: string): string => (symbol === "" ? "" : (PLACES.get(symbol)?.family.name ?? symbol));
 
-/** How values get from one unit to another: `value × factor + offset`. Nothing where that makes no sense. */
+/** How values get from one unit to another: `value × factor + offset`. `null` where the units do not match. */
 export interface Conversion {
   factor: number;
   offset: number;
@@ -191,7 +191,7 @@ export function conversion(from: string, to: string): Conversion | null {
   return { factor: a.known.factor / b.known.factor, offset: (a.known.offset - b.known.offset) / b.known.factor };
 }
 
-/** A value in another unit; as it is where there is no way. */
+/** A value in another unit; unchanged where the units do not match. */
 export function convert(value: number, from: string, to: string): number {
   const way = conversion(from, to);
   return way ? value * way.factor + way.offset : value;
@@ -212,7 +212,10 @@ export function sumOf(symbol: string): string {
   return `${symbol}·s`;
 }
 
-/** The unit of a series: what the log tells, or else what WPILib's struct or the end of the name says, as `logpose plot` has it. */
+/**
+ * The unit of a series: what the log says, or else what WPILib's struct or the end of the name says, as `logpose
+ * plot` has it.
+ */
 export function unitOf(stated: string | null | undefined, name: string, type: string, path: string): string {
   return symbolOf(stated) || ofStruct(type, path) || byName(name + path);
 }

@@ -9,7 +9,7 @@ export interface BoardConfig {
   log: number;
   speed: "km/h" | "mph" | "m/s";
   temperature: "°C" | "°F";
-  /** What somebody knows of the board; 0 is for what the log shows, or else what is usual. */
+  /** Limits set by the user; 0 means the limits found in the log, or usual ones. */
   maxDuty: number;
   pushbackDuty: number;
   maxCurrent: number;

@@ -1,4 +1,4 @@
-/** What a log shows of its board's limits: where pushback set in, and the greatest current. */
+/** The limits of a board, as seen in its log: where pushback started, and the max current. */
 
 import { postPixels, postStates, postValues } from "../../api";
 import type { Reference } from "../../api";
@@ -6,13 +6,13 @@ import type { Reference } from "../../api";
 export interface Seen {
   /** The duty at which the board first pushed back. */
   pushbackDuty: number | null;
-  /** The greatest motor current, asked for or measured. */
+  /** The max motor current, requested or measured. */
   current: number | null;
 }
 
 const WIDTH = 2000;
 
-/** Looks through a stretch of a log; costs three small requests. */
+/** Searches a time range of a log; costs three small requests. */
 export async function seenIn(
   start: number,
   end: number,

@@ -66,9 +66,9 @@ export interface Limits {
   /** The duty that the motor controller goes up to, and that from which the board pushes back, 0 to 1. */
   maxDuty: number;
   pushbackDuty: number;
-  /** The greatest motor current, in amperes. */
+  /** The max motor current, in amperes. */
   maxCurrent: number;
-  /** The voltage below which the board pushes back; 0 if nobody knows. */
+  /** The voltage below which the board pushes back; 0 if unknown. */
   lowVoltage: number;
   /** From this voltage on a half of the footpad is pressed. */
   pad: number;
@@ -100,7 +100,7 @@ export interface Ride {
 
 /** Kilometres an hour of one electrical revolution a minute: 15 pole pairs, a tyre of 28 cm. */
 export const KMH_PER_ERPM = 0.00352;
-/** A magnitude of at least this is no number: the board had an overflow. */
+/** A magnitude of at least this is invalid: the board had an overflow. */
 const NO_NUMBER = 131_008;
 /** A pitch that is so far from its setpoint is lost, in degrees. */
 const LOST_DEG = 8;
@@ -138,7 +138,7 @@ export function rideOf(values: Partial<Record<Id, Json>>, limits: Limits): Ride 
 
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** Nothing if the log tells nothing of them. */
+/** `null` if the log does not have them. */
 function padsOf(values: Partial<Record<Id, Json>>, limits: Limits): Ride["pads"] {
   const volts = [number(values.adc_left), number(values.adc_right)];
   const word = text(values.footpad);

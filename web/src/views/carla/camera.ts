@@ -9,7 +9,7 @@ export interface Camera {
   /** What is in the middle, in metres. */
   x: number;
   y: number;
-  /** Pixels a metre. */
+  /** Pixels per metre. */
   scale: number;
   /** How the world is turned on the screen, in radians, clockwise. */
   turn: number;

@@ -12,7 +12,7 @@ import { drawTrails } from "./trails";
 
 /** The length on the screen from which on an actor has a shape of its own, in pixels. */
 const DETAIL = 13;
-/** Pixels a metre below which lights, signs, walkers and sensors are dots, and half the side of one. */
+/** Pixels per metre below which lights, signs, walkers and sensors are dots, and half the side of one. */
 const FAR = 1.5;
 const DOT = 1.75;
 /** How long a burst stays after a collision, in seconds. */

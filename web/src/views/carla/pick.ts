@@ -2,7 +2,7 @@
 import type { ActorList, Kind } from "../../carla/cast";
 import type { Snapshot } from "../../carla/tracks";
 
-/** The life at a point of the world, the smallest if there are several; -1 for nobody. `slack` is in metres. */
+/** The life at a point of the world, the smallest if there are several; -1 for none. `slack` is in metres. */
 export function pick(now: Snapshot, cast: ActorList, hidden: Set<Kind>, x: number, y: number, slack: number): number {
   let found = -1;
   let least = Infinity;

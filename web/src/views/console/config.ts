@@ -7,7 +7,7 @@ export interface ConsoleConfig {
   /** Show only messages containing this text, and none with that; between slashes they are regular expressions. */
   include: string;
   exclude: string;
-  /** Only these channels; all that are known to hold messages where there are none. */
+  /** Only these channels; all channels with messages if empty. */
   series: SeriesRef[];
   /** Whether long lines are broken. */
   wrap: boolean;

@@ -1,4 +1,7 @@
-/** Where things are on a field, and where on the screen. Metres; x goes from the blue wall to the red one, y to the left. */
+/**
+ * Where things are on a field, and where on the screen. Metres; x goes from the blue wall to the red one, y to the
+ * left.
+ */
 
 import type { Origin, Size } from "../../field/kinds";
 import { wrapped } from "../../poses/angles";
@@ -45,7 +48,7 @@ const SINES = [0, 1, 0, -1] as const;
 
 /** From the field to the screen. */
 export class Camera {
-  /** Pixels a metre. */
+  /** Pixels per metre. */
   readonly scale: number;
   readonly #cos: number;
   readonly #sin: number;

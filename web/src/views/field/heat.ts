@@ -75,7 +75,10 @@ export function ramp(colors: string[]): Uint8ClampedArray {
   return table;
 }
 
-/** The picture of a heat map, one pixel a cell, y up. Small times are lifted so that ways are seen beside resting places. */
+/**
+ * The picture of a heat map, one pixel a cell, y up. Small times are lifted so that ways are seen beside resting
+ * places.
+ */
 export function heatPixels(heat: Heat, table: Uint8ClampedArray): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(heat.columns * heat.rows * 4);
   if (heat.most <= 0) return pixels;

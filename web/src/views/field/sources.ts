@@ -37,7 +37,7 @@ export function autoField(log: number): FieldConfig | null {
   return config;
 }
 
-/** Who tells the alliance, by the end of its name: 1 to 3 are red stations where it is a number. */
+/** Channels that give the alliance, by the end of the name: 1 to 3 are red stations where it is a number. */
 const ALLIANCE = /(\/FMSInfo\/IsRedAlliance|\/DriverStation\/AllianceStation|^\/ds\/control\/station)$/;
 
 export function allianceRef(log: number): SeriesRef | null {

@@ -35,7 +35,7 @@ export function unitBehind(filter: Filter, unit: string): string {
 }
 
 /**
- * One axis for each side and measure. Those that nobody put on a side go left and right in turn, in the order in which
+ * One axis for each side and measure. Those without a chosen side go left and right in turn, in the order in which
  * measures appear, so that two units make the usual graph with two axes.
  */
 export function assignAxes(series: readonly (Placed | null)[], configs: Record<string, AxisConfig>): Axis[] {

@@ -67,7 +67,7 @@ export function countBuckets(
   return { count, raw };
 }
 
-/** The least and the greatest value that a line has within the window. */
+/** The min and the max of a line within the window. */
 export function extent(
   pieces: readonly Piece<Trace>[],
   start: number,

@@ -56,7 +56,7 @@ export interface GraphConfig {
   stats: boolean;
 }
 
-/** The most series of a graph: more is no picture any more. */
+/** The most series of a graph: more would be unreadable. */
 export const MOST_SERIES = 64;
 
 /** How many parts of a struct or list are taken when it is dropped as a whole. */
@@ -90,7 +90,7 @@ export const newSeries = (ref: SeriesRef, color: number, style: Style = "stepped
 export const isDiscrete = (kind: ValueKind): boolean => kind === "boolean" || kind === "enum" || kind === "text";
 
 /**
- * Robots log a value when it changes, and it holds until the next one: a slope between two of them never was. Simulators and
+ * Robots log a value when it changes, and it is held until the next one: a slope between two of them never existed. Simulators and
  * boards log what moves, at every step.
  */
 export function styleFor(kind: ValueKind, dialect: string): Style {
@@ -142,7 +142,7 @@ function partsOf(ref: SeriesRef, found: Found | null): SeriesRef[] {
   return parts;
 }
 
-/** Reads what somebody wrote; what makes no sense becomes the default. */
+/** Reads a configuration from a file or a link; invalid values become the default. */
 export function restoreGraph(data: unknown): GraphConfig {
   const empty = emptyGraph();
   if (!isObject(data)) return empty;

@@ -15,7 +15,7 @@ import type { GraphModel } from "./model.svelte";
 import { drawGraph, drawLegend, legendHeight } from "./picture";
 import type { Frame, Scene } from "./scene";
 
-/** The stretch that leaves: what is selected, or what is visible. */
+/** The exported time range: the selection, or else the visible range. */
 const stretch = () => clock.selection ?? { start: clock.start, end: clock.end };
 
 const chosen = (config: GraphConfig): SeriesRef[] => config.series.filter((one) => one.shown).map((one) => one.ref);

@@ -1,4 +1,6 @@
-/** What is drawn instead of the values themselves: how fast they change, their sum over time, their mean, their size. */
+/**
+ * What is drawn instead of the values themselves: how fast they change, their sum over time, their mean, their size.
+ */
 
 import type { Trace } from "../../api";
 import type { Piece } from "../../store/tiles";
@@ -41,7 +43,10 @@ function emptyTrace(count: number): Trace {
   };
 }
 
-/** `earlier` is the sum of all that lies before the trace: what an integral begins with; `held` whether values hold until the next. */
+/**
+ * `earlier` is the sum of all that lies before the trace: what an integral begins with; `held` says whether values
+ * are held until the next.
+ */
 export function filtered(trace: Trace, filter: Filter, window: number, earlier = 0, held = false): Trace {
   switch (filter) {
     case "none":
@@ -81,7 +86,7 @@ function derivative(trace: Trace): Trace {
   return made;
 }
 
-/** Rectangles of values that hold, else trapezoids from sample to sample; what is no number adds nothing. */
+/** Rectangles for held values, else trapezoids from sample to sample; NaN adds nothing. */
 function integral(trace: Trace, earlier: number, held: boolean): Trace {
   const { start: t, end: u, first, last, raw } = trace;
   const made = emptyTrace(t.length);
@@ -159,7 +164,10 @@ export function sumBefore(whole: Trace, time: number): number {
   return (first[place] as number) + part * ((last[place] as number) - (first[place] as number));
 }
 
-/** The value that held at a moment: the last one at or before it. Within a bucket of many samples there is only a guess. */
+/**
+ * The value that held at a moment: the last one at or before it. Within a bucket of many samples there is only a
+ * guess.
+ */
 export function heldIn(trace: Trace, time: number): number {
   const { start: t, end: u, first, last } = trace;
   let [low, high] = [0, t.length];

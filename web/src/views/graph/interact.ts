@@ -54,7 +54,9 @@ export function interact(element: HTMLElement, controls: GraphControls): () => v
     if (axis && y < frame.top + frame.height + 8) return { kind: "axis", key: axis.key };
     return x >= frame.left && x <= frame.left + frame.width ? { kind: "plot" } : { kind: "none" };
   };
-  /** The range of an axis, `factor` times as large around a place between 0 (below) and 1, moved by a part of itself. */
+  /**
+   * The range of an axis, `factor` times as large around a place between 0 (below) and 1, moved by a part of itself.
+   */
   const stretched = (
     key: string,
     range: [number, number],

@@ -14,7 +14,7 @@ export interface Reading {
 
 const NONE: Reading = { text: "–", exact: "", value: null };
 
-/** A value for people: what the log holds, in the unit of the axis, behind the filter. */
+/** A value for people: the value in the log, in the unit of the axis, after the filter. */
 export function readingOf(
   item: Pick<Item, "row" | "factor" | "offset" | "series">,
   held: Held | null,

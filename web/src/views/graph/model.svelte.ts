@@ -107,7 +107,7 @@ export class GraphModel {
     });
   }
 
-  /** The picture of what is visible now. Asks for what lacks of it. */
+  /** The picture of the visible range. Requests the data that is missing. */
   scene(width: number, height: number, ratio: number): Scene {
     const { start, end } = clock;
     const config = this.#config();
@@ -272,7 +272,7 @@ export function paletteOf(): Palette {
   };
 }
 
-/** Modes of the first log that has any: two shades over each other tell nothing. */
+/** Modes of the first log that has any: two overlapping shades are unreadable. */
 function bandsOf(): BandShade[] {
   return logs.bands
     .filter((band) => band.kind !== "disabled")

@@ -1,4 +1,7 @@
-/** What moves above the plot: the cursor, the mark, the pointer, the selection. Drawn apart, so that the plot can rest. */
+/**
+ * What moves above the plot: the cursor, the mark, the pointer, the selection. Drawn apart, so that the plot can
+ * rest.
+ */
 
 import { faded } from "../../draw/canvas";
 import { formatDuration, formatTime } from "../../values/format";

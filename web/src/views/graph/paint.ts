@@ -100,7 +100,7 @@ function shortened(whole: string, room: number, measure: (text: string) => numbe
   return text.length > 2 ? `${text}…` : "";
 }
 
-/** Small flags at the top edge, and the stretch if an alert lasted. */
+/** Small flags at the top edge, and a shade for the duration of an alert. */
 export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
   const x = pixelOf(scene, frame);
   const [left, right] = [frame.left, frame.left + frame.width];

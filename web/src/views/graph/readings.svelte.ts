@@ -1,4 +1,4 @@
-/** Numbers beside the names: at the mark, and of a stretch of time. */
+/** Numbers beside the names: at the mark, and over a time range. */
 
 import { postStats, postValues } from "../../api";
 import { askLater } from "../../api/later";
@@ -6,7 +6,7 @@ import type { Held, Reference, Stats } from "../../api";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
 
-/** How long a wish must stand before every sample of a range is looked at. */
+/** How long a range must stay the same before all of its samples are read, in ms. */
 const PAUSE = 180;
 
 /** What series held at the mark; for use in components. */
@@ -39,7 +39,7 @@ export function valuesAtMark(references: () => (Reference | null)[]): { readonly
   };
 }
 
-/** The statistics of a stretch of time, null until they are known; for use in components. */
+/** The statistics of a time range, null until they are known; for use in components. */
 export function statsOf(
   references: () => (Reference | null)[],
   window: () => { start: number; end: number } | null,

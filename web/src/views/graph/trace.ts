@@ -1,6 +1,6 @@
 /**
- * Lines on a canvas. Where samples are close they become upright bars, one for each column of pixels, from the least value to the
- * greatest: to stroke a zigzag through all of them costs a hundred times as much and looks the same. Where they are apart it is a
+ * Lines on a canvas. Where samples are close they become upright bars, one for each column of pixels, from the min to the
+ * max: to stroke a zigzag through all of them costs a hundred times as much and looks the same. Where they are apart it is a
  * plain stroke.
  */
 
@@ -13,7 +13,10 @@ import { eachBucket } from "./buckets";
 /** What traces need of a context. */
 export type TraceContext = Pick<Context, "fillRect" | "beginPath" | "moveTo" | "lineTo" | "stroke">;
 
-/** From time and value to pixels: `x = t × ax + bx`, `y = v × ay + by`, for a logarithmic axis of `log₁₀(v × factor + offset)`. */
+/**
+ * From time and value to pixels: `x = t × ax + bx`, `y = v × ay + by`, for a logarithmic axis of `log₁₀(v × factor +
+ * offset)`.
+ */
 export interface Projection {
   ax: number;
   bx: number;

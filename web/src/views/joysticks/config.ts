@@ -9,7 +9,7 @@ export interface JoysticksConfig {
   log: number;
   /** Which ports; none for all that are there. */
   ports: number[];
-  /** Layouts that somebody chose, by port. */
+  /** Layouts chosen by the user, by port. */
   pads: Record<string, Pad>;
   /** Whether numbers are shown below. */
   numbers: boolean;

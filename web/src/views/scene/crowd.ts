@@ -197,7 +197,7 @@ export class Crowd {
     many.add(life, this.#matrix, this.#color);
   }
 
-  /** The life that a ray meets first; -1 for nobody. */
+  /** The life that a ray meets first; -1 for none. */
   hit(ray: three.Raycaster): number {
     const found = ray.intersectObjects(
       this.#all.map((many) => many.mesh),

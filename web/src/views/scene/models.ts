@@ -24,7 +24,7 @@ export interface Colors {
   side: string;
 }
 
-/** Gives back what a thing holds on the graphics card. */
+/** Frees the GPU memory of an object. */
 export function free(thing: three.Object3D): void {
   thing.traverse((part) => {
     if (part instanceof three.Mesh || part instanceof three.LineSegments || part instanceof three.Line) {

@@ -136,7 +136,10 @@ export function followActor(config: SceneConfig, ref: SeriesRef): boolean {
   return true;
 }
 
-/** A scene with the robot of a log, its ghosts and paths, or with the actors of a recording; nothing if it has neither. */
+/**
+ * A scene with the robot of a log, its ghosts and paths, or with the actors of a recording; nothing if it has
+ * neither.
+ */
 export function autoScene(log: number): SceneConfig | null {
   const channels = logs.channels[log] ?? [];
   const config = emptyScene();

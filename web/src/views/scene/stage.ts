@@ -46,7 +46,7 @@ export class Stage {
   #followed: Point | null = null;
   #size = { width: 0, height: 0 };
 
-  /** Fails where the browser has no WebGL. `moved` is called when somebody has turned the camera. */
+  /** Throws where the browser has no WebGL. `moved` is called when the user moved the camera. */
   constructor(canvas: HTMLCanvasElement, colors: Colors, moved: () => void) {
     this.#colors = colors;
     this.#floor = new Floor(colors);
@@ -72,7 +72,7 @@ export class Stage {
     this.theme(colors);
   }
 
-  /** Draws soon, once, whoever asks. */
+  /** Draws in the next frame, once, however often it is called. */
   invalidate(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;

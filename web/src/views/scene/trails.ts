@@ -18,7 +18,7 @@ export type Rgb = [number, number, number];
 /** `#rrggbb` as three parts of light, 0 to 1. */
 export function rgb(hex: string): Rgb {
   const part = (from: number) => parseInt(hex.slice(from, from + 2), 16) / 255;
-  // The picture is reckoned in light, not in what screens are told.
+  // Blending happens in linear light, not in sRGB.
   const light = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
   return [light(part(1)), light(part(3)), light(part(5))];
 }
@@ -33,7 +33,7 @@ export class Pencil implements Ribbons {
     this.count = 0;
   }
 
-  /** A ribbon from one place to another, as strong at its ends as told: two triangles. */
+  /** A ribbon from one place to another, with an opacity for each end: two triangles. */
   line(a: Point, b: Point, width: number, color: Rgb, from: number, to: number): void {
     if (this.count + 6 > MOST) return;
     if ((this.count + 6) * 3 > this.points.length) {

@@ -13,7 +13,7 @@ export interface Shape {
   edges: Float64Array;
   /** How high they are: counts, or parts of all where there are several series or the bars add up. */
   heights: Float64Array;
-  /** What holds at the cursor. */
+  /** The value at the cursor. */
   held: number | null;
 }
 
@@ -73,7 +73,7 @@ export function scalesOf(panel: Panel, width: number, height: number): { x: Scal
   return { x: new Scale(across, frame.left, frame.right), y: new Scale(up, frame.bottom, frame.top) };
 }
 
-/** Draws a panel; `pointer` is where somebody points, in pixels. */
+/** Draws a panel; `pointer` is the position of the pointer, in pixels. */
 export function drawPanel(
   context: Context,
   width: number,

@@ -1,4 +1,4 @@
-/** What a swerve view keeps, and what of a log it shows by itself. */
+/** What a swerve view keeps, and what it shows of a log automatically. */
 
 import type { Channel } from "../../api";
 import { sameSeries, seriesRef, type SeriesRef } from "../../model/series";
@@ -24,7 +24,7 @@ export interface SwerveConfig {
   sources: SwerveSource[];
   order: string;
   pairs: Pairs;
-  /** A speed that reaches to the edge of the view, in metres a second. */
+  /** A speed that reaches to the edge of the view, in metres per second. */
   fastest: number;
   /** Between the modules, in metres. */
   length: number;
@@ -72,7 +72,7 @@ const WANTED = /setpoint|target|desired|optimi|goal|command/i;
 const has = (channel: Channel, ...names: string[]) =>
   names.every((name) => channel.fields.some((field) => field.name === name));
 
-/** What a series is here; nothing if it has no use. */
+/** The role of a series; `null` if the view cannot use it. */
 export function roleOf(ref: SeriesRef): SwerveRole | null {
   const found = logs.find(ref);
   if (!found) return null;

@@ -153,7 +153,7 @@ function drawMotion(context: Context, { vx, vy, omega }: Speeds, long: number, r
   context.beginPath();
   context.arc(0, 0, Math.max(reach * 0.022, 3), 0, 7);
   context.fill();
-  // A full circle is a turn a second.
+  // A full circle is one turn per second.
   const sweep = Math.min(Math.max(omega, -6.2), 6.2);
   if (Math.abs(sweep) < 0.03) return;
   const radius = reach * 0.17;

@@ -4,13 +4,13 @@ import type { Json } from "../../api";
 import { radians, yawOf } from "../../poses/angles";
 import { decodePose, number } from "../../poses/poses";
 
-/** Metres a second and radians, as seen by the robot. */
+/** Metres per second and radians, as seen by the robot. */
 export interface Module {
   speed: number;
   angle: number;
 }
 
-/** Metres a second forward and left, radians a second counter-clockwise. */
+/** Metres per second forward and left, radians per second counter-clockwise. */
 export interface Speeds {
   vx: number;
   vy: number;

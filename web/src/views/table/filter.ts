@@ -7,7 +7,7 @@ const PAGES = 8;
 
 /**
  * Rows in which a new value has a text. The server knows no such question, so pages are asked for until there is something
- * to show; where it was looked up to is told.
+ * to show; the end of the searched range is returned.
  */
 export async function filtered(
   ask: (from: number) => Promise<{ rows: TableRow[]; more: boolean }>,

@@ -9,7 +9,7 @@ export interface XyConfig {
   y: SeriesRef[];
   range: Range;
   style: "line" | "points";
-  /** Whether the colour tells the time instead of the series. */
+  /** Whether the colour shows the time instead of the series. */
   timed: boolean;
   /** How many seconds up to the cursor stand out; 0 for all up to it. */
   trail: number;

@@ -82,7 +82,7 @@ export interface Style {
   labels: AxisLabels;
 }
 
-/** So many colours tell the time. */
+/** Number of colours for the time. */
 const SHADES = 48;
 
 /** Draws the plot. */
