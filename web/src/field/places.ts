@@ -8,6 +8,7 @@ import {
   partsOfNumbers,
   shapeOf,
   type PoseKind,
+  type PosePaths,
   type PosePlace,
   type Reading,
 } from "../poses/poses";
@@ -33,27 +34,43 @@ export interface Place {
   single: PoseSeries | null;
 }
 
-/** The poses of a series, given how lists are read; `null` if it has none. */
-export function placeOf(ref: SeriesRef, reading: Reading): Place | null {
+/** Where in the values of a series its poses are: the paths of one pose, or none for a list of poses. */
+export interface Located {
+  kind: PoseKind;
+  /** Whether the poses are plain numbers, of which `reading` says what they are. */
+  numbers: boolean;
+  parts: PosePaths | null;
+  /** What stands before the paths of a pose. */
+  base: string;
+}
+
+export function locate(ref: SeriesRef, reading: Reading): Located | null {
   const found = logs.find(ref);
   if (!found) return null;
   const fields = ref.path ? (found.field?.fields ?? []) : found.channel.fields;
   const shape = shapeOf(ref.path ? "" : found.channel.type, found.kind, fields);
   if (!shape) return null;
   const numbers = shape.kind === "numbers";
-  const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.parts;
-  if (!parts || (shape.many && !numbers)) return { kind: shape.kind, many: true, single: null };
+  const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.many ? null : shape.parts;
+  return { kind: shape.kind, numbers, parts, base: numbers ? ref.path : "" };
+}
+
+/** The poses of a series, given how lists are read; `null` if it has none. */
+export function placeOf(ref: SeriesRef, reading: Reading): Place | null {
+  const located = locate(ref, reading);
+  if (!located) return null;
+  const { kind, numbers, parts, base } = located;
+  if (!parts) return { kind, many: true, single: null };
   const behind = parts.q ?? (parts.yaw ? [parts.yaw] : []);
-  const base = numbers ? ref.path : "";
   return {
-    kind: shape.kind,
+    kind,
     many: false,
     single: {
       refs: [parts.x, parts.y, ...behind].map((path) => ({ ...ref, path: base + path })),
       turn: parts.q ? "quaternion" : parts.yaw ? "yaw" : null,
-      angle: shape.kind === "carla" ? -Math.PI / 180 : numbers && reading.degrees ? Math.PI / 180 : 1,
+      angle: kind === "carla" ? -Math.PI / 180 : numbers && reading.degrees ? Math.PI / 180 : 1,
       long: numbers && reading.inches ? 0.0254 : 1,
-      mirrored: shape.kind === "carla",
+      mirrored: kind === "carla",
     },
   };
 }

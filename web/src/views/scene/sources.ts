@@ -1,19 +1,10 @@
 /** Which series are what in 3D: found, guessed, bound to their parts. */
 
 import { actorOf } from "../../carla/cast";
-import { guessRole, placeOf, poseAround, robotSeries } from "../../field/places";
+import { guessRole, locate, placeOf, poseAround, robotSeries } from "../../field/places";
 import { quaternion, slerp, unit, yawOf } from "../../poses/angles";
 import { sameSeries, type SeriesRef } from "../../model/series";
-import {
-  elements,
-  findPoses,
-  fromCarla,
-  guessReading,
-  partsOfNumbers,
-  shapeOf,
-  type Pose,
-  type Reading,
-} from "../../poses/poses";
+import { findPoses, fromCarla, guessReading, type Pose, type Reading } from "../../poses/poses";
 import { logs } from "../../store/session.svelte";
 import { emptyScene, type SceneConfig, type SceneSource, type Shape } from "./config";
 
@@ -30,24 +21,19 @@ export interface PoseSeries3d {
   long: number;
 }
 
-/** What a series is; nothing if it has no poses, a list if `solid` is nothing. */
+/** The pose of a series in 3D: `null` if it has no poses, without a `solid` if it is a list. */
 export function solidOf(ref: SeriesRef, reading: Reading): { solid: PoseSeries3d | null } | null {
-  const found = logs.find(ref);
-  if (!found) return null;
-  const fields = ref.path ? (found.field?.fields ?? []) : found.channel.fields;
-  const shape = shapeOf(ref.path ? "" : found.channel.type, found.kind, fields);
-  if (!shape) return null;
-  const numbers = shape.kind === "numbers";
-  const parts = numbers ? partsOfNumbers(elements(fields), reading) : shape.parts;
-  if (!parts || (shape.many && !numbers)) return { solid: null };
-  const carla = shape.kind === "carla";
+  const located = locate(ref, reading);
+  if (!located) return null;
+  const { kind, numbers, parts, base } = located;
+  if (!parts) return { solid: null };
+  const carla = kind === "carla";
   // A heading of three angles stands behind roll and pitch.
   const three = carla
     ? parts.yaw && ["roll", "pitch", "yaw"].map((name) => parts.yaw?.replace(/yaw$/, name) ?? "")
     : parts.yaw === "[5]" && ["[3]", "[4]", "[5]"];
   const behind = parts.q ?? (three || null) ?? (parts.yaw ? [parts.yaw] : []);
   const paths = [parts.x, parts.y, ...(parts.z ? [parts.z] : []), ...behind];
-  const base = numbers ? ref.path : "";
   return {
     solid: {
       refs: paths.map((path) => ({ ...ref, path: base + path })),
