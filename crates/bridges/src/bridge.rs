@@ -3,9 +3,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout,
-    Lookup, Problem, Problems, ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span,
-    StreamError, Support, TakeSamples, Time, Type,
+    Channel, ColumnBuilder, Columns, Confidence, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout, Lookup,
+    Problem, Problems, ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError,
+    Support, TakeSamples, Time, Type,
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
@@ -270,10 +270,6 @@ impl Dialect for Bridge {
         Ok(())
     }
 
-    fn decoder(&self, _: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(Whole(self.info))
-    }
-
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
         index.windows(bytes)
     }
@@ -413,27 +409,6 @@ impl<'a> Replay<'a, '_> {
         let result = self.sink.samples(&self.batch);
         self.batch.clear();
         result
-    }
-}
-
-/// The decoder of files that can only be read when they are whole.
-struct Whole(&'static Info);
-
-impl Whole {
-    fn refuse(&self) -> StreamError {
-        let message = format!("{} cannot be read in pieces", self.0.title);
-        let help = Some("write it to a file and open that".to_owned());
-        DecodeError { dialect: self.0.name, code: "not-a-stream", at: 0, message, help }.into()
-    }
-}
-
-impl Decode for Whole {
-    fn decode(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<usize, StreamError> {
-        Err(self.refuse())
-    }
-
-    fn finish(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<(), StreamError> {
-        Err(self.refuse())
     }
 }
 

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, ReadOptions, Row,
-    Sample, Serve, Session, Sink, SinkError, Span, StreamError, Time, Value,
+    Sample, Serve, Session, Sink, SinkError, Span, Time, Value,
 };
 
 /// What the rest of logpose may ask of a dialect. This is the one seam.
@@ -64,10 +64,10 @@ pub trait Dialect: Sync {
         Err(no_files(self.info()))
     }
 
-    /// Bytes in pieces, for streams and for files that still grow.
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
+    /// Bytes in pieces, for streams and for files that still grow. `None` where only a whole file can be read.
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
         let _ = read;
-        Box::new(NoFiles(self.info()))
+        None
     }
 
     /// Samples to bytes, if the dialect can be written.
@@ -192,19 +192,6 @@ fn no_files(info: &'static Info) -> DecodeError {
         at: 0,
         message: format!("{} is spoken live and has no files", info.title),
         help,
-    }
-}
-
-/// The decoder of a dialect without files.
-struct NoFiles(&'static Info);
-
-impl Decode for NoFiles {
-    fn decode(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<usize, StreamError> {
-        Err(no_files(self.0).into())
-    }
-
-    fn finish(&mut self, _: &[u8], _: &mut dyn Sink) -> Result<(), StreamError> {
-        Err(no_files(self.0).into())
     }
 }
 

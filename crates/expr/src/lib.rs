@@ -2,6 +2,7 @@
 
 mod bind;
 mod eval;
+mod finder;
 mod lex;
 mod parse;
 mod show;
@@ -18,6 +19,7 @@ use logpose_core::{Lookup, Time};
 use logpose_files::{Error, Log};
 use logpose_files::{Mode, ModeSpan};
 
+pub use finder::Finder;
 pub use show::{Summary, summaries};
 pub use watcher::Watcher;
 
@@ -123,9 +125,10 @@ impl Query {
         };
         let first = lookup.start.map_or(range.0, |start| start.max(range.0));
         let last = lookup.end.map_or(range.1, |end| end.min(range.1));
-        let mut shaper = Shaper { options, first, last, held: None, padded: None, tell: &mut tell };
-        walk::run(bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open)).map_err(FindError::Log)?;
-        shaper.finish();
+        let mut shaper = Shaper::new(*options, first, last);
+        walk::run(bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open, &mut tell))
+            .map_err(FindError::Log)?;
+        shaper.finish(&mut tell);
         Ok(found)
     }
 }
@@ -141,35 +144,58 @@ fn mode_at(modes: &[ModeSpan], time: Time) -> Option<Mode> {
 type Stretch = (Time, Time, bool);
 
 /// Joins, drops and widens stretches as they come.
-struct Shaper<'s> {
-    options: &'s FindOptions,
+struct Shaper {
+    options: FindOptions,
     /// Widening stops at the ends of the log.
     first: Time,
     last: Time,
     held: Option<Stretch>,
     padded: Option<Stretch>,
-    tell: &'s mut dyn FnMut(Time, Time, bool),
 }
 
-impl Shaper<'_> {
-    fn push(&mut self, start: Time, end: Time, open: bool) {
+/// Takes an interval: its ends, and whether it is open.
+type TakeStretch<'t> = dyn FnMut(Time, Time, bool) + 't;
+
+impl Shaper {
+    fn new(options: FindOptions, first: Time, last: Time) -> Self {
+        Self { options, first, last, held: None, padded: None }
+    }
+
+    /// The log ends there.
+    fn end_at(&mut self, last: Time) {
+        self.last = last;
+    }
+
+    /// No stretch will begin before a moment: what is then too far away from all that may come is told.
+    fn reach(&mut self, now: Time, tell: &mut TakeStretch<'_>) {
+        if self.held.is_some_and(|held| now.since(held.1) >= self.options.merge_ns) {
+            self.release(tell);
+        }
+        let nearest = now.plus(self.options.pad_ns.saturating_neg());
+        let nearest = self.held.map_or(nearest, |held| held.0.plus(self.options.pad_ns.saturating_neg()));
+        if let Some((start, end, open)) = self.padded.take_if(|padded| nearest > padded.1) {
+            tell(start, end, open);
+        }
+    }
+
+    fn push(&mut self, start: Time, end: Time, open: bool, tell: &mut TakeStretch<'_>) {
         match &mut self.held {
             Some(held) if start.since(held.1) < self.options.merge_ns => (held.1, held.2) = (end, open),
             _ => {
-                self.release();
+                self.release(tell);
                 self.held = Some((start, end, open));
             }
         }
     }
 
-    fn release(&mut self) {
+    fn release(&mut self, tell: &mut TakeStretch<'_>) {
         let Some((start, end, open)) = self.held.take() else { return };
         if end.since(start) < self.options.min_duration_ns {
             return;
         }
         let pad = self.options.pad_ns;
         if pad <= 0 {
-            return (self.tell)(start, end, open);
+            return tell(start, end, open);
         }
         let start = start.plus(pad.saturating_neg()).max(self.first.min(start));
         let end = end.plus(pad).min(self.last.max(end));
@@ -177,16 +203,16 @@ impl Shaper<'_> {
             Some(padded) if start <= padded.1 => (padded.1, padded.2) = (end, open),
             padded => {
                 if let Some((start, end, open)) = padded.replace((start, end, open)) {
-                    (self.tell)(start, end, open);
+                    tell(start, end, open);
                 }
             }
         }
     }
 
-    fn finish(mut self) {
-        self.release();
+    fn finish(&mut self, tell: &mut TakeStretch<'_>) {
+        self.release(tell);
         if let Some((start, end, open)) = self.padded.take() {
-            (self.tell)(start, end, open);
+            tell(start, end, open);
         }
     }
 }

@@ -52,7 +52,15 @@ pub struct Watcher {
     seen: Option<Time>,
     /// Since when all samples lie far behind that: the clock may have begun anew.
     behind: Option<Time>,
-    edges: VecDeque<Time>,
+    edges: Edges,
+}
+
+/// What was found and nobody has taken.
+#[derive(Default)]
+struct Edges {
+    begins: VecDeque<Time>,
+    /// The stretches that are over, if anybody wants them.
+    held: Option<VecDeque<(Time, Time)>>,
 }
 
 /// A channel that is there.
@@ -95,13 +103,50 @@ impl Watcher {
             waiting: VecDeque::new(),
             seen: None,
             behind: None,
-            edges: VecDeque::new(),
+            edges: Edges::default(),
         })
     }
 
     /// The next moment at which the expression began to hold; call until there is none.
     pub fn take(&mut self) -> Option<Time> {
-        self.edges.pop_front()
+        self.edges.begins.pop_front()
+    }
+
+    /// The same, which also keeps the stretches in which the expression held for [`Watcher::take_held`].
+    #[must_use]
+    pub fn with_ends(mut self) -> Self {
+        self.edges.held = Some(VecDeque::new());
+        self
+    }
+
+    /// The next stretch in which the expression held and which is over; call until there is none. Its end is not
+    /// included.
+    pub fn take_held(&mut self) -> Option<(Time, Time)> {
+        self.edges.held.as_mut()?.pop_front()
+    }
+
+    /// Up to which moment it is known whether the expression holds.
+    pub(super) fn reached(&self) -> Option<Time> {
+        self.watch.at()
+    }
+
+    /// The schemas that have come.
+    pub(super) fn registry(&self) -> &Registry {
+        self.schemas.registry()
+    }
+
+    /// Whether the expression makes sense for the channels that are there, as [`Query::find`] asks it of a log.
+    pub fn check(&self) -> Result<(), QueryError> {
+        let has_modes = self.modes.as_ref().is_none_or(ModeWatch::is_told);
+        let catalog = Catalog { channels: self.known().collect(), registry: self.registry(), has_modes, before: None };
+        bind(&self.query.expr, &catalog).map(drop)
+    }
+
+    fn known(&self) -> impl Iterator<Item = (ChannelId, &Channel, u64)> {
+        (0..).zip(&self.channels).filter_map(|(id, known)| {
+            let known = known.as_ref()?;
+            Some((id, &known.channel, known.samples))
+        })
     }
 
     /// No more will come: what came last is looked at too.
@@ -142,11 +187,8 @@ impl Watcher {
     fn renew(&mut self) {
         self.stale = false;
         let registry = self.schemas.registry();
-        let known = (0..).zip(&self.channels).filter_map(|(id, known)| {
-            let known = known.as_ref()?;
-            Some((id, &known.channel, known.samples))
-        });
-        let catalog = Catalog { channels: known.collect(), registry, has_modes: true, before: Some(&self.names) };
+        let catalog =
+            Catalog { channels: self.known().collect(), registry, has_modes: true, before: Some(&self.names) };
         let bound = match bind(&self.query.expr, &catalog) {
             Ok(bound) => bound,
             Err(error) => {
@@ -328,14 +370,18 @@ impl Sink for Watcher {
     }
 }
 
-fn apply(watch: &mut Watch, edges: &mut VecDeque<Time>, change: Change) {
+fn apply(watch: &mut Watch, edges: &mut Edges, change: Change) {
     watch.reach(change.time, &mut |told| tell(edges, told));
     watch.push(change.slot, change.time, change.part);
 }
 
-fn tell(edges: &mut VecDeque<Time>, told: Told) {
-    if let Told::Begins(time) = told {
-        edges.push_back(time);
+fn tell(edges: &mut Edges, told: Told) {
+    match (told, &mut edges.held) {
+        (Told::Held(start, end), Some(held)) => held.push_back((start, end)),
+        (Told::Held(..), None) => {}
+        // Who takes stretches does not take their beginnings.
+        (Told::Begins(_), Some(_)) => {}
+        (Told::Begins(time), None) => edges.begins.push_back(time),
     }
 }
 

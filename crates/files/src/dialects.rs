@@ -3,7 +3,7 @@ use std::path::Path;
 use logpose_bridges::{BRIDGES, Bridge};
 use logpose_core::{Confidence, Dialect};
 
-use crate::Wrapper;
+use crate::{Error, Wrapper};
 
 /// Every dialect, in the order in which they are asked whether bytes are theirs. This is the only list.
 pub static DIALECTS: &[&dyn Dialect] = &[
@@ -62,6 +62,14 @@ impl Reader {
         let best = asked.max_by_key(|(confidence, named, _)| (*confidence, *named))?;
         (best.0 > Confidence::No).then_some(best.2)
     }
+}
+
+/// What reads the format of that name.
+pub(crate) fn named(name: &str) -> Result<Reader, Error> {
+    Reader::named(name).ok_or_else(|| {
+        let known: Vec<_> = readable().collect();
+        Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
+    })
 }
 
 /// The names of all that can be read out of files.

@@ -123,7 +123,7 @@ impl Log {
     }
 
     /// A log out of a source; `beside` tells whether files beside it may belong to it.
-    fn new(
+    pub(crate) fn new(
         path: &Path,
         mut source: Source,
         options: &OpenOptions,
@@ -489,11 +489,7 @@ struct Choice {
 /// The dialect of bytes: what was asked for, what the bytes say, or else what the name says.
 fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Error> {
     if let Some(name) = &options.from {
-        let reader = Reader::named(name).ok_or_else(|| {
-            let known: Vec<_> = dialects::readable().collect();
-            Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
-        })?;
-        return Ok(Choice { reader, sure: true });
+        return Ok(Choice { reader: dialects::named(name)?, sure: true });
     }
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let extension = dialects::extension(path);

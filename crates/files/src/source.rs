@@ -136,7 +136,7 @@ impl Source {
     }
 
     /// Reads to the end what cannot be mapped.
-    fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
+    pub(crate) fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
         let mut spool = Spool::default();
         let mut buffer = vec![0; BUFFER];
         progress.begin("reading", 0);
@@ -145,6 +145,22 @@ impl Source {
         read.map_err(|stopped| Error::reading(path, stopped.into()))?;
         let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
         Self::from_bytes(path, bytes, progress)
+    }
+
+    /// Reads to the end what comes out of a wrapper.
+    pub(crate) fn from_unwrapped(
+        path: &Path,
+        mut pipe: impl Read,
+        wrapper: Wrapper,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let (mut spool, mut buffer) = (Spool::default(), vec![0; BUFFER]);
+        progress.begin("decompressing", 0);
+        let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
+        progress.end();
+        let (bytes, problem) = unwrapped(path, wrapper, spool, read)?;
+        let file_len = bytes.len() as u64;
+        Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: Some(wrapper), problem, stamp: None })
     }
 }
 
@@ -169,6 +185,16 @@ fn unwrap(
         Ok(mut reader) => spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)),
         Err(error) => Err(Stopped::Reading(error)),
     };
+    unwrapped(path, wrapper, spool, result)
+}
+
+/// What came out of a wrapper, whole or not.
+fn unwrapped(
+    path: &Path,
+    wrapper: Wrapper,
+    spool: Spool,
+    result: Result<(), Stopped>,
+) -> Result<(Bytes, Option<Problem>), Error> {
     let came_out = spool.len;
     let held = spool.finish().map_err(|error| Error::reading(path, error))?;
     let error = match result {
@@ -181,12 +207,17 @@ fn unwrap(
         let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
         return Err(error.with_help("the file is damaged from its first bytes on; fetch it again from where it came"));
     }
+    Ok((held, Some(cut_wrapper(wrapper, &error, came_out))))
+}
+
+/// A wrapper broke off after so many bytes came out of it.
+pub(crate) fn cut_wrapper(wrapper: Wrapper, error: &io::Error, came_out: u64) -> Problem {
     let (code, what) = match error.kind() {
         io::ErrorKind::UnexpectedEof => ("truncated-wrapper", "is cut off".to_owned()),
         _ => ("damaged-wrapper", format!("is damaged ({error})")),
     };
     let message = format!("the {wrapper} file {what}; kept the {came_out} bytes that came out of it");
-    Ok((held, Some(Problem::general(Severity::Damage, code, message))))
+    Problem::general(Severity::Damage, code, message)
 }
 
 /// Holds a regular file: small ones are read, others mapped.

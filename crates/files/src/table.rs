@@ -174,6 +174,12 @@ impl RowEncoder {
         };
         Some(Self { shape, schemas: Schemas::default(), lanes: Vec::new(), cell: Vec::new() })
     }
+
+    /// Takes a schema that is not to be written.
+    pub fn explain(&mut self, channel: &Channel, payload: &[u8]) {
+        self.schemas.add(channel, payload);
+        self.lanes.iter_mut().flatten().for_each(|lane| lane.painter = None);
+    }
 }
 
 impl Encode for RowEncoder {

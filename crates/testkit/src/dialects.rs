@@ -48,7 +48,7 @@ pub fn replayed<S: Sink + Default>(dialect: &dyn Dialect, log: &[u8], index: &In
 
 /// All that a stream gives whose bytes come in pieces, into a sink.
 pub fn streamed<S: Sink + Default>(dialect: &dyn Dialect, log: &[u8], piece: usize) -> (S, Result<(), StreamError>) {
-    let mut decoder = dialect.decoder(&ReadOptions::default());
+    let mut decoder = dialect.decoder(&ReadOptions::default()).expect("a dialect that can be read in pieces");
     let mut sink = S::default();
     let (mut used, mut given) = (0, 0);
     while given < log.len() {

@@ -110,8 +110,8 @@ impl Dialect for Carla {
         Ok(())
     }
 
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(StreamDecoder::new(read.limits))
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        Some(Box::new(StreamDecoder::new(read.limits)))
     }
 
     fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {

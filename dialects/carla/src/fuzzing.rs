@@ -220,7 +220,7 @@ pub fn model(data: &[u8]) {
             assert!(Carla.index(&out, &read, &mut Problems::default()).is_ok(), "what is written can be read");
         }
     }
-    let mut decoder = Carla.decoder(&ReadOptions { limits, ..ReadOptions::default() });
+    let Some(mut decoder) = Carla.decoder(&ReadOptions { limits, ..ReadOptions::default() }) else { return };
     let mut sink = Count::default();
     let mut used = 0;
     for given in [data.len() / 3, data.len() / 2, data.len()] {

@@ -133,8 +133,8 @@ impl Dialect for Dslog {
         Ok(())
     }
 
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(StreamDecoder::new(read.limits))
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        Some(Box::new(StreamDecoder::new(read.limits)))
     }
 
     /// The file that was named, up to its last whole record.

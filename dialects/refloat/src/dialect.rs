@@ -88,8 +88,8 @@ impl Dialect for Refloat {
         file::records(log, from, line)
     }
 
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(StreamDecoder::new(read.limits))
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        Some(Box::new(StreamDecoder::new(read.limits)))
     }
 
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {

@@ -130,8 +130,8 @@ impl Dialect for Rlog {
         Ok(())
     }
 
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(Decoder::new(read))
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        Some(Box::new(Decoder::new(read)))
     }
 
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {

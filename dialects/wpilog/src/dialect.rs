@@ -162,8 +162,8 @@ impl Dialect for Wpilog {
         Ok(())
     }
 
-    fn decoder(&self, read: &ReadOptions<'_>) -> Box<dyn Decode> {
-        Box::new(StreamDecoder::new(read.limits))
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        Some(Box::new(StreamDecoder::new(read.limits)))
     }
 
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {

@@ -19,7 +19,7 @@ pub fn decode(data: &[u8]) {
     }
     let _ = decoder.finish();
     everything(data, false);
-    let mut stream = Wpilog.decoder(&ReadOptions::default());
+    let Some(mut stream) = Wpilog.decoder(&ReadOptions::default()) else { return };
     let mut count = Count(0);
     if let Ok(used) = stream.decode(data, &mut count)
         && stream.finish(data.get(used..).unwrap_or_default(), &mut count).is_ok()

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use logpose::core::{Channel, ChannelId, Lookup, Problem, Problems, Sample, Sink, SinkError};
 use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, convert};
 
+use super::follow::{Arriving, Asked, DataRows, Ended, Input, TextRows, Wanted, needs_whole};
 use super::{outcome, report_problems};
 use crate::args::{By, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
@@ -23,14 +24,19 @@ Examples:
   logpose cat demo/demo_q12.rlog | head
   logpose cat demo/demo_q12.rlog -y '*BatteryVoltage' -S auto+3s..teleop
   logpose cat demo/demo_q12.rlog -y '*Console' --wall
-  logpose cat demo/demo_q12.rlog --json | jq -c 'select(.value == true)'")]
+  logpose cat demo/demo_q12.rlog --json | jq -c 'select(.value == true)'
+  logpose cat --follow /var/log/robot/latest.wpilog -y '*Voltage'
+  ssh robot 'tail -c +1 -f latest.wpilog' | logpose cat -")]
 pub(super) struct Cat {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// Order of the samples
-    #[arg(long, value_enum, value_name = "BY", default_value = "time")]
-    order: By,
+    /// Print samples as they are appended to the file, like `tail -F`; Ctrl-C ends it
+    #[arg(short, long)]
+    follow: bool,
+    /// Order of the samples [default: time; with --follow and from standard input: file]
+    #[arg(long, value_enum, value_name = "BY")]
+    order: Option<By>,
     /// Stop after N samples
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<u64>,
@@ -59,10 +65,15 @@ enum Form {
 
 impl Cat {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let logs = self.reading.open_all(&self.files, &screen.notes)?;
+        let asked = Asked { files: &self.files, follow: self.follow, whole: self.needs_whole()? };
+        let logs = match Input::open(&asked, &self.reading, &screen.notes)? {
+            Input::Arriving(arriving) => return self.arriving(arriving, screen),
+            Input::Whole(log) => vec![*log],
+            Input::Files => self.reading.open_all(&self.files, &screen.notes)?,
+        };
         let lookups = self.selection.lookups(&logs)?;
-        let order = self.order.order();
-        let format = if self.json { Form::Ndjson } else { self.format };
+        let order = self.order.unwrap_or(By::Time).order();
+        let format = self.format();
         if self.wall && format != Form::Text {
             return Err(Complaint::usage(
                 "--wall needs --format text; other formats use log time, and `logpose info --json` has the epoch",
@@ -80,6 +91,58 @@ impl Cat {
             screen.notes.problems(None, &first.path, &problems);
         }
         Ok(worst.max(outcome(&problems)))
+    }
+
+    fn format(&self) -> Form {
+        if self.json { Form::Ndjson } else { self.format }
+    }
+
+    /// The option that needs the whole log, and why.
+    fn needs_whole(&self) -> Result<Option<(&'static str, &'static str)>> {
+        if matches!(self.order, Some(By::Time)) {
+            return Ok(Some(("--order time", "samples are printed as they arrive")));
+        }
+        if self.wall {
+            return Ok(Some(("--wall", "the wall-clock time is known only once the log has told it")));
+        }
+        needs_whole(&self.selection.moments, self.follow)
+    }
+
+    /// Prints samples as they arrive.
+    fn arriving(&self, arriving: Arriving, screen: &mut Screen) -> Result<Outcome> {
+        let Some(path) = self.files.first() else { return Ok(Outcome::Done) };
+        let wanted = Wanted::new(Some(&self.selection.channels), &self.selection.moments)?;
+        let format = match self.format() {
+            Form::Text => {
+                let mut rows = TextRows::new(wanted, self.limit, &mut screen.out);
+                let ended = arriving.run(path, &mut rows, &screen.notes)?;
+                let unexplained = rows.problems();
+                return self.ended(&rows.wanted, ended, unexplained, screen);
+            }
+            Form::Ndjson => Format::Ndjson,
+            Form::Csv => Format::Csv,
+        };
+        let Some(mut rows) = DataRows::new(wanted, self.limit, &format, &mut screen.out) else {
+            return Ok(Outcome::Done);
+        };
+        let ended = arriving.run(path, &mut rows, &screen.notes)?;
+        let unexplained = rows.problems();
+        self.ended(&rows.wanted, ended, unexplained, screen)
+    }
+
+    fn ended(&self, wanted: &Wanted, ended: Ended, unexplained: Vec<Problem>, screen: &Screen) -> Result<Outcome> {
+        if !ended.complete {
+            return Ok(Outcome::Done);
+        }
+        if !self.follow {
+            wanted.check(&self.selection.channels)?;
+        }
+        let mut problems = Problems::default();
+        unexplained.into_iter().for_each(|problem| problems.push(problem));
+        if let Some(path) = self.files.first() {
+            screen.notes.problems(None, path, &problems);
+        }
+        Ok(ended.outcome().max(outcome(&problems)))
     }
 
     fn text(&self, logs: &[Log], lookups: Vec<Lookup>, order: Order, out: &mut Out) -> Result<Problems> {
@@ -260,4 +323,4 @@ impl Write for Limited<'_> {
 }
 
 /// Names longer than this are not used to align the values.
-const WIDEST: usize = 48;
+pub(super) const WIDEST: usize = 48;

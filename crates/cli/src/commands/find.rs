@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use logpose::core::{ChannelId, Lookup};
-use logpose::find::{FindError, FindOptions, Found, Interval, Query, QueryError, Summary, summaries};
+use logpose::find::{FindError, FindOptions, Finder, Found, Interval, Query, QueryError, Summary, summaries};
 use logpose::{Filter, Log, parse_duration};
 
+use super::follow::{Arriving, Asked, Input, Intervals, Wanted, needs_whole};
 use super::{report_problems, shown};
 use crate::args::{Form, Moments, Reading};
 use crate::failure::{Complaint, Outcome};
@@ -36,7 +37,8 @@ Examples:
   logpose find \"enabled and Shooter/State = 'SHOOTING'\" demo/demo_q12.rlog --show '*RPM'
   logpose find 'Pose.translation.x < 4 or abs(rate(BatteryVoltage)) > 99V/s' demo/demo_q12.rlog
   logpose find 'age(Joystick0/AxisValues) > 500ms' demo/demo_q12.rlog --pad 1s
-  logpose find 'changed(BrownedOut)' demo/*.rlog --json")]
+  logpose find 'changed(BrownedOut)' demo/*.rlog --json
+  logpose find --follow 'BatteryVoltage < 8' /var/log/robot/latest.wpilog")]
 pub(super) struct Find {
     /// Condition to search for
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
@@ -44,6 +46,9 @@ pub(super) struct Find {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
+    /// Print intervals when they end, as samples are appended to the file; Ctrl-C ends it
+    #[arg(short, long)]
+    follow: bool,
     /// Join intervals that are less than this apart
     #[arg(long, value_name = "DURATION", default_value = "0", hide_default_value = true)]
     merge: String,
@@ -82,12 +87,22 @@ impl Find {
             min_duration_ns: parse_duration(&self.min_duration)?,
             pad_ns: parse_duration(&self.pad)?,
         };
+        let asked = Asked { files: &self.files, follow: self.follow, whole: self.needs_whole()? };
+        let mut opened = match Input::open(&asked, &self.reading, &screen.notes)? {
+            Input::Arriving(arriving) => return self.arriving(arriving, &query, options, screen),
+            Input::Whole(log) => Some(*log),
+            Input::Files => None,
+        };
         let (start, end) = self.moments.parse()?;
         let show = Filter::new(&self.show, &[])?;
         let (mut total, mut worst, mut rows) = (0, Outcome::Done, Vec::new());
         let mut printed = false;
         for path in &self.files {
-            let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
+            let log = match opened.take() {
+                Some(log) => Some(log),
+                None => self.reading.open_one_of(path, self.files.len(), screen, &mut worst)?,
+            };
+            let Some(log) = log else { continue };
             let lookup = log.lookup(&Filter::default(), start.as_ref(), end.as_ref())?;
             let answer = match self.search(&log, &query, &lookup, &options, &show) {
                 Ok(answer) => answer,
@@ -122,6 +137,50 @@ impl Find {
             }
         }
         Ok(if total == 0 { worst.max(Outcome::No) } else { worst })
+    }
+
+    /// The option that needs the whole log, and why.
+    fn needs_whole(&self) -> Result<Option<(&'static str, &'static str)>> {
+        if !self.show.is_empty() {
+            return Ok(Some(("--show", "what channels did in an interval is looked up in the finished log")));
+        }
+        if self.form.json() && !self.follow {
+            return Ok(Some(("--json", "the answer is one document")));
+        }
+        needs_whole(&self.moments, self.follow)
+    }
+
+    /// Prints intervals when they end.
+    fn arriving(
+        &self,
+        arriving: Arriving,
+        query: &Query,
+        options: FindOptions,
+        screen: &mut Screen,
+    ) -> Result<Outcome> {
+        let Some(path) = self.files.first() else { return Ok(Outcome::No) };
+        let wanted = Wanted::new(None, &self.moments)?;
+        let how = (self.follow, self.form.json());
+        let mut intervals = Intervals::new(query, options, wanted, self.limit, how, &mut screen.out);
+        let ended = arriving.run(path, &mut intervals, &screen.notes)?;
+        if ended.complete {
+            intervals.finish()?;
+        }
+        let Intervals { finder, fault, printed, .. } = intervals;
+        let unfit = fault.or_else(|| finder.as_ref().filter(|_| !self.follow)?.watcher().check().err());
+        if let Some(unfit) = unfit {
+            screen.out.flush()?;
+            return Err(self.complain(unfit, None, screen));
+        }
+        if !ended.complete {
+            return Ok(Outcome::Done);
+        }
+        let found = finder.as_ref().map(Finder::found).unwrap_or_default();
+        if !self.follow {
+            let range = finder.as_ref().and_then(Finder::range);
+            self.conclude(&found, printed, range.map_or(0, |(first, last)| last.since(first)), screen)?;
+        }
+        Ok(if found.count == 0 { ended.outcome().max(Outcome::No) } else { ended.outcome() })
     }
 
     fn search(
@@ -201,18 +260,19 @@ impl Find {
                 table.print("    ", &mut screen.out)?;
             }
         }
-        let hidden = answer.found.count.saturating_sub(answer.intervals.len() as u64);
+        let whole = log.robust_range().map_or(0, |(first, last)| last.since(first));
+        self.conclude(&answer.found, answer.intervals.len() as u64, whole, screen)
+    }
+
+    /// The last lines: how many intervals there are, and how much of the log they are.
+    fn conclude(&self, found: &Found, printed: u64, whole: i64, screen: &mut Screen) -> Result<()> {
+        let hidden = found.count.saturating_sub(printed);
         if hidden > 0 {
             writeln!(screen.out, "… and {} more", count(hidden))?;
         }
-        let whole = log.robust_range().map_or(0, |(first, last)| last.since(first));
-        let part = share(answer.found.total_ns.unsigned_abs(), whole.unsigned_abs());
-        let line = format!(
-            "{}, {} of {} ({part})",
-            counted(answer.found.count, "interval"),
-            duration(answer.found.total_ns),
-            duration(whole)
-        );
+        let part = share(found.total_ns.unsigned_abs(), whole.unsigned_abs());
+        let (all, total) = (counted(found.count, "interval"), duration(found.total_ns));
+        let line = format!("{all}, {total} of {} ({part})", duration(whole));
         writeln!(screen.out, "{}", screen.out.paint(NAME, line))?;
         Ok(())
     }

@@ -7,6 +7,7 @@ use logpose::core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError
 use logpose::{Feed, Log, Order};
 use regex::{Regex, RegexBuilder};
 
+use super::follow::{Arriving, Asked, Input, Print, Wanted, needs_whole};
 use super::{report_problems, shown};
 use crate::args::{Form, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
@@ -23,7 +24,8 @@ use crate::screen::{MATCH, NAME, Out, STRONG, Screen, TIME};
 Examples:
   logpose grep -i 'warning|error' demo/demo_q12.rlog
   logpose grep -i warning demo/*.rlog -c
-  logpose grep --names Voltage demo/demo_q12.rlog")]
+  logpose grep --names Voltage demo/demo_q12.rlog
+  logpose grep --follow -i 'warning|error' /var/log/robot/latest.wpilog")]
 pub(super) struct Grep {
     /// Regular expression to search for
     #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
@@ -31,6 +33,9 @@ pub(super) struct Grep {
     /// Logs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
+    /// Print lines as they are appended to the file, like `tail -F`; Ctrl-C ends it
+    #[arg(short, long, conflicts_with_all = ["count", "names"])]
+    follow: bool,
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
@@ -57,9 +62,23 @@ impl Grep {
             .case_insensitive(self.ignore_case)
             .build()
             .map_err(|error| Complaint::pattern(&self.pattern, &error))?;
+        let whole = match self.names {
+            true => Some(("--names", "the names are sorted")),
+            false => needs_whole(&self.selection.moments, self.follow)?,
+        };
+        let asked = Asked { files: &self.files, follow: self.follow, whole };
+        let mut opened = match Input::open(&asked, &self.reading, &screen.notes)? {
+            Input::Arriving(arriving) => return self.arriving(arriving, &pattern, screen),
+            Input::Whole(log) => Some(*log),
+            Input::Files => None,
+        };
         let (mut found, mut worst) = (0, Outcome::Done);
         for path in &self.files {
-            let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
+            let log = match opened.take() {
+                Some(log) => Some(log),
+                None => self.reading.open_one_of(path, self.files.len(), screen, &mut worst)?,
+            };
+            let Some(log) = log else { continue };
             let logs = std::slice::from_ref(&log);
             let hits = if self.names {
                 self.search_names(&log, &pattern, screen)?
@@ -79,6 +98,29 @@ impl Grep {
         if found == 0 { Ok(worst.max(Outcome::No)) } else { Ok(worst) }
     }
 
+    /// Prints lines as they arrive.
+    fn arriving(&self, arriving: Arriving, pattern: &Regex, screen: &mut Screen) -> Result<Outcome> {
+        let Some(path) = self.files.first() else { return Ok(Outcome::No) };
+        let wanted = Wanted::new(Some(&self.selection.channels), &self.selection.moments)?;
+        let search = Search { grep: self, pattern, channels: Vec::new(), file: None, found: 0, out: &mut screen.out };
+        let mut search = ArrivingSearch { wanted, search };
+        let ended = arriving.run(path, &mut search, &screen.notes)?;
+        let (found, wanted) = (search.search.found, search.wanted);
+        if !ended.complete {
+            return Ok(Outcome::Done);
+        }
+        if !self.follow {
+            wanted.check(&self.selection.channels)?;
+        }
+        if self.count {
+            match self.form.json() {
+                true => screen.out.json_line(&serde_json::json!({ "count": found }))?,
+                false => writeln!(screen.out, "{found}")?,
+            }
+        }
+        Ok(if found == 0 { ended.outcome().max(Outcome::No) } else { ended.outcome() })
+    }
+
     fn search(&self, logs: &[Log], pattern: &Regex, screen: &mut Screen) -> Result<u64> {
         let mut lookups = self.selection.lookups(logs)?;
         for (log, lookup) in logs.iter().zip(&mut lookups) {
@@ -87,7 +129,7 @@ impl Grep {
         let feed = Feed::new(logs, lookups);
         let file = logs.first().filter(|_| self.files.len() > 1).map(|log| shown(&log.path));
         let mut search =
-            Search { grep: self, pattern, channels: feed.channels(), file, found: 0, out: &mut screen.out };
+            Search { grep: self, pattern, channels: feed.channels().to_vec(), file, found: 0, out: &mut screen.out };
         feed.run(Order::Time, &mut search)?;
         Ok(search.found)
     }
@@ -121,13 +163,14 @@ impl Grep {
     }
 }
 
+/// Whether a channel has text that people write.
+fn is_text(channel: &Channel) -> bool {
+    matches!(channel.ty(), Type::String | Type::StringArray) && !channel.type_name.ends_with("schema")
+}
+
 /// Removes channels without text from a lookup.
 fn only_text(log: &Log, lookup: &mut Lookup) {
-    let text = |i: usize| {
-        log.index.channels.get(i).is_some_and(|c| {
-            matches!(c.channel.ty(), Type::String | Type::StringArray) && !c.channel.type_name.ends_with("schema")
-        })
-    };
+    let text = |i: usize| log.index.channels.get(i).is_some_and(|c| is_text(&c.channel));
     let wants: Vec<bool> = (0..).zip(&log.index.channels).map(|(id, _)| lookup.wants(id)).collect();
     lookup.channels = wants.into_iter().enumerate().map(|(i, wanted)| wanted && text(i)).collect();
 }
@@ -152,7 +195,7 @@ fn marked(out: &Out, pattern: &Regex, invert: bool, text: &str) -> String {
 struct Search<'a> {
     grep: &'a Grep,
     pattern: &'a Regex,
-    channels: &'a [Channel],
+    channels: Vec<Channel>,
     file: Option<String>,
     found: u64,
     out: &'a mut Out,
@@ -208,5 +251,40 @@ impl Sink for Search<'_> {
 
     fn problem(&mut self, _: Problem) {
         // `Dialect::index` has reported the problems of the log.
+    }
+}
+
+/// Prints the lines that match of channels that come one by one.
+struct ArrivingSearch<'a> {
+    wanted: Wanted,
+    search: Search<'a>,
+}
+
+impl Sink for ArrivingSearch<'_> {
+    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+        self.wanted.channel(id, channel);
+        let (channels, place) = (&mut self.search.channels, id as usize);
+        if channels.len() <= place {
+            channels.resize_with(place + 1, || Channel::new("", ""));
+        }
+        channels.get_mut(place).into_iter().for_each(|known| known.clone_from(channel));
+        Ok(())
+    }
+
+    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        for sample in samples {
+            if self.wanted.sample(sample).is_some_and(|(channel, wanted)| wanted && is_text(channel)) {
+                self.search.samples(std::slice::from_ref(sample))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, _: Problem) {}
+}
+
+impl Print for ArrivingSearch<'_> {
+    fn flush(&mut self) -> io::Result<()> {
+        self.search.out.flush()
     }
 }

@@ -12,6 +12,7 @@ mod ds;
 mod du;
 mod dump;
 mod find;
+mod follow;
 mod grep;
 mod info;
 mod list;

@@ -20,6 +20,7 @@ mod doctor;
 mod dslog;
 mod explain;
 mod find;
+mod follow;
 mod frc;
 #[path = "../../../../fixtures/kept.rs"]
 mod kept;

@@ -370,7 +370,7 @@ fn more_entries_than_allowed_are_reported_and_skipped() {
     let (index, problems) = index_with(&log.0, &read);
     assert_eq!(index.channels.len(), 4);
     assert!(places(&problems).iter().all(|(code, _)| *code == "too-many-entries"), "{problems:?}");
-    let mut decoder = Wpilog.decoder(&read);
+    let mut decoder = Wpilog.decoder(&read).unwrap();
     let mut collect = crate::support::Events::default();
     decoder.decode(&log.0, &mut collect).unwrap();
     assert_eq!(collect.series().len(), 4);
