@@ -405,7 +405,7 @@ impl Stream {
         let Some(reader) = self.choose(last)? else { return Ok(false) };
         let dialect = reader.dialect();
         let decoder = dialect.decoder(&self.options.read());
-        self.decoder = Some(decoder.ok_or_else(|| refused(&format!("a file of {}", dialect.info().title)))?);
+        self.decoder = Some(decoder.ok_or_else(|| refused(&format!("a {} file", dialect.info().name)))?);
         self.dialect = Some(dialect);
         Ok(true)
     }

@@ -25,7 +25,7 @@ Examples:
   logpose cat demo/demo_q12.rlog -y '*BatteryVoltage' -S auto+3s..teleop
   logpose cat demo/demo_q12.rlog -y '*Console' --wall
   logpose cat demo/demo_q12.rlog --json | jq -c 'select(.value == true)'
-  logpose cat --follow /var/log/robot/latest.wpilog -y '*Voltage'
+  logpose cat --follow demo/demo_q12.rlog -y '*BatteryVoltage' -N 100
   ssh robot 'tail -c +1 -f latest.wpilog' | logpose cat -")]
 pub(super) struct Cat {
     /// Logs; `-` is standard input
@@ -103,7 +103,7 @@ impl Cat {
             return Ok(Some(("--order time", "samples are printed as they arrive")));
         }
         if self.wall {
-            return Ok(Some(("--wall", "the wall-clock time is known only once the log has told it")));
+            return Ok(Some(("--wall", "a log may state its wall-clock time only later")));
         }
         needs_whole(&self.selection.moments, self.follow)
     }

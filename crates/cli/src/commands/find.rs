@@ -38,7 +38,7 @@ Examples:
   logpose find 'Pose.translation.x < 4 or abs(rate(BatteryVoltage)) > 99V/s' demo/demo_q12.rlog
   logpose find 'age(Joystick0/AxisValues) > 500ms' demo/demo_q12.rlog --pad 1s
   logpose find 'changed(BrownedOut)' demo/*.rlog --json
-  logpose find --follow 'BatteryVoltage < 8' /var/log/robot/latest.wpilog")]
+  logpose find --follow 'BatteryVoltage < 10' demo/demo_q12.rlog -N 1")]
 pub(super) struct Find {
     /// Condition to search for
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]

@@ -25,7 +25,7 @@ Examples:
   logpose grep -i 'warning|error' demo/demo_q12.rlog
   logpose grep -i warning demo/*.rlog -c
   logpose grep --names Voltage demo/demo_q12.rlog
-  logpose grep --follow -i 'warning|error' /var/log/robot/latest.wpilog")]
+  ssh robot 'tail -c +1 -f latest.wpilog' | logpose grep -i warning -")]
 pub(super) struct Grep {
     /// Regular expression to search for
     #[arg(value_name = "PATTERN", allow_hyphen_values = true)]

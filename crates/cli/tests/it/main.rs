@@ -14,6 +14,7 @@ mod docs;
 mod ds;
 mod ds_list;
 mod fixtures;
+mod follow;
 mod json;
 #[path = "../../../../fixtures/kept.rs"]
 mod kept;
