@@ -38,8 +38,10 @@ impl Sink for Lines {
 }
 
 impl Lines {
+    /// Without the schemas of CARLA: in a stream they come with the first value that needs them.
     fn sorted(&self) -> Vec<&str> {
-        let mut lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
+        let lines = self.lines.iter().map(String::as_str).filter(|line| !line.contains("/.schema/struct:Carla"));
+        let mut lines: Vec<&str> = lines.collect();
         lines.sort_unstable();
         lines
     }
@@ -104,10 +106,6 @@ fn a_log_that_grew_in_pieces_is_the_log() {
             let dir = TempDir::new().unwrap();
             fs::copy(&path, dir.path().join(name)).unwrap();
             let Ok(log) = Log::open(&dir.path().join(name), &OpenOptions::default(), &Quiet) else { continue };
-            if log.index.samples() == 0 {
-                // A recording without a frame: only a stream has to declare the channel of frames beforehand.
-                continue;
-            }
             let mut growing = Growing::new(name);
             let step = if bytes.len() < 2000 { 1 } else { bytes.len() / 50 };
             for piece in bytes.chunks(step) {
