@@ -8,8 +8,8 @@ corpus=corpus/$target artifacts=artifacts/$target
 rm -rf "$artifacts"
 mkdir -p "$corpus" "$artifacts"
 seeds=
-for folder in valid corrupt; do
-    if [ -d "../fixtures/$dialect/$folder" ]; then seeds="$seeds ../fixtures/$dialect/$folder"; fi
+for folder in "$dialect/valid" "$dialect/corrupt" "fuzz/$target"; do
+    if [ -d "../fixtures/$folder" ]; then seeds="$seeds ../fixtures/$folder"; fi
 done
 log=$artifacts/log
 # shellcheck disable=SC2086
@@ -22,10 +22,10 @@ for crash in "$artifacts"/crash-* "$artifacts"/timeout-* "$artifacts"/oom-*; do
     [ -f "$crash" ] || continue
     crashes=$((crashes + 1))
     status=1
-    mkdir -p "../fixtures/$dialect/corrupt"
+    mkdir -p "../fixtures/fuzz/$target"
     name=crash-$(basename "$crash" | sed 's/^[a-z]*-//')
-    cp "$crash" "../fixtures/$dialect/corrupt/$name"
-    echo "  $(basename "$crash" | cut -d- -f1): fixtures/$dialect/corrupt/$name; what it did: fuzz/$log" >&2
+    cp "$crash" "../fixtures/fuzz/$target/$name"
+    echo "  $(basename "$crash" | cut -d- -f1): fixtures/fuzz/$target/$name; what it did: fuzz/$log" >&2
 done
 if [ -z "$runs" ] && [ $crashes -eq 0 ]; then
     status=1

@@ -14,6 +14,7 @@ mod capture_corpus;
 mod capture_fixtures;
 mod capture_kit;
 mod capture_tcp;
+mod crashes;
 mod folder;
 mod mcap;
 mod parquet;

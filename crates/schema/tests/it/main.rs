@@ -8,6 +8,7 @@
 )]
 
 mod corpus;
+mod crashes;
 mod form;
 mod guess;
 mod hostile;

@@ -9,4 +9,5 @@
 )]
 
 mod board;
+mod crashes;
 mod junction;

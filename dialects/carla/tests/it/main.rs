@@ -25,6 +25,7 @@ macro_rules! on_recordings {
 }
 
 mod corrupt;
+mod crashes;
 mod edit;
 mod fixtures;
 mod golden;

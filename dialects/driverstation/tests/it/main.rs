@@ -9,6 +9,7 @@
 )]
 
 mod corpus;
+mod crashes;
 mod generated;
 mod kit;
 mod malformed;

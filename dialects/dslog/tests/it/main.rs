@@ -10,6 +10,7 @@
 
 mod corpus;
 mod corrupt;
+mod crashes;
 mod golden;
 mod kit;
 mod model;

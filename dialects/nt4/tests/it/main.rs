@@ -9,6 +9,7 @@
 )]
 
 mod client;
+mod crashes;
 mod generated;
 mod kit;
 mod messages;

@@ -14,6 +14,7 @@ mod client_generated;
 mod client_hostile;
 mod client_live;
 mod client_world;
+mod crashes;
 mod deframer;
 mod file;
 mod float16;

@@ -5,6 +5,8 @@ mod corpus;
 #[cfg(test)]
 mod corrupt;
 #[cfg(test)]
+mod crashes;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod golden;

@@ -1,0 +1,14 @@
+//! What once made a fuzz target fail.
+
+use logpose_rlog::fuzzing;
+use logpose_testkit::check_crashes;
+
+#[test]
+fn inputs_that_made_a_fuzz_target_fail_no_longer_do() {
+    check_crashes(&[
+        ("decode_rlog", fuzzing::decode),
+        ("recover_rlog", fuzzing::recover),
+        ("roundtrip_rlog", fuzzing::roundtrip),
+        ("session_rlog", fuzzing::session),
+    ]);
+}
