@@ -1,25 +1,16 @@
 //! The real captures of the shared corpus, which is not part of this repository.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use logpose_bridges::fuzzing;
+use logpose_testkit::corpus_file;
 
 use crate::capture_kit::{Seen, see};
 
-fn capture(name: &str) -> Option<(Vec<u8>, Seen)> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let file = std::env::var_os("LOGPOSE_CORPUS").map_or(beside, PathBuf::from).join("ds").join(name);
-    match std::fs::read(&file) {
-        Ok(bytes) => {
-            let seen = see(&bytes);
-            Some((bytes, seen))
-        }
-        Err(_) => {
-            println!("no corpus at {}, nothing was compared; LOGPOSE_CORPUS names another folder", file.display());
-            None
-        }
-    }
+fn capture(name: &str) -> (Vec<u8>, Seen) {
+    let bytes = corpus_file(&format!("ds/{name}"));
+    let seen = see(&bytes);
+    (bytes, seen)
 }
 
 fn word(bytes: &[u8], at: usize) -> usize {
@@ -77,8 +68,9 @@ fn compare_trips(frames: &[(i64, &[u8])], seen: &Seen) {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn a_driver_station_and_a_roborio_of_2024() {
-    let Some((file, seen)) = capture("rio2_2024_connect_ds_only.pcapng") else { return };
+    let (file, seen) = capture("rio2_2024_connect_ds_only.pcapng");
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
     assert_eq!(seen.fact("packets"), "855");
     assert_eq!(seen.fact("links"), "10.88.91.5 with 10.88.91.2");
@@ -97,8 +89,9 @@ fn a_driver_station_and_a_roborio_of_2024() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn a_simulated_robot_of_2026() {
-    let Some((file, seen)) = capture("wpilib_sim_2026_station.pcap") else { return };
+    let (file, seen) = capture("wpilib_sim_2026_station.pcap");
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
     assert_eq!(seen.fact("unused_packets"), "simulator beacons (UDP 1135) 87");
     for side in ["control", "status"] {
@@ -118,8 +111,9 @@ fn a_simulated_robot_of_2026() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn damaged_copies_of_real_captures_do_no_harm() {
-    let Some((file, _)) = capture("wpilib_sim_2026_station.pcap") else { return };
+    let (file, _) = capture("wpilib_sim_2026_station.pcap");
     for cut in (0..file.len()).step_by(7919) {
         fuzzing::decode_pcap(&file[..cut]);
         let mut flipped = file.clone();

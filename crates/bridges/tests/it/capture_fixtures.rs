@@ -1,13 +1,11 @@
 //! The captures in `fixtures/pcap`, as code. `LOGPOSE_BLESS=1` writes them.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use logpose_bridges::fuzzing;
 use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_testkit::{Fixtures, fixture, golden};
 
 use crate::bridge;
 use crate::capture_kit::{
@@ -16,12 +14,11 @@ use crate::capture_kit::{
 };
 use crate::capture_tcp::{rlog, rlog_connection, send};
 
-fn folder(kind: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/pcap").join(kind)
-}
+const FIXTURES: Fixtures = Fixtures { folder: "pcap", make: all };
 
-fn bless() -> bool {
-    std::env::var_os("LOGPOSE_BLESS").is_some_and(|value| value == "1")
+fn all() -> Vec<(String, Vec<u8>)> {
+    let valid = valid().into_iter().map(|(name, file)| (format!("valid/{name}"), file));
+    valid.chain(corrupt().into_iter().map(|(name, file, ..)| (format!("corrupt/{name}"), file))).collect()
 }
 
 /// The first packets of a link, with a console line on a connection beside it.
@@ -96,25 +93,6 @@ fn corrupt() -> Vec<(&'static str, Vec<u8>, &'static str, Option<u64>)> {
     ]
 }
 
-/// Writes all files if asked to, once.
-fn blessed() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        if bless() {
-            for kind in ["valid", "corrupt"] {
-                fs::create_dir_all(folder(kind)).unwrap();
-            }
-            for (name, file) in valid() {
-                fs::write(folder("valid").join(name), &file).unwrap();
-                fs::write(folder("valid").join(name).with_added_extension("txt"), dump(&file)).unwrap();
-            }
-            for (name, file, ..) in corrupt() {
-                fs::write(folder("corrupt").join(name), file).unwrap();
-            }
-        }
-    });
-}
-
 /// All facts, channels and samples.
 fn dump(file: &[u8]) -> String {
     let pcap = bridge("pcap");
@@ -136,21 +114,14 @@ fn dump(file: &[u8]) -> String {
 
 #[test]
 fn the_fixtures_are_what_the_code_makes() {
-    blessed();
-    let all = valid().into_iter().map(|(name, file)| ("valid", name, file));
-    let all = all.chain(corrupt().into_iter().map(|(name, file, ..)| ("corrupt", name, file)));
-    for (kind, name, file) in all {
-        let found = fs::read(folder(kind).join(name));
-        assert!(found.is_ok_and(|found| found == file), "{name} is not what the code makes; LOGPOSE_BLESS=1 writes it");
-    }
+    FIXTURES.check();
+    FIXTURES.check_readme();
 }
 
 #[test]
 fn every_valid_capture_equals_its_dump() {
-    blessed();
-    for (name, file) in valid() {
-        let text = fs::read_to_string(folder("valid").join(name).with_added_extension("txt")).unwrap();
-        assert_eq!(dump(&file), text, "{name}");
+    for (name, file) in FIXTURES.logs("valid") {
+        golden(&fixture("pcap/valid").join(format!("{name}.txt")), dump(&file));
     }
 }
 
@@ -169,13 +140,7 @@ fn every_corrupt_capture_has_its_problem() {
 
 #[test]
 fn what_is_fuzzed_holds_for_every_fixture() {
-    blessed();
-    let mut count = 0;
-    for kind in ["valid", "corrupt"] {
-        for entry in fs::read_dir(folder(kind)).unwrap() {
-            fuzzing::decode_pcap(&fs::read(entry.unwrap().path()).unwrap());
-            count += 1;
-        }
-    }
-    assert!(count >= 16, "{count}");
+    let files: Vec<_> = ["valid", "corrupt"].into_iter().flat_map(|kind| FIXTURES.logs(kind)).collect();
+    files.iter().for_each(|(_, file)| fuzzing::decode_pcap(file));
+    assert!(files.len() >= 16, "{}", files.len());
 }

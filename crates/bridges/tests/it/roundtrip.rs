@@ -1,9 +1,10 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, Header, ParquetWriter, Piece, Writer};
 use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Value};
 use logpose_schema::Registry;
+use logpose_testkit::{corpus, fixture};
 use logpose_wpilog::Wpilog;
 
 use crate::{bridge, open};
@@ -51,15 +52,13 @@ fn registry(log: &[u8], index: &Index) -> Registry {
 
 #[test]
 fn logs_come_back_with_the_same_records() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let beside = root.join("../shared/corpus");
-    let corpus = std::env::var_os("LOGPOSE_CORPUS").map_or(beside, PathBuf::from).join("wpilog");
-    assert!(check_folder(&root.join("fixtures/wpilog/valid")) > 0);
-    if !corpus.is_dir() {
-        println!("no corpus at {}, only fixtures were compared; LOGPOSE_CORPUS names another folder", corpus.display());
-        return;
-    }
-    assert!(check_folder(&corpus) > 0);
+    assert!(check_folder(&fixture("wpilog/valid")) > 0);
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn real_logs_come_back_with_the_same_records() {
+    assert!(check_folder(&corpus("wpilog")) > 0);
 }
 
 /// Compares every log of a folder with what comes back of it; returns how many there were.

@@ -5,7 +5,7 @@ use logpose::frc::Mode;
 use logpose::{Aligned, Alignment, ClockMap, ConvertOptions, Error, Feed, Log, OpenOptions, Order};
 use proptest::prelude::*;
 
-use crate::support::{DATALOG, R2, by_channel, convert_to, corpus, encode, open, open_demo};
+use crate::support::{DATALOG, R2, by_channel, convert_to, encode, open, open_demo};
 
 /// A log that is disabled first and changes at these times; it goes from `from` to `to`. All in milliseconds.
 fn log(name: &str, channel: &str, from: i64, to: i64, edges: &[i64]) -> Log {
@@ -274,8 +274,9 @@ fn a_station_tells_the_modes() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn real_logs_of_stations_find_their_robots() {
-    let Some(files) = corpus("ds") else { return };
+    let files = logpose_testkit::corpus_files("ds");
     let mut found = 0;
     for path in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog")) {
         let log = open(path);

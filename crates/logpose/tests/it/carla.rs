@@ -8,9 +8,10 @@ use logpose_carla::{
     Attributes, Bone, BoundingBox, EventAdd, EventDel, Flag, Form, FrameStart, Header, Ids, Packet, Position, Rotation,
     TrafficLightState, Vector, Vectors, VehicleAnim, VehicleWheels, WalkerAnim, WalkerBones, WheelPose, emit_records,
 };
+use logpose_testkit::{corpus_files, fixture};
 use tempfile::TempDir;
 
-use crate::support::{convert_to, corpus, open, rows};
+use crate::support::{convert_to, open, rows};
 
 /// A recording with vehicles that come and go, a walker, a light and private packets.
 pub(crate) fn recording(form: Form, frames: u32, vehicles: u32) -> Vec<u8> {
@@ -89,9 +90,14 @@ pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
         fs::write(&path, bytes).unwrap();
         files.push(path);
     }
-    let real = corpus("carla").unwrap_or_default();
-    files.extend(real.into_iter().filter(|path| path.extension().is_some_and(|e| e == "log" || e == "rec")));
+    files.extend(["town-0.9.6", "town-0.9.16", "town-0.10"].map(|name| fixture(&format!("carla/valid/{name}.log"))));
     files
+}
+
+/// The recordings of the corpus of real logs.
+fn real() -> Vec<PathBuf> {
+    let is_recording = |path: &PathBuf| path.extension().is_some_and(|e| e == "log" || e == "rec");
+    corpus_files("carla").into_iter().filter(is_recording).collect()
 }
 
 fn is_cut(path: &Path) -> bool {
@@ -101,7 +107,17 @@ fn is_cut(path: &Path) -> bool {
 #[test]
 fn recordings_come_back_from_other_formats_to_the_byte() {
     let dir = TempDir::new().unwrap();
-    for path in recordings(dir.path()).iter().filter(|path| !is_cut(path)) {
+    check_recordings_come_back_from_other_formats_to_the_byte(&dir, recordings(dir.path()));
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn recordings_come_back_from_other_formats_to_the_byte_real() {
+    check_recordings_come_back_from_other_formats_to_the_byte(&TempDir::new().unwrap(), real());
+}
+
+fn check_recordings_come_back_from_other_formats_to_the_byte(dir: &TempDir, recordings: Vec<PathBuf>) {
+    for path in recordings.iter().filter(|path| !is_cut(path)) {
         let bytes = fs::read(path).unwrap();
         let log = [open(path)];
         for format in ["parquet", "arrow", "mcap"] {
@@ -125,7 +141,17 @@ fn recordings_come_back_from_other_formats_to_the_byte() {
 #[test]
 fn recordings_become_tables_and_robot_logs() {
     let dir = TempDir::new().unwrap();
-    for path in recordings(dir.path()) {
+    check_recordings_become_tables_and_robot_logs(&dir, recordings(dir.path()));
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn recordings_become_tables_and_robot_logs_real() {
+    check_recordings_become_tables_and_robot_logs(&TempDir::new().unwrap(), real());
+}
+
+fn check_recordings_become_tables_and_robot_logs(dir: &TempDir, recordings: Vec<PathBuf>) {
+    for path in recordings {
         let log = [open(&path)];
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
         for format in ["csv", "ndjson", "wpilog", "rlog"] {
@@ -163,7 +189,17 @@ fn a_recording_is_known_by_its_bytes_and_tells_its_date() {
 #[test]
 fn the_second_time_a_recording_opens_from_what_was_kept() {
     let dir = TempDir::new().unwrap();
-    for path in recordings(dir.path()) {
+    check_the_second_time_a_recording_opens_from_what_was_kept(recordings(dir.path()));
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn the_second_time_a_recording_opens_from_what_was_kept_real() {
+    check_the_second_time_a_recording_opens_from_what_was_kept(real());
+}
+
+fn check_the_second_time_a_recording_opens_from_what_was_kept(recordings: Vec<PathBuf>) {
+    for path in recordings {
         for light_from in [0, u64::MAX] {
             let cache = TempDir::new().unwrap();
             let options = OpenOptions {
@@ -191,7 +227,17 @@ fn the_second_time_a_recording_opens_from_what_was_kept() {
 #[test]
 fn the_order_of_time_is_the_order_of_the_file() {
     let dir = TempDir::new().unwrap();
-    for path in recordings(dir.path()) {
+    check_the_order_of_time_is_the_order_of_the_file(recordings(dir.path()));
+}
+
+#[test]
+#[ignore = "needs the corpus of real logs"]
+fn the_order_of_time_is_the_order_of_the_file_real() {
+    check_the_order_of_time_is_the_order_of_the_file(real());
+}
+
+fn check_the_order_of_time_is_the_order_of_the_file(recordings: Vec<PathBuf>) {
+    for path in recordings {
         let log = open(&path);
         assert!(log.index.sorted, "{}", path.display());
         // Two recordings are merged through their places.

@@ -4,7 +4,7 @@ use logpose::Log;
 use logpose::core::{ChannelId, Layout, Time, Type, Value};
 use logpose::frc::{Facts, LinkFacts, MatchKind, Mode, Reason};
 
-use crate::support::{corpus, encode, log_of, open};
+use crate::support::{encode, log_of, open};
 
 /// A log that is put together channel by channel.
 #[derive(Default)]
@@ -245,8 +245,9 @@ fn other_logs_have_no_link() {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn real_logs_of_stations_tell_their_story() {
-    let Some(files) = corpus("ds") else { return };
+    let files = logpose_testkit::corpus_files("ds");
     let dslogs = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog"));
     let reasons = |name: &str| {
         let path = files.iter().find(|path| path.to_string_lossy().ends_with(name)).unwrap();

@@ -22,8 +22,6 @@ mod explain;
 mod find;
 mod follow;
 mod frc;
-#[path = "../../../../fixtures/kept.rs"]
-mod kept;
 mod link;
 mod order;
 mod output;

@@ -1,11 +1,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use logpose::core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
+use logpose::core::{Channel, ChannelId, EncodeOptions, Lookup, Sample, Time, Value};
 use logpose::{ConvertOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert};
 use logpose_demo::{DemoOptions, demo};
-
-use crate::kept::kept;
+use logpose_testkit::{Events, kept};
 
 /// One sample, owned: name, type, nanoseconds, payload.
 pub(crate) type Row = (String, String, i64, Vec<u8>);
@@ -56,9 +55,10 @@ pub(crate) fn log_of(bytes: Vec<u8>) -> Log {
 /// All samples of logs, in an order.
 pub(crate) fn rows(logs: &[Log], lookups: Vec<Lookup>, order: Order) -> Vec<Row> {
     let feed = Feed::new(logs, lookups);
-    let mut sink = Collect { channels: Vec::new(), rows: Vec::new() };
+    let mut sink = Events::default();
     feed.run(order, &mut sink).unwrap();
-    sink.rows
+    assert_eq!(sink.problems(), []);
+    sink.rows()
 }
 
 /// All samples of a log, by channel and time, as other formats keep them: to the microsecond.
@@ -67,37 +67,6 @@ pub(crate) fn by_channel(log: Log) -> Vec<Row> {
     rows.iter_mut().for_each(|row| row.2 = row.2.div_euclid(1000));
     rows.sort_by(|a, b| (&a.0, &a.1, a.2).cmp(&(&b.0, &b.1, b.2)));
     rows
-}
-
-struct Collect {
-    channels: Vec<Option<Channel>>,
-    rows: Vec<Row>,
-}
-
-impl Sink for Collect {
-    fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        let id = id as usize;
-        if self.channels.len() <= id {
-            self.channels.resize(id + 1, None);
-        }
-        assert!(self.channels[id].is_none(), "{} is declared twice", channel.name);
-        self.channels[id] = Some(channel.clone());
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        for sample in samples {
-            let channel = self.channels[sample.channel as usize].as_ref().expect("declared before its first sample");
-            let mut payload = Vec::new();
-            sample.value.emit(Layout::Little, &mut payload);
-            self.rows.push((channel.name.clone(), channel.type_name.clone(), sample.time.nanos(), payload));
-        }
-        Ok(())
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        panic!("unexpected: {problem}");
-    }
 }
 
 /// Converts to a file whose name says the format.
@@ -109,20 +78,4 @@ pub(crate) fn convert_to(
 ) -> Result<Report, Error> {
     let (format, wrapper) = Format::from_path(path).expect("a name that tells its format");
     convert(logs, lookups, &format, Output::File { path, force: false, wrapper }, options, &Quiet)
-}
-
-/// The corpus of real logs, if it is there.
-pub(crate) fn corpus(folder: &str) -> Option<Vec<PathBuf>> {
-    let root = match std::env::var_os("LOGPOSE_CORPUS") {
-        Some(root) => PathBuf::from(root),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-    };
-    let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-        println!("no corpus at {}: set LOGPOSE_CORPUS to test on real logs", root.display());
-        return None;
-    };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    Some(files)
 }

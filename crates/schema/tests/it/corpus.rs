@@ -1,21 +1,10 @@
 //! A log made for the purpose, and the values an independent decoder found in it; and real logs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use logpose_schema::{Decoded, Registry, SchemaError, Tree};
+use logpose_testkit::corpus;
 use serde_json::Value;
-
-/// The folder of shared logs, which is no part of the repository.
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let folder = std::env::var_os("LOGPOSE_CORPUS").map_or(beside, PathBuf::from).join("wpilog");
-    if folder.join("made-features.wpilog").exists() {
-        return Some(folder);
-    }
-    println!("no corpus at {}: nothing compared", folder.display());
-    None
-}
 
 /// A sample: channel name, type, payload.
 type Sample = (String, String, Vec<u8>);
@@ -69,8 +58,9 @@ fn registry(samples: &[Sample]) -> Registry {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn the_made_log_decodes_as_expected() {
-    let Some(folder) = corpus() else { return };
+    let folder = corpus("wpilog");
     let samples = samples(&std::fs::read(folder.join("made-features.wpilog")).unwrap());
     let registry = registry(&samples);
     let expected: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
@@ -141,8 +131,9 @@ fn assert_within(found: &Value, expected: &Value, pose: &Value, place: &str) {
 }
 
 #[test]
+#[ignore = "needs the corpus of real logs"]
 fn real_logs_decode_without_surprise() {
-    let Some(folder) = corpus() else { return };
+    let folder = corpus("wpilog");
     let mut decoded = 0;
     for name in [
         "sciborgs-2024-match-negts.wpilog",
