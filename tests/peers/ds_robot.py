@@ -56,6 +56,7 @@ def main(seconds):
             rumbling.setOutputs(5 if now["enabled"] else 0)
             rumbling.setRumble(GenericHID.RumbleType.kLeftRumble, 0.25 if now["enabled"] else 0)
             rumbling.setRumble(GenericHID.RumbleType.kRightRumble, 1.0 if now["enabled"] else 0)
+        # It is the loop of a robot program, which looks at the station every few milliseconds.
         time.sleep(0.002)
 
 

@@ -33,6 +33,7 @@ def test_every_file_of_a_killed_recorder_opens(robot, tmp_path, kind):
     for n in range(12):
         out = tmp_path / f"{n}.{kind}"
         with Running("record", f"rlog://127.0.0.1:{robot}", "-o", out, "--json", "--flush", "50ms") as recording:
+            # The moment of the killing is the point of the test, and any moment will do.
             time.sleep(chance.uniform(0.05, 0.9))
             recording.process.kill()
             recording.process.wait()

@@ -60,15 +60,18 @@ def test_a_recording_is_the_log_that_wpilib_writes(tmp_path):
     out = tmp_path / "recorded.wpilog"
     with Running("record", f"nt4://127.0.0.1:{robot.port}", "-o", out, "--json") as recording:
         wait_until(lambda: server.getConnections(), "logpose connects")
+        # Nothing on this side shows that its subscription has come.
         time.sleep(0.3)
         for step in range(3):
             for kind, pub in pubs.items():
                 pub.set(TYPES[kind][1][step])
             pose.set(Pose2d(step, 2 * step, Rotation2d(0.5)))
             server.flush()
+            # NetworkTables may leave out a value that is replaced before it is sent.
             time.sleep(0.15)
         server.getTopic("/all/double").setProperty("unit", "V")
         server.flush()
+        # The server does not report that it has sent everything.
         time.sleep(0.5)
         done = recording.stop()
     assert done["samples"] > 0 and done["dropped"] == 0
@@ -133,6 +136,7 @@ def test_a_server_that_goes_and_comes_back_is_recorded_again(tmp_path):
         pub.set(value)
         inst.flush()
         wait_until(lambda: inst.getConnections(), "logpose connects", 15)
+        # Nothing on this side shows that the value has been sent.
         time.sleep(0.4)
         return inst
 

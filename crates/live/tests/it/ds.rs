@@ -16,6 +16,7 @@ use logpose_live::ds::{
 };
 use logpose_live::recorder::{RecordOptions, Recorder};
 use logpose_live::{Address, Clock, Host, Join, Live, OutputThread, Source};
+pub(crate) use logpose_testkit::until_so as until;
 
 use crate::source::{open, read};
 
@@ -80,15 +81,6 @@ pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> 
     (runner.handle(), Running::start(live, runner.into_source(), None))
 }
 
-/// Waits until something is so.
-pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "not so in 15 s: {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
 #[test]
 fn a_station_and_a_robot_find_each_other_and_the_robot_does_what_it_is_told() {
     let at = address();
@@ -121,11 +113,15 @@ fn nothing_enables_without_permission() {
     until("they are connected", || station.view().tcp);
     assert_eq!(station.command(Command::Enable), Err(Refused::NotPermitted));
     until("the script was read", || robot.view().mode == Mode::Test);
-    thread::sleep(Duration::from_millis(200));
+    // The last line of the script was refused too: from here on nothing asks again.
+    let mut refused = 0;
+    until("both lines were refused", || {
+        let news = std::iter::from_fn(|| station.poll_news());
+        refused += news.filter(|news| matches!(news, News::Refused { why: Refused::NotPermitted, .. })).count();
+        refused >= 2
+    });
+    assert_eq!(refused, 2);
     assert!(!robot.view().enabled && !station.view().enabled);
-    let refused = std::iter::from_fn(|| station.poll_news())
-        .filter(|news| matches!(news, News::Refused { why: Refused::NotPermitted, .. }));
-    assert_eq!(refused.count(), 2);
 }
 
 #[test]

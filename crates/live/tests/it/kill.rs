@@ -39,6 +39,7 @@ fn a_program_that_is_killed() {
             std::io::stdout().write_all(format!("flushed {flushed}\n").as_bytes()).unwrap();
         }
         let next = start + Duration::from_millis(1) * (cycle + 1);
+        // A robot's pace: whoever kills this must find it between two flushes.
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
     }
 }
@@ -93,6 +94,7 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
     if !from_the_start {
         while next(&mut told) == (true, false) {}
     }
+    // The moment of the killing is the point of the test, and any moment will do.
     std::thread::sleep(wait);
     child.kill().unwrap();
     child.wait().unwrap();

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use logpose::core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::{Batch, Clock, Output, OutputError, OutputThread};
+use logpose_testkit::until_so;
 
 use crate::kit::Heard;
 
@@ -58,11 +59,7 @@ fn of_what_does_not_fit_only_samples_are_lost_and_they_are_counted() {
     let dropped = output.dropped();
     assert_eq!(dropped, 2);
     let_go.send(()).unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while (heard.lock().unwrap().lines.len() as i64) < offered - 1 {
-        assert!(std::time::Instant::now() < deadline, "it does not catch up");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until_so("it catches up", || heard.lock().unwrap().lines.len() as i64 >= offered - 1);
     output.offer(&batch(1, false, -1));
     output.finish().unwrap();
     let heard = heard.lock().unwrap();

@@ -5,11 +5,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use logpose_live::Address;
 use logpose_live::refloat::FetchOptions;
 use logpose_sim::board::{BoardVersion, LineOptions};
+use logpose_testkit::until_so;
 
 use super::{Board, link, places};
 
@@ -43,11 +43,7 @@ fn the_next_one_goes_on_where_one_was_killed() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let start = Instant::now();
-        while std::fs::metadata(&path).map_or(0, |file| file.len()) < 10_000 {
-            assert!(start.elapsed() < Duration::from_secs(30), "nothing is fetched");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        until_so("something is fetched", || std::fs::metadata(&path).map_or(0, |file| file.len()) >= 10_000);
         child.kill().unwrap();
         child.wait().unwrap();
         let fetched = board.fetch(&path).unwrap();
