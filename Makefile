@@ -96,7 +96,7 @@ pictures: $(WEB) ## takes the pictures in the README from the demo logs, in Chro
 	$(DEV) build --locked --workspace --bins --examples
 	cd web && CHROMIUM="$$(sh ../scripts/browser.sh)" LOGPOSE_BIN=$(LOGPOSE) LOGPOSE_E2E=pictures $(NPM) run --silent pictures
 
-bless: ## accepts new transcripts and golden dumps; review the diff like code
+bless: ## rewrites every golden file: fixtures, dumps, transcripts, answers of the API; review the diff like code
 	LOGPOSE_BLESS=1 $(DEV) test --workspace --no-fail-fast
 
 package: $(WEB) ## packs every crate as for crates.io, installs logpose from the packages and tries it
