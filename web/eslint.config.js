@@ -24,7 +24,7 @@ const restricted = (files, ...patterns) => ({
 });
 
 export default defineConfig(
-  globalIgnores(["artefacts/"]),
+  globalIgnores(["artefacts/", "src/api/types.ts"]),
   tseslint.configs.recommended,
   svelte.configs.recommended,
   {

@@ -5,12 +5,14 @@ use serde_json::Value as Json;
 
 /// The body of an answer that is an error.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     pub error: ErrorBody,
 }
 
 /// Why a request was refused.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ErrorBody {
     pub code: String,
     pub message: String,
@@ -19,6 +21,7 @@ pub struct ErrorBody {
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum ValueKind {
     Boolean,
@@ -33,6 +36,7 @@ pub enum ValueKind {
 
 /// Whether a log still grows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum LogState {
     /// A file, which does not grow.
@@ -47,6 +51,7 @@ pub enum LogState {
 
 /// Which views suit a log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
     /// A match of an FRC robot.
@@ -63,6 +68,7 @@ pub enum Preset {
 
 /// How bad a message or an event is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     Info,
@@ -72,6 +78,7 @@ pub enum Level {
 
 /// What a CARLA actor is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     Vehicle,
@@ -87,15 +94,18 @@ pub enum ActorKind {
 
 /// A series: a channel of a log, or a part of its values.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
     pub log: usize,
     pub channel: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub path: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Session {
     pub version: &'static str,
     pub title: String,
@@ -108,6 +118,7 @@ pub struct Session {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Limits {
     pub series: usize,
     pub width: usize,
@@ -117,6 +128,7 @@ pub struct Limits {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LogInfo {
     pub id: usize,
     pub name: String,
@@ -139,6 +151,7 @@ pub struct LogInfo {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Problem {
     pub severity: &'static str,
     pub at: Option<u64>,
@@ -146,12 +159,14 @@ pub struct Problem {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Channels {
     pub revision: u64,
     pub channels: Vec<Channel>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Channel {
     pub id: u32,
     pub name: String,
@@ -167,6 +182,7 @@ pub struct Channel {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Field {
     pub path: String,
     pub name: String,
@@ -176,6 +192,7 @@ pub struct Field {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct PixelsQuery {
     pub start: f64,
@@ -186,6 +203,7 @@ pub struct PixelsQuery {
 
 /// What the schema's metadata of `/api/pixels` says of each series.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesSummary {
     pub samples: u64,
     pub raw: bool,
@@ -194,6 +212,7 @@ pub struct SeriesSummary {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct ValuesQuery {
     pub time: f64,
@@ -201,18 +220,22 @@ pub struct ValuesQuery {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Values {
     pub values: Vec<Option<HeldValue>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HeldValue {
     pub time: f64,
+    #[cfg_attr(test, ts(type = "Json"))]
     pub value: Json,
     pub text: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Events {
     pub bands: Vec<Band>,
     pub events: Vec<LogEvent>,
@@ -220,6 +243,7 @@ pub struct Events {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Band {
     pub start: f64,
     pub end: f64,
@@ -228,6 +252,7 @@ pub struct Band {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LogEvent {
     pub start: f64,
     pub end: Option<f64>,
@@ -238,6 +263,7 @@ pub struct LogEvent {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct SqlQuery {
     pub sql: String,
@@ -245,17 +271,20 @@ pub struct SqlQuery {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatesAnswer {
     pub series: Vec<States>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct States {
     pub labels: Vec<String>,
     pub runs: Vec<(f64, f64, i64)>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct RowsQuery {
     pub start: f64,
@@ -266,28 +295,33 @@ pub struct RowsQuery {
 
 /// What the schema's metadata of `/api/rows` says.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RowsSummary {
     pub samples: u64,
     pub downsampled: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct TableQuery {
     pub series: Vec<Reference>,
     pub from: f64,
     #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub backward: bool,
     pub limit: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
     pub rows: Vec<TableRow>,
     pub more: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableRow {
     pub time: f64,
     pub cells: Vec<Option<String>>,
@@ -295,26 +329,36 @@ pub struct TableRow {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct ConsoleQuery {
+    #[cfg_attr(test, ts(optional))]
     pub from: Option<f64>,
     #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub backward: bool,
+    #[cfg_attr(test, ts(optional))]
     pub end: Option<f64>,
     pub limit: usize,
+    #[cfg_attr(test, ts(type = "Level[]", optional))]
     pub levels: Option<Vec<String>>,
+    #[cfg_attr(test, ts(optional))]
     pub include: Option<String>,
+    #[cfg_attr(test, ts(optional))]
     pub exclude: Option<String>,
+    #[cfg_attr(test, ts(optional))]
     pub series: Option<Vec<Reference>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Console {
     pub rows: Vec<ConsoleRow>,
     pub more: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConsoleRow {
     pub time: f64,
     pub log: usize,
@@ -324,6 +368,7 @@ pub struct ConsoleRow {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct StatsQuery {
     pub start: f64,
@@ -333,11 +378,13 @@ pub struct StatsQuery {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatsAnswer {
     pub series: Vec<Stats>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stats {
     pub samples: u64,
     pub count: u64,
@@ -356,6 +403,7 @@ pub struct Stats {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Histogram {
     pub min: f64,
     pub max: f64,
@@ -363,6 +411,7 @@ pub struct Histogram {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
     pub format: String,
@@ -376,6 +425,7 @@ pub struct ExportQuery {
 
 /// What a page that listens says.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Subscription {
     pub subscribe: Vec<Reference>,
@@ -383,11 +433,13 @@ pub struct Subscription {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ticking {
     pub tick: Tick,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tick {
     pub start: Option<f64>,
     pub end: Option<f64>,
@@ -395,6 +447,7 @@ pub struct Tick {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TickLog {
     pub id: usize,
     pub start: Option<f64>,
@@ -409,6 +462,7 @@ pub struct TickLog {
 
 /// The query of `/api/logs/{log}/carla/motion`: a stretch of time, and how far apart frames are at least.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
 pub struct MotionQuery {
     pub start: f64,
@@ -418,6 +472,7 @@ pub struct MotionQuery {
 
 /// The answer of `/api/logs/{log}/carla/actors`.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CarlaActors {
     pub map: String,
     pub actors: Vec<CarlaActor>,
@@ -427,6 +482,7 @@ pub struct CarlaActors {
 
 /// One life of an actor.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CarlaActor {
     pub id: u32,
     #[serde(rename = "type")]
@@ -442,6 +498,7 @@ pub struct CarlaActor {
 
 /// A contact, from its first frame to its last.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CarlaCollision {
     pub start: f64,
     pub end: f64,

@@ -26,6 +26,8 @@ mod states;
 mod stats;
 mod store;
 mod table;
+#[cfg(test)]
+mod typescript;
 mod updates;
 mod values;
 mod viewer;

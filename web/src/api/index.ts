@@ -1,228 +1,67 @@
 /** What crosses the wire: the types of docs/http-api.md, and one function for each request. */
 
 import { tableFromIPC, type Table } from "apache-arrow";
+import type {
+  CarlaActors,
+  Channels,
+  Console,
+  ConsoleQuery,
+  Events,
+  Failure,
+  PixelsQuery,
+  Reference,
+  RowsQuery,
+  RowsSummary,
+  SeriesSummary,
+  Session,
+  SqlQuery,
+  StatesAnswer,
+  StatsAnswer,
+  StatsQuery,
+  Subscription,
+  Table as TextTable,
+  TableQuery,
+  Tick,
+  Values,
+  ValuesQuery,
+} from "./types";
 
-export type ValueKind = "boolean" | "number" | "enum" | "text" | "bytes" | "list" | "struct" | "any";
-export type Preset = "frc" | "ds" | "carla" | "refloat" | "general";
-export type LogState = "finished" | "live" | "waiting" | "ended";
-export type Level = "info" | "warning" | "error";
-
-export interface Problem {
-  severity: string;
-  /** The byte, if a place can be named. */
-  at: number | null;
-  message: string;
-}
-
-export interface LogInfo {
-  id: number;
-  name: string;
-  path: string;
-  dialect: string;
-  format: string;
-  start: number | null;
-  end: number | null;
-  offset_ns: string;
-  unix_offset: number | null;
-  channels: number;
-  samples: number;
-  bytes: number;
-  revision: number;
-  state: LogState;
-  preset: Preset;
-  facts: [string, string][];
-  problems: Problem[];
-  problem_count: number;
-}
-
-export interface Limits {
-  series: number;
-  width: number;
-  points: number;
-  rows: number;
-  runs: number;
-}
-
-export interface Session {
-  version: string;
-  title: string;
-  origin_ns: string;
-  start: number | null;
-  end: number | null;
-  sql: boolean;
-  limits: Limits;
-  logs: LogInfo[];
-}
-
-export interface Field {
-  path: string;
-  name: string;
-  kind: ValueKind;
-  unit: string | null;
-  fields: Field[];
-}
-
-export interface Channel {
-  id: number;
-  name: string;
-  type: string;
-  metadata: string;
-  unit: string | null;
-  samples: number;
-  start: number | null;
-  end: number | null;
-  kind: ValueKind;
-  fields: Field[];
-}
-
-export interface Channels {
-  revision: number;
-  channels: Channel[];
-}
-
-/** A series, by numbers: only good as long as the server runs. See `SeriesRef` for what is kept. */
-export interface Reference {
-  log: number;
-  channel: number;
-  path?: string;
-}
+export type {
+  Band,
+  CarlaActor,
+  CarlaActors,
+  CarlaCollision,
+  Channel,
+  Channels,
+  ConsoleQuery,
+  ConsoleRow,
+  Events,
+  Field,
+  HeldValue as Held,
+  Json,
+  Level,
+  LogEvent,
+  LogInfo,
+  LogState,
+  Preset,
+  Problem,
+  Reference,
+  Session,
+  States,
+  Stats,
+  TableRow,
+  Tick,
+  ValueKind,
+} from "./types";
 
 /** Buckets of one series, in the order of time. Of a bucket with one sample all four values are the same. */
-export interface Trace {
+export interface Trace extends SeriesSummary {
   start: Float64Array;
   end: Float64Array;
   first: Float64Array;
   min: Float64Array;
   max: Float64Array;
   last: Float64Array;
-  samples: number;
-  raw: boolean;
-  series_min: number | null;
-  series_max: number | null;
-}
-
-export interface States {
-  labels: string[];
-  /** Start, end, place in `labels` or -1 for a mixture. */
-  runs: [number, number, number][];
-}
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-export interface Held {
-  time: number;
-  value: Json;
-  text: string;
-}
-
-export interface TableRow {
-  time: number;
-  cells: (string | null)[];
-  fresh: boolean[];
-}
-
-export interface ConsoleRow {
-  time: number;
-  log: number;
-  level: Level;
-  text: string;
-  source: string;
-}
-
-export interface Stats {
-  samples: number;
-  count: number;
-  min: number | null;
-  max: number | null;
-  mean: number | null;
-  stddev: number | null;
-  median: number | null;
-  p05: number | null;
-  p95: number | null;
-  first: number | null;
-  last: number | null;
-  rate_hz: number | null;
-  longest_gap: [number, number] | null;
-  histogram: { min: number; max: number; counts: number[] } | null;
-}
-
-export interface Band {
-  start: number;
-  end: number;
-  kind: string;
-  text: string;
-}
-
-export interface LogEvent {
-  start: number;
-  end: number | null;
-  kind: string;
-  level: Level;
-  text: string;
-  channel: string | null;
-}
-
-export interface Events {
-  bands: Band[];
-  events: LogEvent[];
-  truncated: boolean;
-}
-
-export interface CarlaActor {
-  id: number;
-  type: string;
-  kind:
-    | "vehicle"
-    | "bicycle"
-    | "motorcycle"
-    | "walker"
-    | "traffic_light"
-    | "traffic_sign"
-    | "sensor"
-    | "spectator"
-    | "other";
-  bounding_box: [number, number, number, number, number, number] | null;
-  color: string | null;
-  hero: boolean;
-  spawned: number;
-  destroyed: number | null;
-  parent: number | null;
-}
-
-export interface CarlaCollision {
-  start: number;
-  /** When its last frame begins. */
-  end: number;
-  actor: number | null;
-  /** `null` for things that are not actors, such as a wall. */
-  other_actor: number | null;
-  /** Where, if that is known. */
-  location: [number, number, number] | null;
-}
-
-export interface CarlaActors {
-  map: string;
-  actors: CarlaActor[];
-  collisions: CarlaCollision[];
-  /** Whether there are more actors than an answer may have. */
-  truncated: boolean;
-}
-
-export interface Tick {
-  start: number | null;
-  end: number | null;
-  logs: {
-    id: number;
-    start: number | null;
-    end: number | null;
-    revision: number;
-    /** Another number whenever something happened. */
-    events_revision: number;
-    samples: number;
-    state: LogState;
-    problem: string | null;
-    samples_per_s: number;
-  }[];
 }
 
 export type ExportFormat = "csv" | "ndjson" | "mcap" | "parquet" | "arrow" | "wpilog" | "rlog";
@@ -252,8 +91,8 @@ async function ask(path: string, body?: unknown, signal?: AbortSignal): Promise<
   if (response.ok) return response;
   const text = await response.text();
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string; help?: string } };
-    throw new ApiError(response.status, error.code, error.message, error.help ?? null);
+    const { error } = JSON.parse(text) as Failure;
+    throw new ApiError(response.status, error.code, error.message, error.help);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError(response.status, "http", text || response.statusText, null);
@@ -281,16 +120,14 @@ export interface Window {
   end: number;
 }
 
-export const postPixels = async (
-  query: Window & { width: number; series: Reference[] },
-  signal?: AbortSignal,
-): Promise<Trace[]> => traces(await arrow("/api/pixels", query, signal), query.series.length);
+export const postPixels = async (query: PixelsQuery, signal?: AbortSignal): Promise<Trace[]> =>
+  traces(await arrow("/api/pixels", query, signal), query.series.length);
 
-export const postStates = async (query: Window & { width: number; series: Reference[] }, signal?: AbortSignal) =>
-  (await json<{ series: States[] }>("/api/states", query, signal)).series;
+export const postStates = async (query: PixelsQuery, signal?: AbortSignal) =>
+  (await json<StatesAnswer>("/api/states", query, signal)).series;
 
-export const postValues = async (query: { time: number; series: Reference[] }, signal?: AbortSignal) =>
-  (await json<{ values: (Held | null)[] }>("/api/values", query, signal)).values;
+export const postValues = async (query: ValuesQuery, signal?: AbortSignal) =>
+  (await json<Values>("/api/values", query, signal)).values;
 
 export interface Rows {
   time: Float64Array;
@@ -300,12 +137,9 @@ export interface Rows {
 }
 
 /** Rows at the samples of the first series; NaN where a series has no value yet. */
-export const postRows = async (
-  query: Window & { points: number; series: Reference[] },
-  signal?: AbortSignal,
-): Promise<Rows> => {
+export const postRows = async (query: RowsQuery, signal?: AbortSignal): Promise<Rows> => {
   const table = await arrow("/api/rows", query, signal);
-  const about = JSON.parse(table.schema.metadata.get("rows") ?? "{}") as { samples?: number; downsampled?: boolean };
+  const about = JSON.parse(table.schema.metadata.get("rows") ?? "{}") as Partial<RowsSummary>;
   return {
     time: numbers(table, "time"),
     columns: query.series.map((_, place) => numbers(table, `c${place}`)),
@@ -314,27 +148,12 @@ export const postRows = async (
   };
 };
 
-export const postTable = (
-  query: { series: Reference[]; from: number; backward?: boolean; limit: number },
-  signal?: AbortSignal,
-) => json<{ rows: TableRow[]; more: boolean }>("/api/table", query, signal);
+export const postTable = (query: TableQuery, signal?: AbortSignal) => json<TextTable>("/api/table", query, signal);
 
-export interface ConsoleQuery {
-  from?: number;
-  backward?: boolean;
-  end?: number;
-  limit: number;
-  levels?: Level[];
-  include?: string;
-  exclude?: string;
-  series?: Reference[];
-}
+export const postConsole = (query: ConsoleQuery, signal?: AbortSignal) => json<Console>("/api/console", query, signal);
 
-export const postConsole = (query: ConsoleQuery, signal?: AbortSignal) =>
-  json<{ rows: ConsoleRow[]; more: boolean }>("/api/console", query, signal);
-
-export const postStats = async (query: Window & { bins: number; series: Reference[] }, signal?: AbortSignal) =>
-  (await json<{ series: Stats[] }>("/api/stats", query, signal)).series;
+export const postStats = async (query: StatsQuery, signal?: AbortSignal) =>
+  (await json<StatsAnswer>("/api/stats", query, signal)).series;
 
 export const getActors = (log: number, signal?: AbortSignal) =>
   json<CarlaActors>(`/api/logs/${log}/carla/actors`, undefined, signal);
@@ -342,7 +161,7 @@ export const getActors = (log: number, signal?: AbortSignal) =>
 export const getMotion = (log: number, start: number, end: number, step: number, signal?: AbortSignal) =>
   arrow(`/api/logs/${log}/carla/motion?start=${start}&end=${end}&step=${step}`, undefined, signal);
 
-export const postSql = async (query: { sql: string; limit: number }, signal?: AbortSignal) => {
+export const postSql = async (query: SqlQuery, signal?: AbortSignal) => {
   const response = await ask("/api/sql", query, signal);
   const more = response.headers.get("logpose-more") === "true";
   return { table: tableFromIPC(new Uint8Array(await response.arrayBuffer())), more };
@@ -354,7 +173,7 @@ export const postExport = async (
 
 /** The traces of an answer of `/api/pixels`, or of a message of the live socket. */
 export function traces(table: Table, count: number): Trace[] {
-  const about = JSON.parse(table.schema.metadata.get("series") ?? "[]") as Partial<Trace>[];
+  const about = JSON.parse(table.schema.metadata.get("series") ?? "[]") as Partial<SeriesSummary>[];
   const series = (table.getChild("series")?.toArray() ?? new Uint16Array()) as Uint16Array;
   const column = (name: string) => numbers(table, name);
   const [starts, ends, first, min, max, last] = [
@@ -405,7 +224,7 @@ export class LiveSocket {
   #socket: WebSocket | null = null;
   #closed = false;
   #pause = 250;
-  #wanted: { subscribe: Reference[]; rate: number } = { subscribe: [], rate: 30 };
+  #wanted: Subscription = { subscribe: [], rate: 30 };
 
   constructor(
     private readonly onTick: (tick: Tick) => void,
