@@ -76,7 +76,7 @@ pub fn index(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
             times.clear();
             rows.clear();
             at.extend(places.by_ref().take(4096));
-            dialect.times(&log, &index, &at, &mut times);
+            dialect.times(&log, &index, &at, &mut times)?;
             rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: id }));
             dialect.samples(&log, &index, &rows, &mut |samples| {
                 samples.iter().for_each(|sample| sums.add(&channel.channel.type_name, sample.time, &sample.value));

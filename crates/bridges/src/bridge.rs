@@ -162,7 +162,7 @@ impl Dialect for Bridge {
                 builder.record(record.channel, record.at, record.time.nanos(), size, record.len());
             }
         };
-        let ((mut builder, mut records), later) = in_halves(log, &spans, read, make, note);
+        let ((mut builder, mut records), later) = in_halves(self.info.name, log, &spans, read, make, note)?;
         if let Some((later, more)) = later {
             builder.join(later, &same_slots(known));
             records += more;
@@ -193,34 +193,42 @@ impl Dialect for Bridge {
                 builder.record(record.channel, record.time.nanos(), record.payload);
             }
         };
-        let (mut builder, later) = in_halves(log, &spans, read, make, note);
+        let (mut builder, later) = in_halves(self.info.name, log, &spans, read, make, note)?;
         if let Some(later) = later {
             builder.join(later, &same_slots(channels.len()));
         }
         Ok(columns(builder, channels, problems))
     }
 
-    fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {
-        out.extend(at.iter().map(|at| Record::at(log, *at).map_or(Time::ZERO, |record| record.time)));
+    fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+        out.reserve(at.len());
+        for at in at {
+            let record = Record::at(log, *at).ok_or_else(|| not_whole(self.info.name, log, *at))?;
+            out.push(record.time);
+        }
+        Ok(())
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
         let mut samples = Vec::with_capacity(rows.len());
         let mut last: Option<(u32, Type)> = None;
-        samples.extend(rows.iter().filter_map(|row| {
-            let ty = match last {
-                Some((channel, ty)) if channel == row.channel => ty,
-                _ => index.channels.get(row.channel as usize)?.channel.ty(),
+        for row in rows {
+            let ty = match (last, index.channels.get(row.channel as usize)) {
+                (Some((channel, ty)), _) if channel == row.channel => ty,
+                (_, Some(found)) => found.channel.ty(),
+                (_, None) => continue,
             };
             last = Some((row.channel, ty));
-            let value = value(ty, Record::at(log, row.at)?.payload)?;
-            Some(Sample { channel: row.channel, time: row.time, value })
-        }));
+            let record = Record::at(log, row.at).ok_or_else(|| not_whole(self.info.name, log, row.at))?;
+            if let Some(value) = value(ty, record.payload) {
+                samples.push(Sample { channel: row.channel, time: row.time, value });
+            }
+        }
         take(&samples)
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Ok(store) = self.open(log) else { return Ok(()) };
+        let store = self.open(log)?;
         let mut replay = Replay {
             index,
             lookup,
@@ -230,10 +238,10 @@ impl Dialect for Bridge {
         };
         let mut result = Ok(());
         for span in store.wanted(lookup) {
-            let end = walk(log, span, |record| {
+            let end = walk(self.info.name, log, span, |record| {
                 result = replay.record(record);
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
+            })?;
             if end.is_break() {
                 return result;
             }
@@ -251,20 +259,15 @@ impl Dialect for Bridge {
         let store = self.open(log)?;
         let channels = store.header(log, self.info.name, &read.limits)?.channels;
         for (span, _) in store.spans().filter(|(span, _)| span.end > from) {
-            let mut at = span.start;
-            let end = walk(log, span, |record| {
-                at = record.at + record.len();
+            let end = walk(self.info.name, log, span, |record| {
                 if record.at < from {
                     return ControlFlow::Continue(());
                 }
                 let channel = channels.get(record.channel as usize);
                 line(RecordLine { at: record.at, length: record.len(), text: &Line { record, channel } })
-            });
+            })?;
             if end.is_break() {
                 return Ok(());
-            }
-            if at < span.end {
-                return Err(not_whole(self.info.name, log, at));
             }
         }
         Ok(())
@@ -280,7 +283,7 @@ impl Dialect for Bridge {
         let wanted: Vec<bool> = (0..).zip(&channels).map(|(id, _)| lookup.wants(id)).collect();
         let mut builder = builder(&channels, prepare);
         for span in store.wanted(lookup) {
-            let _ = walk(log, span, |record| {
+            let _ = walk(self.info.name, log, span, |record| {
                 if record.kind == Kind::Sample
                     && wanted.get(record.channel as usize).copied().unwrap_or(false)
                     && let Some(time) = lookup.admits(record.channel, record.time)
@@ -288,7 +291,7 @@ impl Dialect for Bridge {
                     builder.record(record.channel, time.nanos(), record.payload);
                 }
                 ControlFlow::Continue(())
-            });
+            })?;
         }
         Ok(columns(builder, channels, &mut Problems::default()))
     }
@@ -296,29 +299,30 @@ impl Dialect for Bridge {
 
 /// Walks over all records, on two threads if there are many: a block can be walked on its own.
 fn in_halves<B: Send>(
+    dialect: &'static str,
     log: &[u8],
     spans: &[Span],
     read: &ReadOptions<'_>,
     make: impl Fn() -> B + Sync,
     note: impl Fn(&mut B, Record<'_>) + Sync,
-) -> (B, Option<B>) {
+) -> Result<(B, Option<B>), DecodeError> {
     let run = |spans: &[Span]| {
         let mut built = make();
         for span in spans {
-            let _ = walk(log, *span, |record| {
+            let _ = walk(dialect, log, *span, |record| {
                 note(&mut built, record);
                 ControlFlow::Continue(())
-            });
+            })?;
         }
-        built
+        Ok::<B, DecodeError>(built)
     };
     let Some((first, second)) = spans.split_at_checked(spans.len() / 2).filter(|_| read.threads > 1 && spans.len() > 3)
     else {
-        return (run(spans), None);
+        return Ok((run(spans)?, None));
     };
     let (mut a, mut b) = (None, None);
     (read.join)(&mut || a = Some(run(first)), &mut || b = Some(run(second)));
-    (a.unwrap_or_else(&make), b)
+    Ok((a.unwrap_or_else(|| Ok(make()))?, b.transpose()?))
 }
 
 fn fates(channels: usize) -> Vec<Fate> {

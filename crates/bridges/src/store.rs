@@ -340,23 +340,28 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Visits the records that begin in a stretch, until the visitor breaks off.
+/// Visits the records that begin in a stretch, until the visitor breaks off. A record that is not whole is an error:
+/// the store was written by this program, so what lies behind it is lost, and nobody must take the rest for all of it.
 #[inline]
 pub(crate) fn walk<'a>(
+    dialect: &'static str,
     log: &'a [u8],
     span: Span,
     mut visit: impl FnMut(Record<'a>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+) -> Result<ControlFlow<()>, DecodeError> {
     let mut at = span.start;
     while at < span.end {
-        let Some(record) = Record::at(log, at) else { break };
+        let Some(record) = Record::at(log, at) else { return Err(not_whole(dialect, log, at)) };
         at += record.len();
-        visit(record)?;
+        if visit(record).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
-    ControlFlow::Continue(())
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The error of a record that is not whole.
+#[cold]
 pub(crate) fn not_whole(dialect: &'static str, log: &[u8], at: u64) -> DecodeError {
     let mut cur = Cursor::new(log.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default(), at);
     let size = cur.u32_le("channel").and_then(|_| cur.u32_le("payload size"));

@@ -142,8 +142,9 @@ impl Browse {
         for of_one in asked.chunk_by(|a, b| a.0 == b.0) {
             let Some((id, _)) = of_one.first() else { continue };
             let track = self.track(*id)?;
-            let last = track.until(at).checked_sub(1);
-            rows.extend(last.and_then(|last| track.row(last)));
+            if let Some(last) = track.until(at).checked_sub(1) {
+                rows.extend(track.row(last)?);
+            }
         }
         let _ = track::samples(&self.log, self.index()?, &rows, &mut |row, value| {
             let first = asked.partition_point(|(id, _)| *id < row.channel);
@@ -257,7 +258,7 @@ impl Browse {
         let order = match found.sorted {
             true => None,
             false => Some(self.orders.get(&channel, || {
-                let order = Track::order(&self.log, index, found);
+                let order = Track::order(&self.log, index, found)?;
                 let bytes = size_of_val(&*order);
                 Ok::<_, Error>((order, bytes))
             })?),

@@ -31,13 +31,14 @@ impl<'l> Track<'l> {
     }
 
     /// The order of a channel whose samples stand in another one in the file.
-    pub(crate) fn order(log: &Log, index: &Index, found: &ChannelIndex) -> Vec<(Time, u64)> {
+    pub(crate) fn order(log: &Log, index: &Index, found: &ChannelIndex) -> Result<Vec<(Time, u64)>, Error> {
         let at: Vec<u64> = found.positions.iter().collect();
         let mut times = Vec::with_capacity(at.len());
-        log.dialect().times(log.bytes(), index, &at, &mut times);
+        let read = log.dialect().times(log.bytes(), index, &at, &mut times);
+        read.map_err(|error| Error::decode(&log.path, error))?;
         let mut order: Vec<(Time, u64)> = times.into_iter().zip(at).collect();
         order.sort_by_key(|(time, _)| *time);
-        order
+        Ok(order)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -58,7 +59,7 @@ impl<'l> Track<'l> {
     }
 
     /// Where some samples are.
-    fn rows(&self, range: Range<usize>, rows: &mut Vec<Row>) {
+    fn rows(&self, range: Range<usize>, rows: &mut Vec<Row>) -> Result<(), Error> {
         rows.clear();
         let row = |time: Time, at: u64| Row { time, at, channel: self.id };
         match &self.order {
@@ -66,17 +67,19 @@ impl<'l> Track<'l> {
             None => {
                 let at: Vec<u64> = self.found.positions.iter_from(range.start).take(range.len()).collect();
                 let mut times = Vec::with_capacity(at.len());
-                self.log.dialect().times(self.log.bytes(), self.index, &at, &mut times);
+                let read = self.log.dialect().times(self.log.bytes(), self.index, &at, &mut times);
+                read.map_err(|error| Error::decode(&self.log.path, error))?;
                 rows.extend(times.into_iter().zip(at).map(|(time, at)| row(time, at)));
             }
         }
+        Ok(())
     }
 
     /// The place of one sample.
-    pub(crate) fn row(&self, number: usize) -> Option<Row> {
+    pub(crate) fn row(&self, number: usize) -> Result<Option<Row>, Error> {
         let mut rows = Vec::with_capacity(1);
-        self.rows(number..number.checked_add(1)?, &mut rows);
-        rows.first().copied()
+        self.rows(number..number.saturating_add(1), &mut rows)?;
+        Ok(rows.first().copied())
     }
 
     /// Gives some samples, in the order of time.
@@ -84,7 +87,7 @@ impl<'l> Track<'l> {
         let (mut rows, mut block) = (Vec::new(), FIRST);
         while !range.is_empty() {
             let end = range.end.min(range.start.saturating_add(block));
-            self.rows(range.start..end, &mut rows);
+            self.rows(range.start..end, &mut rows)?;
             if samples(self.log, self.index, &rows, &mut |row, value| take(row.time, value))?.is_break() {
                 break;
             }
@@ -99,7 +102,7 @@ impl<'l> Track<'l> {
         let (mut rows, mut block) = (Vec::new(), FIRST);
         while !range.is_empty() {
             let start = range.start.max(range.end.saturating_sub(block));
-            self.rows(start..range.end, &mut rows);
+            self.rows(start..range.end, &mut rows)?;
             rows.reverse();
             if samples(self.log, self.index, &rows, &mut |row, value| take(row.time, value))?.is_break() {
                 break;

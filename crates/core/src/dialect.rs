@@ -34,22 +34,24 @@ pub trait Dialect: Sync {
         Err(no_files(self.info()))
     }
 
-    /// The times of some of a channel's records, by their places.
-    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+    /// The times of some of a channel's records, by their places: one for each.
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         let _ = (log, index, at, out);
+        Err(no_files(self.info()))
     }
 
     /// Gives the samples of some records to `take`, by their places: all in one call, in the order of `rows`. They last
-    /// no longer than the call, because a dialect may have to make their values.
+    /// no longer than the call, because a dialect may have to make their values. A record that is not there is an
+    /// error; a record whose payload is no value of its channel's type has no sample.
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-        let _ = (log, index, rows);
-        take(&[])
+        let _ = (log, index, rows, take);
+        Err(no_files(self.info()).into())
     }
 
-    /// All samples, in the order of the file.
+    /// All wanted samples, in the order of the file. A log that cannot be read is an error, never one without samples.
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let _ = (log, index, lookup, sink);
-        Ok(())
+        Err(no_files(self.info()).into())
     }
 
     /// The dialect's own records from byte `from` on, each as one line. Damage ends it with an error.
@@ -137,7 +139,7 @@ pub trait Dialect: Sync {
                 times.clear();
                 rows.clear();
                 at.extend(positions.by_ref().take(4096));
-                self.times(log, index, &at, &mut times);
+                self.times(log, index, &at, &mut times)?;
                 let found = at.iter().zip(&times);
                 let wanted =
                     found.filter_map(|(at, time)| Some(Row { time: lookup.admits(id, *time)?, at: *at, channel: id }));
@@ -168,13 +170,16 @@ pub trait Dialect: Sync {
                     times.clear();
                     rows.clear();
                     at.extend(positions.by_ref().take(4096));
-                    self.times(log, index, &at, &mut times);
+                    self.times(log, index, &at, &mut times)?;
                     rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: *id }));
-                    // What only pushes never fails.
-                    let _ = self.samples(log, index, &rows, &mut |samples| {
+                    let end = self.samples(log, index, &rows, &mut |samples| {
                         samples.iter().for_each(|sample| push(place, sample.time, &sample.value));
                         Ok(())
                     });
+                    // What only pushes fails for no other reason.
+                    if let Err(SinkError::Source(error)) = end {
+                        return Err(error);
+                    }
                 }
             }
             Ok(())

@@ -36,7 +36,7 @@ pub trait Sink {
     fn problem(&mut self, problem: Problem);
 }
 
-/// Why a sink takes no more.
+/// Why reading into a sink ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
     /// Writing failed.
@@ -45,6 +45,9 @@ pub enum SinkError {
     /// The format cannot say this.
     #[error(transparent)]
     Refused(#[from] EncodeError),
+    /// The log that feeds the sink cannot be read, so it would lack samples.
+    #[error(transparent)]
+    Source(#[from] DecodeError),
     /// It has what it wanted; this is success.
     #[error("stopped")]
     Stopped,

@@ -403,6 +403,8 @@ pub fn sink_error(error: SinkError, path: Option<&Path>) -> Error {
             None => Error::new(ErrorKind::Io(error)),
         },
         SinkError::Refused(error) => Error::from(error),
+        // The path is that of the output, and the error is of an input.
+        SinkError::Source(error) => return Error::unreadable(error),
         SinkError::Stopped => Error::new(ErrorKind::Io(io::Error::other("stopped"))),
     };
     match path {

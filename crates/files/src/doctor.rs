@@ -71,19 +71,23 @@ pub fn doctor(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Re
 fn schemas(log: &Log) -> Vec<Finding> {
     let schemas = log.schemas();
     let index = log.placed().unwrap_or(&log.index);
+    let mut unreadable = Vec::new();
     for (id, found) in (0..).zip(&index.channels) {
         if found.samples == 0 || !logpose_schema::Registry::decodes(&found.channel.type_name) {
             continue;
         }
         let Some(at) = found.positions.iter().last() else { continue };
         let row = logpose_core::Row { time: found.last, at, channel: id };
-        // What only looks never fails.
-        let _ = log.dialect().samples(log.bytes(), index, &[row], &mut |samples| {
+        let read = log.dialect().samples(log.bytes(), index, &[row], &mut |samples| {
             samples.iter().for_each(|sample| schemas.write_json(&found.channel, &sample.value, &mut Vec::new()));
             Ok(())
         });
+        if let Err(error) = read {
+            unreadable.push(general(Severity::Damage, "unreadable", error.to_string()));
+        }
     }
-    schemas.problems().into_iter().map(Finding::from).collect()
+    let found = schemas.problems().into_iter().map(Finding::from);
+    found.chain(unreadable).collect()
 }
 
 /// Times that are not what a reader expects.

@@ -198,8 +198,13 @@ impl Error {
 
     /// Why the content of a file cannot be read.
     pub fn decode(path: &Path, error: DecodeError) -> Self {
+        Self { path: Some(path.to_owned()), ..Self::unreadable(error) }
+    }
+
+    /// An input that cannot be read, where its path is not known.
+    pub(crate) fn unreadable(error: DecodeError) -> Self {
         let (at, help) = (Some(error.at), error.help.clone());
-        Self { kind: ErrorKind::Decode(Box::new(error)), path: Some(path.to_owned()), at, help }
+        Self { kind: ErrorKind::Decode(Box::new(error)), path: None, at, help }
     }
 
     pub(crate) fn unknown_format(path: &Path, head: &[u8]) -> Self {

@@ -309,7 +309,10 @@ impl<'a> Lane<'a> {
         at.clear();
         times.clear();
         at.extend(self.places.by_ref().take(BLOCK));
-        input.log.dialect().times(input.log.bytes(), input.index, at, times);
+        if input.log.dialect().times(input.log.bytes(), input.index, at, times).is_err() {
+            // `samples` meets the same record and reports it. Until then its row must not be lost.
+            times.resize(at.len(), input.lookup.start.or(input.lookup.end).unwrap_or_default());
+        }
         let places = times.iter().zip(&*at);
         let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
         self.block.extend(wanted.map(|(time, at)| (input.clock.at(time), at)));
@@ -372,8 +375,9 @@ pub(crate) fn border(log: &Log, index: &Index, found: &ChannelIndex, clock: &Clo
 /// The time of the record at a place.
 fn time(log: &Log, index: &Index, at: u64) -> Time {
     let mut times = Vec::with_capacity(1);
-    log.dialect().times(log.bytes(), index, &[at], &mut times);
-    times.first().copied().unwrap_or_default()
+    // A log that cannot be read is reported by whoever then asks for the samples.
+    let read = log.dialect().times(log.bytes(), index, &[at], &mut times);
+    read.ok().and(times.first().copied()).unwrap_or_default()
 }
 
 /// Rows on their way to the sink.

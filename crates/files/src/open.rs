@@ -443,7 +443,7 @@ impl Log {
         };
         let at = index.channels.iter().filter_map(|found| last(&found.positions)).max()?;
         let mut times = Vec::new();
-        self.dialect.times(&self.source.bytes, index, &[at], &mut times);
+        self.dialect.times(&self.source.bytes, index, &[at], &mut times).ok()?;
         times.first().copied()
     }
 

@@ -75,6 +75,7 @@ impl From<SinkError> for OutputError {
         match error {
             SinkError::Io(error) => Self::Io(error),
             SinkError::Refused(error) => Self::Refused(error),
+            SinkError::Source(error) => Self::Failed(error.to_string()),
             SinkError::Stopped => Self::Failed("stopped".to_owned()),
         }
     }

@@ -11,7 +11,9 @@ pub(crate) fn overlapping(log: &Log, windows: &[Span], span: Stretch) -> Vec<Spa
     if span == Stretch::ALL || !log.index.sorted || windows.len() < 2 {
         return windows.to_vec();
     }
-    let begins: Vec<Option<Time>> = windows.iter().map(|window| first(log, *window)).collect();
+    let begins: Result<Vec<Option<Time>>, SinkError> = windows.iter().map(|window| first(log, *window)).collect();
+    // A log that cannot be read is reported by the scan, which must not leave windows out then.
+    let Ok(begins) = begins else { return windows.to_vec() };
     let wanted = windows.iter().enumerate().filter(|(i, _)| {
         // A window ends where the next one that has samples begins.
         let begin = begins.get(*i).copied().flatten();
@@ -22,11 +24,12 @@ pub(crate) fn overlapping(log: &Log, windows: &[Span], span: Stretch) -> Vec<Spa
 }
 
 /// The time of the first sample in a window.
-fn first(log: &Log, within: Span) -> Option<Time> {
+fn first(log: &Log, within: Span) -> Result<Option<Time>, SinkError> {
     let mut first = First(None);
-    // It stops by itself; that is no failure.
-    let _ = log.rows(Order::File, &Lookup { within: Some(within), ..Lookup::default() }, &mut first);
-    first.0
+    match log.rows(Order::File, &Lookup { within: Some(within), ..Lookup::default() }, &mut first) {
+        Ok(()) | Err(SinkError::Stopped) => Ok(first.0),
+        Err(error) => Err(error),
+    }
 }
 
 struct First(Option<Time>);

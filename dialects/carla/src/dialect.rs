@@ -71,8 +71,9 @@ impl Dialect for Carla {
         rows::rows(log, index, lookup, take)
     }
 
-    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         index.marked_times(at, out);
+        Ok(())
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {

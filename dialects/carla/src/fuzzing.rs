@@ -197,7 +197,7 @@ pub fn model(data: &[u8]) {
         for (id, channel) in (0..).zip(&index.channels) {
             let at: Vec<u64> = channel.positions.iter().collect();
             let mut times = Vec::new();
-            Carla.times(data, &index, &at, &mut times);
+            let _ = Carla.times(data, &index, &at, &mut times);
             let rows: Vec<Row> =
                 at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: id }).collect();
             let _ = Carla.samples(data, &index, &rows, &mut |samples| {

@@ -96,8 +96,8 @@ impl Dialect for Dslog {
         rows::rows(log, index, lookup, take)
     }
 
-    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
-        rows::times(log, index, at, out);
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+        rows::times(log, index, at, out)
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {

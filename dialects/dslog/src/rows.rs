@@ -98,7 +98,7 @@ pub(crate) fn push_said<'a>(
 
 /// Hands all samples that are wanted to a sink, in the order of the file.
 pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    let Ok(plan) = Plan::new(log) else { return Ok(()) };
+    let plan = Plan::new(log)?;
     let wanted = Wanted::new(index, lookup);
     let kinds = (wanted.lanes, wanted.texts);
     let known = vec![false; index.channels.len()];
@@ -254,7 +254,7 @@ pub(crate) fn rows(
     lookup: &Lookup,
     take: &mut dyn FnMut(&[Row]) -> Result<(), SinkError>,
 ) -> Result<(), SinkError> {
-    let Ok(plan) = Plan::new(log) else { return Ok(()) };
+    let plan = Plan::new(log)?;
     let wanted = Wanted::new(index, lookup);
     let kinds = (wanted.lanes, wanted.texts);
     let mut places = Places { wanted, batch: Vec::new(), take, result: Ok(()) };
@@ -306,15 +306,16 @@ impl<'a> Visit<'a> for Places<'_, '_> {
 }
 
 /// The times of records, by their places.
-pub(crate) fn times(log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
-    let Ok(plan) = Plan::new(log) else { return };
+pub(crate) fn times(log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+    let plan = Plan::new(log)?;
     let mut clock = Clock::new(&plan, index);
     out.extend(at.iter().map(|at| clock.time(*at)));
+    Ok(())
 }
 
 /// Gives the samples of some places to `take`. See [`logpose_core::Dialect::samples`].
 pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-    let Ok(plan) = Plan::new(log) else { return take(&[]) };
+    let plan = Plan::new(log)?;
     let clock = Clock::new(&plan, index);
     let mut lanes: Vec<Option<Lane>> = vec![None; index.channels.len()];
     let mut batch = Parcel::default();
@@ -330,7 +331,7 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
             // The samples of one record are mostly asked for together.
             if last.as_ref().is_none_or(|(at, _)| *at != row.at) {
                 let mut cur = Cursor::new(plan.slice(place(row.at), file.to), row.at);
-                let Ok(record) = Record::parse(&mut cur, file.header.version) else { continue };
+                let record = Record::parse(&mut cur, file.header.version).map_err(DecodeError::from)?;
                 last = Some((row.at, Values::new(&record, record.power())));
             }
             if let Some(value) = last.as_ref().and_then(|(_, values)| values.value(lane)) {
@@ -341,6 +342,9 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
             if let Some(said) = said {
                 push_said(&mut batch, row.channel, row.time, &said, event_of(index));
             }
+        } else {
+            let message = "the index names a record here, and there is none".to_owned();
+            return Err(DecodeError { dialect: "dslog", code: "bad-index", at: row.at, message, help: None }.into());
         }
     }
     batch.take(take)

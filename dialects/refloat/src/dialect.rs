@@ -66,8 +66,9 @@ impl Dialect for Refloat {
         self.scan(log, &index, &Lookup::default(), read.prepare)
     }
 
-    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         index.marked_times(at, out);
+        Ok(())
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {

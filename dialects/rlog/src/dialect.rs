@@ -56,20 +56,18 @@ impl Dialect for Rlog {
         columns(log, read, problems, SPLIT)
     }
 
-    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) {
+    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         index.marked_times(at, out);
+        Ok(())
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-        let Some(revision) = revision_in(index) else { return take(&[]) };
+        let revision = revision_in(index)?;
         let mut samples = Vec::with_capacity(rows.len());
         for row in rows {
-            let Some(rest) = usize::try_from(row.at).ok().and_then(|at| log.get(at..)) else { continue };
-            let Ok(Message::Field { kind, value: bytes, .. }) =
-                Message::parse(revision, &mut Cursor::new(rest, row.at))
-            else {
-                continue;
-            };
+            let rest = log.get(place(row.at)..).unwrap_or_default();
+            let message = Message::parse(revision, &mut Cursor::new(rest, row.at)).map_err(DecodeError::from)?;
+            let Message::Field { kind, value: bytes, .. } = message else { return Err(no_field(row.at).into()) };
             let Some(channel) = index.channels.get(row.channel as usize) else { continue };
             if let Ok(value) = value(revision, kind.map_or(0, Kind::byte), channel.channel.ty(), bytes) {
                 samples.push(Sample { channel: row.channel, time: row.time, value });
@@ -79,7 +77,7 @@ impl Dialect for Rlog {
     }
 
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let Some(revision) = revision_in(index) else { return Ok(()) };
+        let revision = revision_in(index)?;
         let mut bound = Bound::to(index.channels.iter().map(|c| &c.channel));
         let mut walk =
             Walk::new(revision, &logpose_core::Limits { channels: u32::MAX, ..logpose_core::Limits::default() });
@@ -583,6 +581,17 @@ fn place(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-fn revision_in(index: &Index) -> Option<Revision> {
-    index.fact("revision").and_then(|text| text.parse().ok()).and_then(Revision::of)
+fn revision_in(index: &Index) -> Result<Revision, DecodeError> {
+    let known = index.fact("revision").and_then(|text| text.parse().ok()).and_then(Revision::of);
+    known.ok_or_else(|| bad_index(0, "the index does not say which revision the log has"))
+}
+
+#[cold]
+fn no_field(at: u64) -> DecodeError {
+    bad_index(at, "the index names a field here, and there is none")
+}
+
+/// The error of an index that is not one of this log.
+fn bad_index(at: u64, message: &str) -> DecodeError {
+    DecodeError { dialect: INFO.name, code: "bad-index", at, message: message.to_owned(), help: None }
 }

@@ -112,29 +112,33 @@ impl Dialect for Wpilog {
         rows(log, index, lookup, take)
     }
 
-    fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) {
-        out.extend(
-            at.iter()
-                .map(|at| record_at(log, *at).map_or(Time::ZERO, |(record, _)| Time::from_micros(record.timestamp))),
-        );
+    fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+        out.reserve(at.len());
+        for at in at {
+            let (record, _) = record_at(log, *at).ok_or_else(|| no_record(*at))?;
+            out.push(Time::from_micros(record.timestamp));
+        }
+        Ok(())
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
         let mut samples = Vec::with_capacity(rows.len());
         let mut last: Option<(ChannelId, Type)> = None;
-        samples.extend(rows.iter().filter_map(|row| {
+        for row in rows {
             let ty = match last {
                 Some((channel, ty)) if channel == row.channel => ty,
                 _ => {
-                    let ty = index.channels.get(row.channel as usize)?.channel.ty();
+                    let Some(found) = index.channels.get(row.channel as usize) else { continue };
+                    let ty = found.channel.ty();
                     last = Some((row.channel, ty));
                     ty
                 }
             };
-            let (record, _) = record_at(log, row.at)?;
-            let value = Value::parse(ty, record.payload, Layout::Little).ok()?;
-            Some(Sample { channel: row.channel, time: row.time, value })
-        }));
+            let (record, _) = record_at(log, row.at).ok_or_else(|| no_record(row.at))?;
+            if let Ok(value) = Value::parse(ty, record.payload, Layout::Little) {
+                samples.push(Sample { channel: row.channel, time: row.time, value });
+            }
+        }
         take(&samples)
     }
 
@@ -169,6 +173,13 @@ impl Dialect for Wpilog {
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
         Some(Box::new(Encoder::new(options.extra_header.as_deref().unwrap_or_default())))
     }
+}
+
+/// The error of an index that is not one of this log.
+#[cold]
+fn no_record(at: u64) -> DecodeError {
+    let message = "the index names a record here, and there is none".to_owned();
+    DecodeError { dialect: INFO.name, code: "bad-index", at, message, help: None }
 }
 
 /// The lines of one stretch of records.

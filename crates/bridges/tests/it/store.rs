@@ -103,7 +103,7 @@ fn samples_are_found_by_their_places() {
     let index = bridge.index(&store, &ReadOptions::default(), &mut Problems::default()).unwrap();
     let at: Vec<u64> = index.channels[3].positions.iter().collect();
     let mut times = Vec::new();
-    bridge.times(&store, &index, &at, &mut times);
+    bridge.times(&store, &index, &at, &mut times).unwrap();
     let rows: Vec<Row> = at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: 3 }).collect();
     let take = &mut |samples: &[Sample<'_>]| {
         assert_eq!(samples.len(), 4);
@@ -146,6 +146,37 @@ fn samples_that_do_not_fit_their_channel_are_refused() {
     let error = pack.samples(&sample(1, Value::Int64(1))).unwrap_err().to_string();
     assert_eq!(error, r#"store: channel "number 1": a sample comes before its channel"#);
     assert!(matches!(pack.channel(u32::MAX, &Channel::default()), Err(SinkError::Refused(_))));
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_an_error_and_not_a_log_without_samples() {
+    let (header, calls) = log_of_everything();
+    let store = packed(&header, &calls);
+    let bridge = bridge("parquet");
+    let index = bridge.index(&store, &ReadOptions::default(), &mut Problems::default()).unwrap();
+    let code = |error: SinkError| match error {
+        SinkError::Source(error) => error.code,
+        other => panic!("{other}"),
+    };
+    let at: Vec<u64> = index.channels[3].positions.iter().collect();
+    let rows: Vec<Row> = at.iter().map(|at| Row { time: Time::ZERO, at: *at, channel: 3 }).collect();
+
+    // Its end is gone, so nobody can open it; and no record is where the index says.
+    let cut = &store[..20];
+    let all = Lookup::default();
+    assert_eq!(code(bridge.replay(cut, &index, &all, &mut Recording::default()).unwrap_err()), "store");
+    assert_eq!(code(bridge.samples(cut, &index, &rows, &mut |_| Ok(())).unwrap_err()), "store");
+    assert_eq!(bridge.times(cut, &index, &at, &mut Vec::new()).unwrap_err().code, "store");
+    assert_eq!(bridge.gather(cut, &index, &[3], |_| {}).unwrap_err().code, "store");
+
+    // A record in the middle claims more bytes than there are.
+    let mut long = store.clone();
+    let size = usize::try_from(at[1]).unwrap() + 4;
+    long[size..size + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let error = bridge.index(&long, &ReadOptions::default(), &mut Problems::default()).unwrap_err();
+    assert_eq!((error.code, error.at), ("store", at[1]));
+    assert_eq!(code(bridge.replay(&long, &index, &all, &mut Recording::default()).unwrap_err()), "store");
+    assert_eq!(bridge.scan(&long, &index, &all, |_| {}).unwrap_err().code, "store");
 }
 
 #[test]

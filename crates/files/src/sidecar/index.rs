@@ -368,7 +368,8 @@ mod tests {
             }
         }
         let all: Vec<ChannelId> = (0..).zip(&index.channels).map(|(id, _)| id).collect();
-        Wpilog.gather(log, index, &all, |_| {}).unwrap();
+        // Places where no record is are an error, and never a panic.
+        let _ = Wpilog.gather(log, index, &all, |_| {});
     }
 
     #[test]

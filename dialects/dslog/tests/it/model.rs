@@ -1,6 +1,6 @@
 //! What records are as channels.
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{Batch, Dialect, Lookup, Problems, ReadOptions, Row, SinkError, Time};
 use logpose_dslog::{Dslog, Record, Version, fuzzing};
 
 use crate::kit::{PDH, PDP, TEXTS, events, hex, index, lines, log, record, run};
@@ -118,6 +118,24 @@ fn a_long_log_is_read_in_windows_and_by_any_number_of_threads() {
 }
 
 #[test]
+fn a_log_that_cannot_be_read_is_an_error_and_not_one_without_samples() {
+    let log = log(Version::V4, &run(&hex(PDP), b""));
+    let (index, _) = index(&log);
+    let at: Vec<u64> = index.channels[0].positions.iter().collect();
+    let rows: Vec<Row> = at.iter().map(|at| Row { time: Time::ZERO, at: *at, channel: 0 }).collect();
+    let is_of_the_log = |end: Result<(), SinkError>| matches!(end, Err(SinkError::Source(_)));
+    // Without its header, and without the records of the index.
+    for broken in [&log[..3], &log[..usize::try_from(at[0]).unwrap() + 1]] {
+        assert!(is_of_the_log(Dslog.samples(broken, &index, &rows, &mut |_| Ok(()))));
+    }
+    let broken = &log[..3];
+    let mut sink = Batch::default();
+    assert!(is_of_the_log(Dslog.replay(broken, &index, &Lookup::default(), &mut sink)));
+    assert!(is_of_the_log(Dslog.rows(broken, &index, &Lookup::default(), &mut |_| Ok(()))));
+    assert!(Dslog.times(broken, &index, &at, &mut Vec::new()).is_err());
+}
+
+#[test]
 fn times_are_found_by_places() {
     let (pdp, pdh) = (hex(PDP), hex(PDH));
     let mut records = run(&pdp, b"");
@@ -127,10 +145,10 @@ fn times_are_found_by_places() {
         for channel in &index.channels {
             let at: Vec<u64> = channel.positions.iter().collect();
             let mut times = Vec::new();
-            Dslog.times(&log, &index, &at, &mut times);
+            Dslog.times(&log, &index, &at, &mut times).unwrap();
             assert_eq!((times[0], *times.last().unwrap()), (channel.first, channel.last), "{}", channel.channel.name);
             let mut backwards = Vec::new();
-            Dslog.times(&log, &index, &at.iter().rev().copied().collect::<Vec<_>>(), &mut backwards);
+            Dslog.times(&log, &index, &at.iter().rev().copied().collect::<Vec<_>>(), &mut backwards).unwrap();
             assert!(backwards.iter().rev().eq(&times));
         }
     }

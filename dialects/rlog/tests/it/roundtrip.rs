@@ -74,7 +74,7 @@ fn samples_times_and_gathered_columns_agree_with_the_columns() {
         let half = places.len() / 2;
         places.rotate_left(half);
         let mut times = Vec::new();
-        Rlog.times(&log, &found, &places, &mut times);
+        Rlog.times(&log, &found, &places, &mut times).unwrap();
         assert_eq!(times, places.iter().map(|at| found.marked_time(*at)).collect::<Vec<_>>());
         let mut samples = 0;
         let row = Row { time: times[0], at: places[0], channel: 0 };
