@@ -1,8 +1,8 @@
-//! The types of the API for the page: `web/src/api/types.ts`, written with `LOGPOSE_BLESS=1` and compared otherwise.
+//! The types of the API for the page: `web/src/api/types.ts`, written by `make bless` and compared otherwise.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
+use logpose_testkit::{golden, workspace};
 use ts_rs::{Config, TS};
 
 use crate::api;
@@ -74,13 +74,7 @@ fn types_of_the_page_are_those_of_the_api() {
         CarlaActor,
         CarlaCollision,
     );
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/api/types.ts");
-    if std::env::var_os("LOGPOSE_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "web/src/api/types.ts is out of date; `make bless` writes it");
+    golden(&workspace().join("web/src/api/types.ts"), text);
 }
 
 const HEAD: &str = "/** Generated from crates/viewer/src/api.rs by its tests: `make bless` writes it. */
