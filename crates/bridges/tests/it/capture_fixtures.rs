@@ -1,4 +1,4 @@
-//! The captures in `fixtures/pcap`, as code. `LOGPOSE_BLESS=1` writes them.
+//! The captures in `fixtures/pcap`, as code. `make bless` writes them.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;

@@ -263,8 +263,8 @@ fn the_table_in_the_readme_is_the_table_of_the_program() {
     let Some((before, rest)) = readme.split_once(begin) else { return };
     let (table, after) = rest.split_once(end).unwrap_or_else(|| panic!("README.md lacks {end}"));
     let now = stdout(&typed(&SHARED, "logpose dialects --markdown"));
-    if std::env::var_os("LOGPOSE_BLESS").is_some() {
+    if logpose_testkit::bless() {
         return fs::write(path, format!("{before}{begin}\n{now}{end}{after}")).unwrap();
     }
-    assert_eq!(table.trim(), now.trim(), "LOGPOSE_BLESS=1 puts it right");
+    assert_eq!(table.trim(), now.trim(), "`make bless` puts it right");
 }

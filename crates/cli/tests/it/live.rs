@@ -1,9 +1,9 @@
 //! `play` and `record` together, over loopback.
 
+#[cfg(unix)]
+use logpose_testkit::until;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-#[cfg(unix)]
-use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use crate::run::stdout;
@@ -64,14 +64,8 @@ impl Running {
     #[cfg(unix)]
     pub(crate) fn wait(&mut self) -> (serde_json::Value, Option<i32>) {
         let last = self.line("done");
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (last, status.code());
-            }
-            assert!(Instant::now() < deadline, "it does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let status = until("it ends", || self.child.try_wait().unwrap());
+        (last, status.code())
     }
 }
 

@@ -16,8 +16,6 @@ mod ds_list;
 mod fixtures;
 mod follow;
 mod json;
-#[path = "../../../../fixtures/kept.rs"]
-mod kept;
 mod live;
 mod logs;
 #[cfg(feature = "viewer")]

@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 
+use logpose_testkit::until;
 use serde_json::Value;
 
 use crate::run::{SHARED, code, folder, logpose, stderr, stdout, typed};
@@ -59,13 +60,8 @@ impl Viewer {
         let begun = Instant::now();
         let pid = self.child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (status.code(), begun.elapsed());
-            }
-            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let status = until("it ends", || self.child.try_wait().unwrap());
+        (status.code(), begun.elapsed())
     }
 }
 
@@ -200,15 +196,10 @@ fn a_live_source_is_shown_beside_a_file_and_recorded() {
         crate::live::Running::start(dir.path(), "play match.wpilog --to rlog://:0 --json --stay --rate 20");
     let address = playing.line("serving")["address"].as_str().unwrap().to_owned();
     let viewer = Viewer::start(dir.path(), &format!("match.wpilog {address} --record seen.wpilog --keep-free 1MB"));
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let live = loop {
+    let live = until("the source is live", || {
         let log = viewer.session()["logs"][1].clone();
-        if log["state"] == "live" && log["samples"].as_u64() > Some(20) {
-            break log;
-        }
-        assert!(Instant::now() < deadline, "{log}");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+        (log["state"] == "live" && log["samples"].as_u64() > Some(20)).then_some(log)
+    });
     assert_eq!((&live["path"], &live["preset"]), (&Value::from(address), &Value::from("frc")));
     assert_eq!(viewer.interrupt().0, Some(0));
     let seen = typed(dir.path(), "logpose doctor seen.wpilog");

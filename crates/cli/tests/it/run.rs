@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
+use logpose_testkit::kept;
 use tempfile::TempDir;
 
-use crate::kept::kept;
 use crate::logs;
 
 /// A fresh folder with every log in it.

@@ -1,6 +1,6 @@
 //! Command, exit code and both streams, compared with `tests/transcripts/<name>.txt`.
 //!
-//! `LOGPOSE_BLESS=1 cargo test -p logpose` accepts what is printed now; the difference is reviewed like code.
+//! `make bless` accepts what is printed now; the difference is reviewed like code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -624,7 +624,7 @@ const CASES: &[(&str, &[&str])] = &[
 
 #[test]
 fn commands_print_what_their_transcripts_say() {
-    let bless = std::env::var_os("LOGPOSE_BLESS").is_some();
+    let bless = logpose_testkit::bless();
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     let mut failed = Vec::new();
     // What SQL answers only a build with SQL can show.
@@ -647,7 +647,7 @@ fn commands_print_what_their_transcripts_say() {
             failed.push(format!("{name}:\n{}", difference(&before, &now)));
         }
     }
-    assert!(failed.is_empty(), "LOGPOSE_BLESS=1 accepts these:\n{}", failed.join("\n"));
+    assert!(failed.is_empty(), "`make bless` accepts these:\n{}", failed.join("\n"));
 }
 
 #[test]

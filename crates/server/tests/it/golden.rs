@@ -1,23 +1,16 @@
-//! Answers that the front end's tests read: `fixtures/api`, written with `LOGPOSE_BLESS=1` and compared otherwise.
+//! Answers that the front end's tests read: `fixtures/api`, written by `make bless` and compared otherwise.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use logpose::Log;
+use logpose_testkit::golden;
 use serde_json::{Value, json};
 
 use crate::support::{Client, FRC, fixture, named, open, reference, serve};
 
 fn keep(name: &str, bytes: &[u8]) {
     assert!(bytes.len() < 20_000, "{name} has {} bytes", bytes.len());
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/api").join(name);
-    if std::env::var_os("LOGPOSE_BLESS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, bytes).unwrap();
-        return;
-    }
-    let known = std::fs::read(&path).unwrap_or_default();
-    assert!(known == bytes, "fixtures/api/{name} is no longer what the server answers; `make bless` accepts it");
+    golden(&fixture("api").join(name), bytes);
 }
 
 /// JSON in lines, so that changes can be read.

@@ -7,27 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use logpose::ClockMap;
 use logpose_core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::{Address, Batch, Join, Live, Output, OutputThread, ServerOptions, Source};
 use logpose_server::{LiveClock, LiveLog, LiveOptions, Options, Server, Session};
+pub(crate) use logpose_testkit::until;
 use serde_json::{Value as Json, json};
 
 use crate::support::{Batch as Frame, Client};
-
-/// Waits until something is so.
-pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "not so in 30 s: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// A robot that serves what a test tells it to.
 pub(crate) struct Robot {

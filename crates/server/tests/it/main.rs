@@ -5,8 +5,6 @@
 mod carla;
 mod golden;
 mod hostile;
-#[path = "../../../../fixtures/kept.rs"]
-mod kept;
 mod live;
 mod live_kit;
 mod logs;

@@ -14,9 +14,9 @@ use arrow_ipc::reader::StreamReader;
 use logpose::{Browse, ClockMap, Log, OpenOptions, Quiet};
 use logpose_demo::DemoOptions;
 use logpose_server::{Options, Server, Session};
+pub(crate) use logpose_testkit::fixture;
+use logpose_testkit::kept;
 use serde_json::{Value, json};
-
-use crate::kept::kept;
 
 /// The demo logs of a short match.
 pub(crate) fn demo() -> &'static [PathBuf] {
@@ -34,10 +34,6 @@ pub(crate) fn named(name: &str) -> PathBuf {
 }
 
 pub(crate) const FRC: &str = "FRC_20260321_142233_DEMO_Q12.wpilog";
-
-pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
-}
 
 pub(crate) fn open(path: &Path) -> Arc<Log> {
     Arc::new(Log::open(path, &OpenOptions::default(), &Quiet).unwrap())

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
@@ -10,6 +9,7 @@ use logpose::stats::{self, Kind, StatsOptions};
 use logpose::{ClockMap, Log, OpenOptions};
 use logpose_core::{Lookup, Time, Value};
 use logpose_server::{LiveClock, Options, Server, Sql, SqlAnswer, SqlError};
+use logpose_testkit::until_so;
 use serde_json::json;
 
 use crate::live_kit::{self, batch, fed, ms};
@@ -138,15 +138,18 @@ fn live_logs_are_exported_counted_and_changed_like_others() {
 }
 
 /// Answers with numbers, or goes on until nobody waits.
-struct Numbers(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+struct Numbers {
+    begun: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
+}
 
 impl Sql for Numbers {
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
         if sql == "forever" {
-            while !stop() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            self.0.store(true, Ordering::SeqCst);
+            self.begun.store(true, Ordering::SeqCst);
+            until_so("it is told to stop", stop);
+            self.stopped.store(true, Ordering::SeqCst);
         }
         let help = Some("SELECT 1".to_owned());
         if sql == "samples" {
@@ -169,9 +172,9 @@ fn sql_is_answered_by_who_was_brought() {
     let without = serve(&log).post_text("/api/sql", r#"{"sql":"1"}"#);
     assert_eq!(without.refusal(), (404, "sql-unavailable".to_owned()));
 
-    let stopped = Arc::new(AtomicBool::new(false));
+    let numbers = Numbers::default();
     let mut with = session(&[(log, ClockMap::default())]);
-    with.set_sql(Box::new(Numbers(Arc::clone(&stopped))));
+    with.set_sql(Box::new(numbers.clone()));
     let client = Client::new(Server::start(with, &Options::default()).unwrap());
     assert_eq!(client.got("/api/session")["sql"], true);
     let answer = client.ask("/api/sql", &json!({"sql": "10", "limit": 4}));
@@ -187,7 +190,7 @@ fn sql_is_answered_by_who_was_brought() {
     let live = live_kit::log("rlog://127.0.0.1:9", LiveClock::Own);
     let (mut output, mut both) = (live.output(), session(&[(open(&named(FRC)), ClockMap::default())]));
     both.add_live(live.log(), ClockMap::default());
-    both.set_sql(Box::new(Numbers(Arc::clone(&stopped))));
+    both.set_sql(Box::new(numbers.clone()));
     let whole = open(&named(FRC)).index.samples();
     let both = Client::new(Server::start(both, &Options::default()).unwrap());
     for n in 0..3_u64 {
@@ -205,11 +208,7 @@ fn sql_is_answered_by_who_was_brought() {
         let head =
             format!("POST /api/sql HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n", client.address());
         write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
+        until_so("the work begins", || numbers.begun.load(Ordering::SeqCst));
     }
-    let begun = Instant::now();
-    while !stopped.load(Ordering::SeqCst) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "the work went on");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until_so("the work ends", || numbers.stopped.load(Ordering::SeqCst));
 }

@@ -1,4 +1,4 @@
-//! The recordings in `fixtures/carla`, as code. `LOGPOSE_BLESS=1` writes them.
+//! The recordings in `fixtures/carla`, as code. `make bless` writes them.
 
 use logpose_carla::*;
 use logpose_testkit::{Fixtures, corpus_logs, noise};

@@ -1,4 +1,4 @@
-//! The logs in `fixtures/wpilog`, as code. `LOGPOSE_BLESS=1` writes them.
+//! The logs in `fixtures/wpilog`, as code. `make bless` writes them.
 
 use logpose_testkit::{Fixtures, hex, noise};
 use logpose_wpilog::{
