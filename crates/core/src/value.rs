@@ -33,7 +33,7 @@ pub enum Value<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Misfit {
     /// The type has one size, and this is another.
-    #[error("{found} bytes, a {ty:?} has {expected}")]
+    #[error("{found} bytes, expected {expected} for a {ty:?}")]
     Size {
         /// The type.
         ty: Type,
@@ -43,7 +43,7 @@ pub enum Misfit {
         found: usize,
     },
     /// The last element of an array is not whole.
-    #[error("{found} bytes are no whole number of {element}-byte elements")]
+    #[error("{found} bytes is not a multiple of the element size of {element} bytes")]
     Ragged {
         /// Bytes of one element.
         element: usize,
@@ -51,7 +51,7 @@ pub enum Misfit {
         found: usize,
     },
     /// Counts and lengths of a string array that do not fill the payload exactly.
-    #[error("the lengths inside a string array do not add up to its {found} bytes")]
+    #[error("the lengths in a string array do not add up to its {found} bytes")]
     Strings {
         /// The payload's size in bytes.
         found: usize,

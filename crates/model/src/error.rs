@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 #[non_exhaustive]
 pub enum ModelError {
     /// A column that every table of samples has is absent.
-    #[error("no column {name:?}; a table of samples has time_ns, channel and columns of values")]
+    #[error("missing column {name:?}; a table of samples has time_ns, channel and columns of values")]
     Missing {
         /// The column's name.
         name: &'static str,

@@ -8,7 +8,7 @@
 #[non_exhaustive]
 pub enum SchemaError {
     /// `Registry::add` was called for a channel that holds no schema.
-    #[error("channel {channel:?} of type {type_name:?} holds no schema")]
+    #[error("channel {channel:?} of type {type_name:?} is not a schema")]
     NotSchema { channel: String, type_name: String },
     /// The type string is of no kind this crate decodes.
     #[error("type {type_name:?} has no decoder")]
@@ -32,7 +32,7 @@ pub enum SchemaError {
     #[error("more than {limit} {what}")]
     TooLarge { what: &'static str, limit: u64 },
     /// A name got a second, different schema; the new one is in force.
-    #[error("schema of {name} changed; the last one is used")]
+    #[error("schema of {name} changed; using the last one")]
     Replaced { name: String },
     /// A protobuf file descriptor is broken.
     #[error("descriptor of {file}: {reason}")]
@@ -84,7 +84,7 @@ pub struct ParseError {
 #[non_exhaustive]
 pub enum ParseErrorKind {
     /// Another token was needed here.
-    #[error("{wanted} expected, {found} found")]
+    #[error("expected {wanted}, found {found}")]
     Unexpected { wanted: &'static str, found: String },
     /// A number does not fit 64 bits.
     #[error("{number} is out of range")]
@@ -114,10 +114,10 @@ pub enum Note {
     #[error("{left} bytes left over after {count} elements of {size} bytes")]
     Remainder { count: usize, size: usize, left: usize },
     /// The log holds no schema, the built-in table does, and the size agrees.
-    #[error("schema missing; WPILib's usual layout assumed")]
+    #[error("missing schema; assuming WPILib's usual layout")]
     Guessed,
     /// Protobuf fields the descriptor does not know were left out.
-    #[error("{count} unknown protobuf fields left out")]
+    #[error("skipped {count} unknown protobuf fields")]
     UnknownFields { count: usize },
 }
 

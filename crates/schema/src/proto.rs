@@ -320,7 +320,7 @@ fn defines(file: &FileDescriptorProto, full_name: &str) -> bool {
 fn strip(file: &mut FileDescriptorProto) -> Result<(), &'static str> {
     // The pool panics on a syntax it does not know.
     if !matches!(file.syntax(), "" | "proto2" | "proto3") {
-        return Err("its syntax is neither proto2 nor proto3");
+        return Err("the syntax is neither proto2 nor proto3");
     }
     if file.syntax().is_empty() {
         file.syntax = None;
@@ -346,7 +346,7 @@ fn strip_message(message: &mut DescriptorProto) -> Result<(), &'static str> {
         field.options = packed.map(|packed| FieldOptions { packed: Some(packed), ..FieldOptions::default() });
     }
     if is_map_entry && !is_proper_map_entry(&message.field) {
-        return Err("a map entry without a proper key and value");
+        return Err("invalid map entry");
     }
     message.enum_type.iter_mut().try_for_each(strip_enum)?;
     message.nested_type.iter_mut().try_for_each(strip_message)
@@ -358,7 +358,7 @@ fn strip_enum(names: &mut EnumDescriptorProto) -> Result<(), &'static str> {
     for value in &mut names.value {
         value.options = None;
     }
-    if names.value.is_empty() { Err("an enum without values") } else { Ok(()) }
+    if names.value.is_empty() { Err("enum without values") } else { Ok(()) }
 }
 
 fn is_proper_map_entry(fields: &[FieldDescriptorProto]) -> bool {

@@ -117,7 +117,7 @@ impl Decode for StreamDecoder {
             let rest = rest.get(used..).unwrap_or_default();
             let error = Packet::parse(&mut Cursor::new(rest, self.offset)).err();
             let why = error.map_or_else(String::new, |error| format!("{}; ", error.kind));
-            let message = format!("{why}the last {left} bytes are not read");
+            let message = format!("{why}skipped the last {left} bytes");
             sink.problem(Problem::new(Severity::Damage, "truncated", self.offset, left as u64, message));
         }
         Ok(())
@@ -146,7 +146,7 @@ fn check_claim(mut cur: Cursor<'_>, limits: &Limits) -> Result<(), StreamError> 
     if size <= limits.record_len {
         return Ok(());
     }
-    let message = format!("packet {id} claims {size} bytes; at most {} are read from a stream", limits.record_len);
+    let message = format!("packet {id} has {size} bytes, the limit for streams is {}", limits.record_len);
     Err(DecodeError { dialect: "carla", code: "packet-size", at, message, help: None }.into())
 }
 

@@ -59,10 +59,10 @@ pub struct Edit {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EditError {
     /// It is damaged.
-    #[error("the recording is damaged ({0}); recover it first")]
+    #[error("the recording is damaged ({0}); run `logpose recover` first")]
     Damaged(Error),
     /// Its last frame is not whole.
-    #[error("byte {at:#x}: the recording ends within frame {frame}; recover it first")]
+    #[error("byte {at:#x}: the recording is truncated inside frame {frame}; run `logpose recover` first")]
     Unended {
         /// Where the frame begins.
         at: u64,
@@ -70,13 +70,13 @@ pub enum EditError {
         frame: u64,
     },
     /// Its times make no sense.
-    #[error("{0}; recover it first")]
+    #[error("{0}; run `logpose recover` first")]
     Times(String),
     /// A packet about actors cannot be understood.
-    #[error("{0}; who it is about cannot be told, so recover the recording first")]
+    #[error("{0}; its actors are unknown, so run `logpose recover` first")]
     Odd(Error),
     /// No frame lies in the stretch of time.
-    #[error("no frame lies between {from} s and {to} s; the recording has {frames} frames, the last at {total} s")]
+    #[error("no frame between {from} s and {to} s; the recording has {frames} frames, the last at {total} s")]
     NoFrames {
         /// The first second.
         from: f64,
@@ -91,13 +91,13 @@ pub enum EditError {
     #[error("the maps differ: {0:?} and {1:?}")]
     Maps(String, String),
     /// Two recordings are written differently.
-    #[error("{what} differ: one recording cannot hold both")]
+    #[error("{what} differ, so the recordings cannot be joined")]
     Forms {
         /// What differs.
         what: &'static str,
     },
     /// All ids are taken.
-    #[error("actor {0} is in both recordings, and there is no id left for one of them")]
+    #[error("actor {0} is in both recordings, and no free id is left")]
     NoFreeId(u32),
     /// What would come out cannot be written.
     #[error(transparent)]

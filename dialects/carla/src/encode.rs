@@ -132,7 +132,7 @@ impl Encoder {
             Lane::Frame => return self.next_frame(payload, out),
             Lane::Layout => {
                 let text = str::from_utf8(payload).ok();
-                let tokens = text.and_then(Layout::parse).ok_or("its text names no packets")?;
+                let tokens = text.and_then(Layout::parse).ok_or("the text contains no packets")?;
                 self.layout = Some(tokens);
                 return Ok(());
             }
@@ -147,7 +147,7 @@ impl Encoder {
                 return Ok(());
             }
             Lane::Packet => {
-                let id = u8::try_from(key.id).map_err(|_| "a packet's id has eight bits")?;
+                let id = u8::try_from(key.id).map_err(|_| "packet ids are 8-bit")?;
                 let bucket = self.packets.entry(id).or_default();
                 bucket.bytes.extend_from_slice(payload);
                 bucket.ends.push_back(bucket.bytes.len());
@@ -184,21 +184,21 @@ impl Encoder {
         match self.first {
             Some(1) => Ok(()),
             _ => Err(format!(
-                "actor {actor} was never added, so that CARLA would not know it; `logpose carla crop` cuts a recording \
-                 and adds the actors at its begin"
+                "actor {actor} was never added, so CARLA would not know it; `logpose carla crop` crops a recording \
+                 and adds the actors at its start"
             )),
         }
     }
 
     fn next_frame(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let body: [u8; 24] =
-            payload.try_into().map_err(|_| format!("a value of {} bytes is no struct:CarlaFrame", payload.len()))?;
+            payload.try_into().map_err(|_| format!("{} bytes is not a valid struct:CarlaFrame", payload.len()))?;
         let number = |body: &[u8; 24]| body.first_chunk().map_or(0, |frame| u64::from_le_bytes(*frame));
         if let Some(held) = &self.frame
             && number(held) == number(&body)
         {
             return Err(format!(
-                "frame {} comes twice, as where two recordings are merged; `logpose carla concat` puts one behind the other",
+                "frame {} occurs twice, as in a merge of two recordings; use `logpose carla concat` to join recordings",
                 number(&body)
             ));
         }
@@ -209,7 +209,7 @@ impl Encoder {
             .find(|(kind, bucket)| Lane::of(**kind).is_some_and(Lane::is_of_actor) && !bucket.ends.is_empty());
         if strange && let Some((kind, _)) = lost {
             return Err(format!(
-                "there are {} records of actors that were never added; keep /carla/events/add",
+                "{} records belong to actors that were never added; include /carla/events/add",
                 kind.name()
             ));
         }
@@ -231,7 +231,7 @@ impl Encoder {
             }
             if layout.as_ref().is_none_or(|tokens| tokens.iter().any(|token| token.id == 0)) {
                 self.layout = layout;
-                return Err("values come before the first frame; keep /carla/frame".to_owned());
+                return Err("values before the first frame; include /carla/frame".to_owned());
             }
         }
         let tokens = layout.as_deref().map_or_else(|| self.usual(), <[Token]>::to_vec);
@@ -353,7 +353,7 @@ impl Encoder {
 
 /// The number of records of a packet, as it stands in front of them.
 fn few_enough(count: usize, kind: Kind) -> Result<u16, String> {
-    let message = |_| format!("a frame has {count} {} records; {MAX_RECORDS} is the most", kind.name());
+    let message = |_| format!("a frame has {count} {} records, the limit is {MAX_RECORDS}", kind.name());
     u16::try_from(count).map_err(message)
 }
 
@@ -380,8 +380,8 @@ impl Encode for Encoder {
             Target { name: channel.name.clone(), key: None, known: true }
         } else {
             let Some(key) = Key::parse(&channel.name) else {
-                let message = "a recording holds the channels of CARLA alone (/carla/…), and this is none of them; \
-                               leave it out";
+                let message = "a CARLA recording can only hold CARLA channels (/carla/…); \
+                               exclude this one with -n";
                 return Err(refused(&channel.name, message));
             };
             if key.lane == Lane::Frame {
@@ -390,7 +390,7 @@ impl Encode for Encoder {
                 let (version, date, map, form) = about.ok_or_else(|| {
                     refused(
                         &channel.name,
-                        "its metadata do not say what the recording is: version, date, map, vectors, ids",
+                        "the metadata lacks the properties of the recording: version, date, map, vectors, ids",
                     )
                 })?;
                 self.header = Some((version, date, map));
@@ -401,7 +401,7 @@ impl Encode for Encoder {
                 .any(|vectors| key.lane.type_name(vectors) == channel.type_name);
             if !fits {
                 let expected = key.lane.type_name(self.form.vectors);
-                return Err(refused(&channel.name, format!("its type is {}, and not {expected}", channel.type_name)));
+                return Err(refused(&channel.name, format!("its type is {}, expected {expected}", channel.type_name)));
             }
             Target { name: channel.name.clone(), key: Some(key), known: false }
         };
@@ -423,7 +423,7 @@ impl Encode for Encoder {
             payload.clear();
             sample.value.emit(Numbers::Little, &mut payload);
             let taken = if self.header.is_none() && key.lane != Lane::Frame {
-                Err("there is no channel /carla/frame, which says what the recording is".to_owned())
+                Err("missing channel /carla/frame, which has the properties of the recording".to_owned())
             } else {
                 self.sample(place, &key, &payload, out)
             };

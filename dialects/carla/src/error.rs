@@ -17,10 +17,10 @@ pub enum ErrorKind {
     #[error(transparent)]
     Truncated(#[from] Truncated),
     /// The header's magic is another.
-    #[error("the magic is not CARLA_RECORDER: this is no CARLA recording")]
+    #[error("not a CARLA recording: expected the magic CARLA_RECORDER")]
     Magic,
     /// The header names a version that does not exist.
-    #[error("version {0} of the recorder is not known; 1 and 2 are")]
+    #[error("unknown recorder version {0}, expected 1 or 2")]
     Version(u16),
     /// The body of a packet has another size than its records take.
     #[error("packet {id} has {size} bytes, its {total} records take {used}")]
@@ -35,7 +35,7 @@ pub enum ErrorKind {
         used: u64,
     },
     /// A packet of a fixed size has another.
-    #[error("packet {id} has {size} bytes, it must have {expected}")]
+    #[error("packet {id} has {size} bytes, expected {expected}")]
     FixedSize {
         /// The packet's id.
         id: u8,
@@ -45,7 +45,7 @@ pub enum ErrorKind {
         expected: u64,
     },
     /// The size of a packet was never filled in: the recorder died while it wrote this one.
-    #[error("packet {id} was never finished: its size is still {size}")]
+    #[error("packet {id} was not finished: its size is still {size}")]
     Unpatched {
         /// The packet's id.
         id: u8,
@@ -53,7 +53,7 @@ pub enum ErrorKind {
         size: u64,
     },
     /// A packet claims more bytes than a stream may hold back.
-    #[error("packet {id} claims {size} bytes; {limit} are the limit")]
+    #[error("packet {id} has {size} bytes, the limit is {limit}")]
     TooLong {
         /// The packet's id.
         id: u8,
@@ -90,9 +90,11 @@ impl From<Error> for DecodeError {
         let help = match error.kind {
             ErrorKind::Magic => None,
             ErrorKind::Version(_) => {
-                Some("a newer CARLA may have written it; logpose recover reads it as the newest it knows".to_owned())
+                Some("it may be from a newer CARLA; `logpose recover` reads it as the newest known version".to_owned())
             }
-            _ => Some("logpose doctor shows what is damaged, logpose recover saves the whole frames".to_owned()),
+            _ => {
+                Some("run `logpose doctor` to see the damage, `logpose recover` to keep the complete frames".to_owned())
+            }
         };
         Self { dialect: "carla", code: error.code(), at: error.at, message: error.kind.to_string(), help }
     }

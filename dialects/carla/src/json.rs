@@ -48,7 +48,7 @@ pub(crate) fn put_add(record: &[u8], form: Form, out: &mut Vec<u8>) {
 
 /// Appends the record that [`put_add`] told of; returns the actor.
 pub(crate) fn get_add(text: &[u8], form: Form, out: &mut Vec<u8>) -> Result<u32, String> {
-    let json: Json = serde_json::from_slice(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor = integer(&json, "actor")?;
     if let Some(raw) = raw(&json)? {
         out.extend_from_slice(&raw);
@@ -303,7 +303,7 @@ fn put_list(
 
 /// Appends the record that [`put_physics`] told of; returns the actor.
 pub(crate) fn get_physics(text: &[u8], form: Form, out: &mut Vec<u8>) -> Result<u32, String> {
-    let json: Json = serde_json::from_slice(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor: u32 = integer(&json, "actor")?;
     if let Some(raw) = raw(&json)? {
         out.extend_from_slice(&raw);
@@ -402,12 +402,12 @@ fn add_raw(
 
 fn raw(json: &Json) -> Result<Option<Vec<u8>>, String> {
     let Some(raw) = json.get("raw") else { return Ok(None) };
-    let raw = raw.as_str().and_then(unbase64).ok_or("\"raw\" is no base64")?;
+    let raw = raw.as_str().and_then(unbase64).ok_or("\"raw\" is not base64")?;
     Ok(Some(raw))
 }
 
 fn missing(name: &str) -> String {
-    format!("{name:?} is missing or of another type")
+    format!("{name:?} is missing or has the wrong type")
 }
 
 fn list<'j>(json: &'j Json, name: &str) -> Result<&'j [Json], String> {

@@ -499,7 +499,7 @@ pub(crate) fn record(key: &Key, payload: &[u8], form: Form, out: &mut Vec<u8>) -
     let id = key.id;
     let misfit = || {
         let (size, ty) = (payload.len(), key.lane.type_name(form.vectors));
-        format!("a value of {size} bytes is no {ty}")
+        format!("{size} bytes is not a valid {ty}")
     };
     let exactly = |size: usize| if payload.len() == size { Ok(()) } else { Err(misfit()) };
     match key.lane {
@@ -528,7 +528,7 @@ pub(crate) fn record(key: &Key, payload: &[u8], form: Form, out: &mut Vec<u8>) -
         }
         Lane::Delete => {
             let actor = payload.try_into().map(i64::from_le_bytes).map_err(|_| misfit())?;
-            let actor = u32::try_from(actor).map_err(|_| format!("{actor} is no id of an actor"))?;
+            let actor = u32::try_from(actor).map_err(|_| format!("{actor} is not an actor id"))?;
             out.extend_from_slice(&actor.to_le_bytes());
         }
         Lane::Transform => {
@@ -580,7 +580,7 @@ pub(crate) fn record(key: &Key, payload: &[u8], form: Form, out: &mut Vec<u8>) -
         Lane::Physics => {
             let actor = json::get_physics(payload, form, out)?;
             if actor != id {
-                return Err(format!("it tells of actor {actor}"));
+                return Err(format!("it is about actor {actor}"));
             }
         }
         _ => out.extend_from_slice(payload),

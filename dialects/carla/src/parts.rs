@@ -269,14 +269,13 @@ pub(crate) fn collect<C: Collect>(
     if let (Stop::Bad(at, error), Some(span)) = (whole.stop, spans.last_mut()) {
         let rest = log.len() - at;
         let message = format!(
-            "{}; the last {rest} bytes are not read. CARLA's replayer hangs on such files: `logpose recover` makes a whole one",
+            "{}; skipped the last {rest} bytes. CARLA's replayer hangs on such files: run `logpose recover` for a repaired copy",
             error.kind
         );
         whole.walk.problems.push(Problem::new(Severity::Damage, error.code(), at as u64, rest as u64, message));
         span.end = at as u64;
     } else if whole.walk.open {
-        let message =
-            "the last frame has no end. CARLA's replayer hangs on such files: `logpose recover` makes a whole one";
+        let message = "the last frame has no end. CARLA's replayer hangs on such files: run `logpose recover` for a repaired copy";
         whole.walk.problems.push(Problem::new(Severity::Damage, "frame-open", log.len() as u64, 0, message));
     }
     if whole.walk.frames == 0 {

@@ -71,7 +71,7 @@ pub fn salvage<'a>(log: &'a [u8], problems: &mut Problems) -> Result<Salvage<'a>
     let mut salvage = Salvage { log, header, form, frames, lost, unknown: Vec::new() };
     salvage.find_unknown(problems);
     if salvage.frames.is_empty() {
-        let message = "the recording has not one whole frame";
+        let message = "the recording has no complete frame";
         problems.push(Problem::new(Severity::Warning, "no-frames", start as u64, 0, message));
     }
     problems.sort_by_place();
@@ -85,13 +85,13 @@ pub fn check_frames(frames: &[Frame], problems: &mut Problems) {
     if let Some(first) = frames.first()
         && first.start.frame != 1
     {
-        let message = format!("the first frame has id {}: frames before it are missing", first.start.frame);
+        let message = format!("the first frame has the id {}: earlier frames are missing", first.start.frame);
         warn(Severity::Warning, "frame-id", first.at, message);
     }
     for frame in frames {
         let FrameStart { elapsed, frame: id, .. } = frame.start;
         if !elapsed.is_finite() || elapsed < 0.0 {
-            warn(Severity::Warning, "elapsed", frame.at, format!("frame {id} is at {elapsed:?} s, which is no time"));
+            warn(Severity::Warning, "elapsed", frame.at, format!("frame {id} has the invalid time {elapsed:?} s"));
         }
     }
     let mut nexts = frames.iter().skip(2).map(|next| next.start.frame);
@@ -116,7 +116,7 @@ pub fn check_frames(frames: &[Frame], problems: &mut Problems) {
                 counted = expected;
                 (Severity::Warning, format!("frame {expected} has the id {}", start.frame))
             } else if start.frame > expected {
-                let lost = "those between are missing, and with them what they added and took away";
+                let lost = "the frames between are missing, with the actors they added and removed";
                 (Severity::Damage, format!("frame {} follows frame {}: {lost}", start.frame, last.frame))
             } else {
                 (Severity::Warning, format!("frame {} follows frame {}: ids should count up", start.frame, last.frame))
@@ -125,7 +125,7 @@ pub fn check_frames(frames: &[Frame], problems: &mut Problems) {
         }
         if !fits_together(last.elapsed, last.duration, start.elapsed) {
             let message = format!(
-                "frame {} lasts {:?} s, the next one begins {:?} s later",
+                "frame {} lasts {:?} s, but the next one starts {:?} s later",
                 last.frame,
                 last.duration,
                 start.elapsed - last.elapsed
@@ -141,7 +141,7 @@ pub fn check_end(frames: &[Frame], problems: &mut Problems) {
         && duration.to_bits() != OPEN_DURATION.to_bits()
     {
         let message =
-            format!("the last frame lasts {duration:?} s and not {OPEN_DURATION}: another one followed it once");
+            format!("the last frame lasts {duration:?} s instead of {OPEN_DURATION}: a frame after it is missing");
         problems.push(Problem::new(Severity::Warning, "last-duration", *at, 0, message));
     }
 }
@@ -234,7 +234,7 @@ impl<'a> Salvage<'a> {
             let names: Vec<String> = self.unknown.iter().take(NAMED).map(u32::to_string).collect();
             let more = if self.unknown.len() > NAMED { ", …" } else { "" };
             let message = format!(
-                "{} actors appear whose creation was lost with other frames: {}{more}; who is there is not certain from here on",
+                "{} actors appear whose creation was in lost frames: {}{more}; the set of actors is uncertain from here on",
                 self.unknown.len(),
                 names.join(", ")
             );
@@ -374,7 +374,7 @@ fn find_header<'a>(log: &'a [u8], problems: &mut Problems) -> Result<(Header<'a>
     let error = match Header::parse(&mut Cursor::new(log, 0)) {
         Ok(header) if matches!(header.version, 1 | 2) => return Ok((header, header.size())),
         Ok(header) => {
-            let message = format!("{}; it is read as version 2", ErrorKind::Version(header.version));
+            let message = format!("{}; reading it as version 2", ErrorKind::Version(header.version));
             problems.push(Problem::new(Severity::Warning, "version", 0, 2, message));
             return Ok((Header { version: 2, ..header }, header.size()));
         }
@@ -385,7 +385,7 @@ fn find_header<'a>(log: &'a [u8], problems: &mut Problems) -> Result<(Header<'a>
     // The attributes would tell which version it was, but only to who knows them.
     let version = if log.first_chunk() == Some(&[2, 0]) { 2 } else { 1 };
     let message = format!(
-        "the header cannot be read ({}); version {version} is assumed, map and date are lost, the first frame begins at byte {at:#x}",
+        "cannot read the header ({}); assuming version {version}, map and date are lost, the first frame starts at byte {at:#x}",
         error.kind
     );
     problems.push(Problem::new(
@@ -427,9 +427,9 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Packet(error) => write!(f, "byte {:#x}: {}", error.at, error.kind),
-            Self::Unended(at) => write!(f, "byte {at:#x}: the next frame begins before this one has ended"),
-            Self::Swallowed { id, at } => write!(f, "byte {at:#x}: packet {id} covers the beginning of another frame"),
-            Self::End => write!(f, "the recording ends within a frame"),
+            Self::Unended(at) => write!(f, "byte {at:#x}: the next frame starts before this one ends"),
+            Self::Swallowed { id, at } => write!(f, "byte {at:#x}: packet {id} overlaps the start of another frame"),
+            Self::End => write!(f, "the recording is truncated inside a frame"),
         }
     }
 }
@@ -459,7 +459,7 @@ impl<'a> Walk<'a> {
         while at < self.log.len() {
             let outside = self.outside(at);
             if outside > at {
-                self.lose(at, Some(outside), "stray-packet", "are packets outside of frames");
+                self.lose(at, Some(outside), "stray-packet", "are packets outside frames");
                 at = outside;
                 continue;
             }
@@ -631,8 +631,8 @@ impl<'a> Walk<'a> {
                 2 => format!("; frame {} is lost", before - 1),
                 _ => format!("; frames {} to {} are lost", after + 1, before - 1),
             },
-            (Some(after), None) => format!("; the last whole frame is {after}"),
-            (None, Some(before)) => format!("; the first whole frame is {before}"),
+            (Some(after), None) => format!("; the last complete frame is {after}"),
+            (None, Some(before)) => format!("; the first complete frame is {before}"),
             (None, None) => String::new(),
         };
         let length = (end - at) as u64;

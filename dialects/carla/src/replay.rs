@@ -46,13 +46,13 @@ impl Default for ReplayOptions {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ReplayError {
     /// The start is no finite number.
-    #[error("a replay cannot start at {0} seconds")]
+    #[error("invalid replay start {0} s")]
     Start(f64),
     /// The duration is no finite number.
-    #[error("a replay cannot last {0} seconds")]
+    #[error("invalid replay duration {0} s")]
     Duration(f64),
     /// The factor is no finite number, or negative.
-    #[error("a replay cannot run at {0} times the recorded speed")]
+    #[error("invalid replay speed {0}")]
     Factor(f64),
 }
 

@@ -176,8 +176,8 @@ impl Walk {
         self.packet = packet.at;
         if !self.open && kind != Some(Kind::FrameStart) {
             let text = match kind {
-                Some(Kind::FrameEnd) => "a frame ends that has not begun".to_owned(),
-                _ => format!("packet {} stands outside of a frame; it is kept", packet.id),
+                Some(Kind::FrameEnd) => "end of a frame without a start".to_owned(),
+                _ => format!("packet {} is outside a frame; kept", packet.id),
             };
             self.odd(Severity::Damage, "frame-order", packet, text);
         }
@@ -204,7 +204,7 @@ impl Walk {
         }
         let time = time_of(start.elapsed);
         if time.is_none() {
-            let message = format!("the frame has begun after {} seconds, which is no time", start.elapsed);
+            let message = format!("the frame starts at the invalid time {} s", start.elapsed);
             self.problems.push(Problem::new(Severity::Damage, "bad-time", packet.at, 0, message));
         }
         self.time = time.unwrap_or(0);
@@ -270,7 +270,7 @@ impl Walk {
         match slot {
             Some(slot) => visit.slot(slot, &key, self.form),
             None if self.slots.is_open => {
-                let message = format!("more channels than allowed; {} is not read", key.name());
+                let message = format!("too many channels; skipped {}", key.name());
                 self.problems.push(Problem::new(Severity::Damage, "too-many-channels", self.packet, 0, message));
             }
             None => {}
@@ -293,7 +293,7 @@ impl Walk {
                 Untold::Misfit(why) => (Severity::Damage, "packet-size", why),
                 Untold::Odd(why) => (Severity::Warning, "odd-packet", why),
             };
-            let text = format!("packet {} ({}) {why}; it is kept as bytes", packet.id, kind.name());
+            let text = format!("packet {} ({}) {why}; kept as bytes", packet.id, kind.name());
             self.odd(severity, code, packet, text);
             return self.keep(packet, visit);
         }
@@ -479,25 +479,24 @@ pub(crate) fn place(at: u64) -> usize {
 pub(crate) fn follow(before: FrameStart, next: FrameStart, at: u64, open: bool, problems: &mut Problems) {
     let mut odd = |severity, code, message| problems.push(Problem::new(severity, code, at, 0, message));
     if open {
-        let message = format!("frame {} begins while frame {} has not ended", next.frame, before.frame);
+        let message = format!("frame {} starts before frame {} ends", next.frame, before.frame);
         odd(Severity::Damage, "frame-order", message);
     }
     if before.frame.checked_add(1) != Some(next.frame) {
-        let message = format!("frame {} follows on frame {}", next.frame, before.frame);
+        let message = format!("frame {} follows frame {}", next.frame, before.frame);
         let missing = next.frame > before.frame;
         odd(if missing { Severity::Damage } else { Severity::Warning }, "frame-ids", message);
     }
     if next.elapsed < before.elapsed {
         let message =
-            format!("frame {} begins {} s before the one in front of it", next.frame, before.elapsed - next.elapsed);
+            format!("frame {} starts {} s before the previous one", next.frame, before.elapsed - next.elapsed);
         odd(Severity::Warning, "time-steps-back", message);
     } else if before.duration == OPEN_DURATION && next.elapsed > before.elapsed {
-        let message =
-            format!("frame {} was never told how long it is, though frame {} follows", before.frame, next.frame);
+        let message = format!("frame {} has no duration, although frame {} follows", before.frame, next.frame);
         odd(Severity::Note, "frame-duration", message);
     } else if (before.elapsed + before.duration - next.elapsed).abs() > 1e-3 {
         let message = format!(
-            "frame {} says that it takes {} s, and the next begins {} s after it",
+            "frame {} lasts {} s, but the next one starts {} s later",
             before.frame,
             before.duration,
             next.elapsed - before.elapsed
@@ -524,7 +523,7 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), Untold> {
             return Err(Untold::Misfit(format!("has {size} bytes, its {total} records take {used}")));
         }
         if !comes_back_from_metres(kind, body, each, form) {
-            return Err(Untold::Odd("has coordinates that are next to zero".to_owned()));
+            return Err(Untold::Odd("has coordinates close to zero".to_owned()));
         }
         return Ok(());
     }
@@ -539,7 +538,7 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), Untold> {
         Kind::WalkerBones => bones_fit(total, body, form).map_err(Untold::Odd)?,
         _ => packet.decode(form).is_ok(),
     };
-    let misfit = || Untold::Misfit(format!("of {size} bytes is not what its {total} records take"));
+    let misfit = || Untold::Misfit(format!("has {size} bytes, which do not match its {total} records"));
     if fits { Ok(()) } else { Err(misfit()) }
 }
 
@@ -625,10 +624,10 @@ fn bones_fit(total: u16, body: &[u8], form: Form) -> Result<bool, String> {
         }
     }
     if !text {
-        return Err("has bones whose names are no UTF-8".to_owned());
+        return Err("has bone names that are not UTF-8".to_owned());
     }
     if near {
-        return Err("has coordinates that are next to zero".to_owned());
+        return Err("has coordinates close to zero".to_owned());
     }
     Ok(rest.is_empty() && walkers == u32::from(total) && bones == expected)
 }

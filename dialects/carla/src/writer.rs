@@ -43,7 +43,7 @@ pub(crate) fn rank(kind: Kind) -> usize {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WriteError {
     /// A packet counts its records with 16 bits.
-    #[error("frame {frame} would have {count} {} records; a packet holds at most {MAX_RECORDS}", kind.name())]
+    #[error("frame {frame} would have {count} {} records; the limit of a packet is {MAX_RECORDS}", kind.name())]
     TooManyRecords {
         /// The frame's id.
         frame: u64,
@@ -53,7 +53,7 @@ pub enum WriteError {
         count: usize,
     },
     /// A list inside of a record is too long for its count.
-    #[error("actor {actor} has {count} {what}; a record holds at most {max}")]
+    #[error("actor {actor} has {count} {what}; the limit is {max}")]
     TooManyItems {
         /// The actor.
         actor: u32,
@@ -65,7 +65,7 @@ pub enum WriteError {
         max: u64,
     },
     /// A text has its length in 16 bits.
-    #[error("the {what} has {len} bytes; a text holds at most 65535")]
+    #[error("the {what} has {len} bytes; the limit is 65535")]
     TextTooLong {
         /// Which text.
         what: &'static str,
@@ -73,16 +73,16 @@ pub enum WriteError {
         len: usize,
     },
     /// A packet has its size in 32 bits.
-    #[error("a packet of {len} bytes is longer than its size field can say")]
+    #[error("a packet of {len} bytes is too long for its size field")]
     PacketTooLong {
         /// Its length.
         len: usize,
     },
     /// The version in the header does not exist.
-    #[error("version {0} of the recorder does not exist; 1 and 2 do")]
+    #[error("unknown recorder version {0}, expected 1 or 2")]
     Version(u16),
     /// A record is about an actor that was not added, or is gone.
-    #[error("{} of frame {frame} is about actor {actor}, which is not there", kind.name())]
+    #[error("{} of frame {frame} refers to actor {actor}, which does not exist", kind.name())]
     UnknownActor {
         /// The frame's id.
         frame: u64,
@@ -92,13 +92,13 @@ pub enum WriteError {
         actor: u32,
     },
     /// An id was given to two actors at once.
-    #[error("actor {0} is there already")]
+    #[error("actor {0} already exists")]
     ActorExists(u32),
     /// An id that means that something is no actor.
-    #[error("{0} is no id of an actor: in collisions it stands for what is none")]
+    #[error("{0} is not an actor id: collisions use it for non-actors")]
     NoActor(u32),
     /// An actor is of another class than this needs.
-    #[error("actor {actor} is a {}; {} records are about others", class.name(), kind.name())]
+    #[error("actor {actor} is a {}, which has no {} records", class.name(), kind.name())]
     WrongClass {
         /// The actor.
         actor: u32,
@@ -130,7 +130,7 @@ pub enum WriteError {
         after: Kind,
     },
     /// Frames are begun and ended by calls of their own, and ids up to 100 are CARLA's.
-    #[error("packet id {0} is not free; private packets use ids above 100")]
+    #[error("packet id {0} is reserved; private packets use ids above 100")]
     ReservedId(u8),
     /// The build that the recording is for has no such packet.
     #[error("CARLA {target} has no {} packets{}", kind.name(), if *extra { " without additional data" } else { "" })]
@@ -143,7 +143,7 @@ pub enum WriteError {
         extra: bool,
     },
     /// The build that the recording is for has no attributes of this type.
-    #[error("CARLA {target} has no attributes that are vectors")]
+    #[error("CARLA {target} has no vector attributes")]
     NoVectorAttributes {
         /// The build.
         target: &'static str,
@@ -163,7 +163,7 @@ pub enum WriteError {
         what: &'static str,
     },
     /// UE4 and UE5 describe the physics of a vehicle differently.
-    #[error("CARLA {target} needs the other description of physics (UE4 and UE5 differ)")]
+    #[error("CARLA {target} needs the other physics description (UE4 and UE5 differ)")]
     WrongPhysics {
         /// The build.
         target: &'static str,

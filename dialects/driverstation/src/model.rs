@@ -121,7 +121,7 @@ impl Putting<'_> {
                 "libds-size",
                 at,
                 datagram.len() as u64,
-                "control packet: the size of a joystick tag counts itself, as LibDS does it; it was read all the same",
+                "control packet: the size of a joystick tag includes itself, as LibDS writes it; read anyway",
             ));
         }
         if let Some(sticks) = seen {
@@ -335,7 +335,7 @@ impl Putting<'_> {
         self.extra(Origin::ToStation, id_of(body), message.rest())
     }
 
-    /// A robot of which nothing was heard for too long is gone since then.
+    /// A robot that timed out is gone from then on.
     fn connection(&mut self) -> Result<(), SinkError> {
         let Some(alive) = self.mapper.alive else { return Ok(()) };
         if self.now.since(alive) <= GONE {
@@ -415,9 +415,9 @@ impl Putting<'_> {
         let (begin, length) = (problem.at(), problem.length());
         let bytes = datagram.get(begin..begin + length).unwrap_or_default();
         let (severity, cost) = match problem {
-            TagProblem::Empty { .. } => (Severity::Warning, "one byte is stepped over"),
-            TagProblem::TooLong { .. } => (Severity::Damage, "the rest of the packet is lost"),
-            TagProblem::TooShort { .. } => (Severity::Damage, "its bytes are kept as they came"),
+            TagProblem::Empty { .. } => (Severity::Warning, "skipped one byte"),
+            TagProblem::TooLong { .. } => (Severity::Damage, "lost the rest of the packet"),
+            TagProblem::TooShort { .. } => (Severity::Damage, "kept its bytes"),
         };
         let message = format!("{} packet: {problem}; {cost}: {}", from.name(), Hex(bytes));
         self.sink.problem(Problem::new(severity, problem.code(), at + begin as u64, length as u64, message));
@@ -429,7 +429,7 @@ impl Putting<'_> {
 
     /// Reports a datagram that has not even a header.
     fn short_packet(&mut self, at: u64, error: WireError) -> Result<(), SinkError> {
-        let message = format!("{error}; the packet is lost");
+        let message = format!("{error}; lost the packet");
         self.sink.problem(Problem::new(Severity::Damage, "short-packet", at, error.left, message));
         Ok(())
     }
@@ -437,7 +437,7 @@ impl Putting<'_> {
     /// Reports a message whose contents do not fill its layout, and keeps them.
     fn short_message(&mut self, from: Origin, at: u64, body: &[u8], error: WireError) -> Result<(), SinkError> {
         let (id, data) = body.split_first().unwrap_or((&0, &[]));
-        let message = format!("message {id:02x}: {error}; its bytes are kept as they came");
+        let message = format!("message {id:02x}: {error}; kept its bytes");
         let (begin, length) = (at + SIZE + error.at, error.left);
         self.sink.problem(Problem::new(Severity::Damage, "short-message", begin, length, message));
         self.unknown(from, *id, data)

@@ -181,15 +181,14 @@ impl StreamDecoder {
             if *zeros > 0 && rest.iter().all(|byte| *byte == 0) {
                 let before = std::mem::take(zeros) * version.shortest() as u64;
                 let length = before + rest.len() as u64;
-                let message =
-                    format!("the file ends with {length} zero bytes, which are no records; they are left out");
+                let message = format!("the file ends with {length} zero bytes after the last record; skipped");
                 emit.sink.problem(Problem::new(Severity::Note, "padding", at - before, length, message));
                 return;
             }
             release(*version, records, zeros, emit);
         }
         if !rest.is_empty() {
-            let message = format!("the last record is not whole; the last {} bytes are not read", rest.len());
+            let message = format!("the last record is truncated; skipped the last {} bytes", rest.len());
             emit.sink.problem(Problem::new(Severity::Damage, "truncated", at, rest.len() as u64, message));
         }
     }

@@ -249,7 +249,7 @@ impl Indexer {
     fn complain(&self, plan: &Plan<'_>, problems: &mut Problems) {
         let (Some((at, length)), Some(file), [.., count]) = (self.unknown, plan.log, self.panels) else { return };
         let message = format!(
-            "a power distribution of {length} bytes, which is neither a PDP nor a PDH; {count} such blocks are kept as bytes"
+            "power distribution of {length} bytes is neither a PDP nor a PDH; kept {count} such blocks as bytes"
         );
         problems.push(plan.problem(&file, Severity::Warning, "unknown-pd", (place(at), length), message));
     }

@@ -15,7 +15,7 @@ pub struct Error {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A version whose records nobody has described.
-    #[error("version {found} is not read, only 3 and 4 are: {}", season(*found))]
+    #[error("unsupported version {found}, expected 3 or 4: {}", season(*found))]
     Version {
         /// The version.
         found: i32,
@@ -31,13 +31,13 @@ pub enum ErrorKind {
         left: u64,
     },
     /// A text whose length is below zero.
-    #[error("the text of an event has a length of {found} bytes")]
+    #[error("the text of an event has the invalid length {found}")]
     NegativeLength {
         /// The length.
         found: i32,
     },
     /// A stream claims a record that is longer than allowed.
-    #[error("a record of {claimed} bytes, {limit} are allowed in a stream")]
+    #[error("a record has {claimed} bytes, the limit for streams is {limit}")]
     TooLong {
         /// The size it claims.
         claimed: u64,
@@ -45,13 +45,13 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// An envelope that nobody here wrote.
-    #[error("a pair of files in an envelope of version {found}, only 1 is known")]
+    #[error("unsupported pair version {found}, expected 1")]
     PairVersion {
         /// The version of the envelope.
         found: u8,
     },
     /// A pair of files whose lengths do not fit.
-    #[error("a pair of files of {claimed} bytes, {left} left")]
+    #[error("a pair of files needs {claimed} bytes, {left} left")]
     Pair {
         /// How long its files claim to be.
         claimed: u64,
@@ -63,10 +63,10 @@ pub enum ErrorKind {
 /// Who wrote files of a version.
 fn season(version: i32) -> &'static str {
     match version {
-        0 => "the Driver Station of 2012 and 2013 wrote it",
-        1 => "the Driver Station of 2014 wrote it",
-        2 => "the Driver Station of 2015 wrote it",
-        _ => "no Driver Station of 2012 to 2026 wrote it",
+        0 => "written by the Driver Station of 2012 or 2013",
+        1 => "written by the Driver Station of 2014",
+        2 => "written by the Driver Station of 2015",
+        _ => "not written by a Driver Station of 2012 to 2026",
     }
 }
 
@@ -99,11 +99,11 @@ impl From<Truncated> for Error {
 impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let help = match error.kind {
-            ErrorKind::Version { found: 2 } => {
-                Some("its currents are in a .pdplog beside it; the Driver Station's own log viewer of 2015 opens both")
-            }
+            ErrorKind::Version { found: 2 } => Some(
+                "open it with the Driver Station log viewer of 2015; its currents are in a .pdplog file next to it",
+            ),
             ErrorKind::Version { found: 0 | 1 } => {
-                Some("the Driver Station's own log viewer of those years opens it; nobody has described these files")
+                Some("open it with the Driver Station log viewer of those years; the format is undocumented")
             }
             _ => None,
         };

@@ -152,15 +152,15 @@ impl<'a> Plan<'a> {
             Stop::Bad(at, error) => {
                 let rest = file.to - at;
                 let claims = match error.kind {
-                    ErrorKind::NegativeLength { .. } => ", and nothing marks the next record",
+                    ErrorKind::NegativeLength { .. } => ", so the next record cannot be found",
                     _ => "",
                 };
-                let message = format!("{}{claims}; the last {rest} bytes are not read", error.kind);
+                let message = format!("{}{claims}; skipped the last {rest} bytes", error.kind);
                 Some(self.problem(file, Severity::Damage, error.code(), (*at, rest), message))
             }
             Stop::Padding(at) => {
                 let rest = file.to - at;
-                let message = format!("the file ends with {rest} zero bytes, which are no records; they are left out");
+                let message = format!("the file ends with {rest} zero bytes after the last record; skipped");
                 Some(self.problem(file, Severity::Note, "padding", (*at, rest), message))
             }
         }

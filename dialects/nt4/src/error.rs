@@ -25,16 +25,16 @@ pub enum ErrorKind {
         left: u64,
     },
     /// The one byte that MessagePack never uses.
-    #[error("byte 0xc1 is no MessagePack")]
+    #[error("byte 0xc1 is not valid MessagePack")]
     Reserved,
     /// A binary message begins with something else than an array of four elements.
-    #[error("byte {found:#04x} does not begin an array of 4 elements")]
+    #[error("expected an array of 4 elements, found byte {found:#04x}")]
     NotAnUpdate {
         /// The byte.
         found: u8,
     },
     /// An element of a binary message that must be an integer.
-    #[error("{what} is {found}, not an integer of 64 bits")]
+    #[error("{what} is {found}, expected a 64-bit integer")]
     NotAnInteger {
         /// The element.
         what: &'static str,
@@ -42,7 +42,7 @@ pub enum ErrorKind {
         found: &'static str,
     },
     /// Text that is no JSON.
-    #[error("no JSON: {message}")]
+    #[error("not JSON: {message}")]
     BadJson {
         /// What the parser says.
         message: String,

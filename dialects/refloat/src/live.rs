@@ -74,7 +74,7 @@ impl LiveMapper {
         match Reply::parse(message) {
             Ok(reply) => self.reply(now, &reply, sink),
             Err(error) => {
-                let text = format!("a message of the board was left out: {error}");
+                let text = format!("skipped a message of the board: {error}");
                 sink.problem(Problem::general(Severity::Damage, "bad-message", text));
                 Ok(())
             }
@@ -167,7 +167,7 @@ impl LiveMapper {
         if restarted {
             self.samples.forget();
             self.alerts.clear();
-            let text = "the board's clock started anew: it was switched off and on";
+            let text = "the board's clock restarted: it was switched off and on";
             sink.problem(Problem::general(Severity::Note, "restarted", text));
         }
         for (came, payload) in std::mem::take(&mut self.waiting) {
@@ -234,7 +234,7 @@ impl Putting<'_> {
             return Ok(());
         }
         if let Err(error) = live.fits(always, running) {
-            let text = format!("the values of a live reply were left out: {error}");
+            let text = format!("skipped the values of a live reply: {error}");
             self.sink.problem(Problem::general(Severity::Damage, "live-values", text));
             return Ok(());
         }

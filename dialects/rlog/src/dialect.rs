@@ -183,7 +183,7 @@ fn plan(log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<P
     }
     let (revision, start) = revision_of(log, read.revision)?;
     if start == 0 {
-        let message = format!("the revision byte is missing; read as {revision}, as asked");
+        let message = format!("missing revision byte; reading as {revision} as requested");
         problems.push(Problem::new(Severity::Note, "missing-revision", 0, 0, message));
     } else if let Some(again) = repeated_revision(log, revision) {
         problems.push(repeated_note(again as u64));
@@ -207,9 +207,8 @@ fn walk<'a, V: Part<'a>>(
         spans.push(Span { start: *start as u64, end: found.end as u64 });
         if let Stop::Bad(error) = &found.stop {
             let rest = log.len() - found.end;
-            let what =
-                if error.is_truncation() { "the last message is not whole" } else { "the message cannot be read" };
-            let message = format!("{what}: {}; the last {rest} bytes are not read", error.kind);
+            let what = if error.is_truncation() { "the last message is truncated" } else { "cannot read the message" };
+            let message = format!("{what}: {}; skipped the last {rest} bytes", error.kind);
             problems.push(Problem::new(Severity::Damage, error.code(), found.end as u64, rest as u64, message));
             break;
         }
@@ -226,30 +225,25 @@ pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
             problems.push(Problem::new(severity, code, tally.first, 0, format!("{} {message}", tally.count)));
         }
     };
-    tell(Severity::Damage, "bad-time", stats.bad_times, "timestamps are no times; their cycles take the time before");
-    tell(
-        Severity::Damage,
-        "too-many-channels",
-        stats.overflow,
-        "keys or fields beyond the limit of channels are dropped",
-    );
+    tell(Severity::Damage, "bad-time", stats.bad_times, "invalid timestamps; their cycles keep the previous timestamp");
+    tell(Severity::Damage, "too-many-channels", stats.overflow, "keys or fields beyond the channel limit; skipped");
     tell(
         Severity::Warning,
         "bad-utf8",
         stats.bad_names,
-        "names or type strings are not UTF-8; their bad bytes are replaced",
+        "names or type strings that are not UTF-8; replaced the invalid bytes",
     );
     tell(
         Severity::Note,
         "advantagescope-times",
         stats.refused_times,
-        "timestamps rise by less than 0.1 ms or by 60 s or more: AdvantageScope takes that for corruption and may refuse the log",
+        "timestamps rise by less than 0.1 ms or by 60 s or more: AdvantageScope treats that as corruption and may reject the log",
     );
     tell(
         Severity::Note,
         "advantagescope-lengths",
         stats.long,
-        "lengths are above 32767: AdvantageScope reads them as negative and refuses the log",
+        "lengths above 32767: AdvantageScope reads them as negative and rejects the log",
     );
     let mut names: HashMap<u32, (&str, &str)> = HashMap::new();
     for slot in walk.bindings.slots() {
@@ -259,7 +253,7 @@ pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
         if let Some(before) = names.insert(key, now)
             && before != now
         {
-            let message = format!("key {key} was {:?} and is {:?} from here on", before.0, now.0);
+            let message = format!("key {key} changes from {:?} to {:?}", before.0, now.0);
             problems.push(Problem::new(Severity::Note, "key-redefined", slot.at, 0, message));
         }
     }
@@ -360,7 +354,7 @@ fn report_unknown(
     let mut unknown: Vec<_> = unknown.into_iter().collect();
     unknown.sort_by_key(|(_, (_, at))| *at);
     for (key, (count, at)) in unknown {
-        let message = format!("key {key} is not defined before its {count} fields, which are dropped");
+        let message = format!("skipped {count} fields of key {key}, which is not defined before them");
         problems.push(Problem::new(Severity::Damage, "unknown-key", at, 0, message));
     }
 }

@@ -20,13 +20,13 @@ pub enum ErrorKind {
     #[error("the log is empty")]
     Empty,
     /// The first byte names a revision that nobody has specified.
-    #[error("revision {found} is not known, only 1 and 2 are")]
+    #[error("unknown revision {found}, expected 1 or 2")]
     BadRevision {
         /// The byte.
         found: u8,
     },
     /// The log begins with a cycle: its revision byte stayed behind, often with the keys.
-    #[error("revision byte missing; it looks like {guess}: use --rlog-revision {}, or `logpose recover`", guess.byte())]
+    #[error("missing revision byte; it looks like {guess}: use --rlog-revision {}, or `logpose recover`", guess.byte())]
     MissingRevision {
         /// The revision under which the messages make sense.
         guess: Revision,
@@ -56,7 +56,7 @@ pub enum ErrorKind {
         left: u64,
     },
     /// A stream claims a message or frame that is longer than allowed.
-    #[error("a message or frame of {claimed} bytes or more, {limit} are allowed in a stream")]
+    #[error("a message or frame has at least {claimed} bytes, the limit for streams is {limit}")]
     TooLong {
         /// The size it claims.
         claimed: u64,
@@ -103,15 +103,17 @@ impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let help = match &error.kind {
             ErrorKind::BadRevision { .. } => Some(
-                "openpilot and others also call their files .rlog; if it is an AdvantageKit log with a damaged start, `logpose recover --from rlog` may read it",
+                "openpilot and others also use the extension .rlog; if this is an AdvantageKit log with a damaged start, try `logpose recover --from rlog`",
             ),
             ErrorKind::MissingRevision { .. } => Some(
-                "the first part of such a log was often left behind as temp.rlog: put it in front of this one to get the names of the keys back",
+                "the first part of such a log is often left behind as temp.rlog: prepend it to this file to get the key names back",
             ),
             ErrorKind::UnknownMessage { .. } | ErrorKind::UnknownValue { .. } => {
-                Some("`logpose recover` searches for the next whole cycle")
+                Some("run `logpose recover` to continue at the next complete cycle")
             }
-            ErrorKind::Truncated { .. } => Some("the file was cut; `logpose recover` keeps what is whole"),
+            ErrorKind::Truncated { .. } => {
+                Some("the file is truncated; run `logpose recover` to keep everything before it")
+            }
             ErrorKind::Empty | ErrorKind::TooLong { .. } => None,
         };
         Self {

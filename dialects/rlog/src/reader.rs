@@ -187,7 +187,7 @@ impl Decoder {
                     && recover::header(frame).is_some() =>
             {
                 start = 1;
-                let message = "the revision byte comes again, as AdvantageKit 2.2.0 to 3.1.1 send it";
+                let message = "repeated revision byte, as sent by AdvantageKit 2.2.0 to 3.1.1";
                 sink.problem(Problem::new(Severity::Note, "repeated-revision", self.base, 1, message));
             }
             Some(_) => {}
@@ -215,7 +215,7 @@ impl Decoder {
         }
         let (revision, start) = revision_of(input, self.assumed)?;
         if start == 0 {
-            let message = format!("the revision byte is missing; read as {revision}, as asked");
+            let message = format!("missing revision byte; reading as {revision} as requested");
             sink.problem(Problem::new(Severity::Note, "missing-revision", 0, 0, message));
             self.settled = true;
         }
@@ -321,7 +321,7 @@ impl Decode for Decoder {
             return Err(StreamError::Decode(Error { at: 0, kind: ErrorKind::Empty }.into()));
         }
         if left > 0 {
-            let message = format!("the last message is not whole: {left} bytes of at least {}", self.need);
+            let message = format!("the last message is truncated: {left} bytes of at least {}", self.need);
             sink.problem(Problem::new(Severity::Damage, "truncated", self.base, left, message));
         }
         if let Some(walk) = &self.walk {
@@ -340,6 +340,6 @@ pub(crate) fn repeated_note(at: u64) -> Problem {
         "repeated-revision",
         at,
         1,
-        "the revision byte comes again, as AdvantageKit 2.2.0 to 3.1.1 send it; skipped",
+        "repeated revision byte, as sent by AdvantageKit 2.2.0 to 3.1.1; skipped",
     )
 }

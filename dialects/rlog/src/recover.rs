@@ -83,7 +83,7 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         (revision, 1)
     } else if headless {
         let revision = given.unwrap_or_else(|| guess_revision(log, 0));
-        let message = format!("the revision byte is missing; read as {revision}");
+        let message = format!("missing revision byte; reading as {revision}");
         problems.push(Problem::new(Severity::Warning, "missing-revision", 0, 0, message));
         (revision, 0)
     } else {
@@ -91,7 +91,7 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         let both = [named.or(given), Some(Revision::R2), Some(Revision::R1)];
         let found = both.into_iter().flatten().find_map(|r| Some((r, Scan::new(log, r).search(0, Tier::Any)?)));
         let Some((_, at)) = found else {
-            let help = "if the first bytes are damaged, nothing behind them looks like a cycle either".to_owned();
+            let help = "the start of the file is damaged, and no complete cycle follows".to_owned();
             return Err(DecodeError {
                 help: Some(help),
                 ..Error { at: 0, kind: ErrorKind::BadRevision { found: first } }.into()
@@ -101,7 +101,7 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
             .or(given)
             .filter(|r| Scan::new(log, *r).plausible(at, RUN) >= RUN)
             .unwrap_or_else(|| guess_revision(log, at));
-        problems.push(lost(0, at, &format!("before the first whole cycle, which is read as {revision}")));
+        problems.push(lost(0, at, &format!("before the first complete cycle, which is read as {revision}")));
         (revision, at)
     };
     let mut scan = Scan::new(log, revision);
@@ -130,7 +130,7 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         }
         let Some(next) = next else {
             if error.is_truncation() {
-                let message = format!("{}; the {} bytes of the last message are lost", error.kind, log.len() - end);
+                let message = format!("{}; lost the {} bytes of the last message", error.kind, log.len() - end);
                 problems.push(Problem::new(
                     Severity::Damage,
                     "truncated",
@@ -146,7 +146,7 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
         problems.push(lost(
             end,
             next,
-            &format!("cannot be read ({}); the next whole cycle begins at byte {next:#x}", error.kind),
+            &format!("cannot be read ({}); the next complete cycle starts at byte {next:#x}", error.kind),
         ));
         scan.keys_lost = true;
         from = next;

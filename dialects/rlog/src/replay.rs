@@ -176,8 +176,7 @@ impl<'a> Output<'_, 'a> {
             Meaning::Channel(id, _) if self.lookup.wants(id) => self.declare(id),
             Meaning::Unknown if self.report => {
                 let id = bindings.slots().get(slot as usize).map_or(0, |slot| key_of(self.revision, slot.id));
-                let message =
-                    format!("a field of key {id}, which was not defined before; the fields of this key are dropped");
+                let message = format!("key {id} has fields before its definition; skipped the fields of this key");
                 self.sink.problem(Problem::new(Severity::Damage, "unknown-key", at, 0, message));
                 ControlFlow::Continue(())
             }
@@ -271,6 +270,6 @@ impl Bound {
 
 /// The problem of a value whose size does not fit its channel's type.
 pub(crate) fn bad_value(channel: &Channel, at: u64, len: usize, misfit: &logpose_core::Misfit) -> Problem {
-    let message = format!("{:?} ({}): {misfit}; the value is dropped", channel.name, channel.type_name);
+    let message = format!("{:?} ({}): {misfit}; skipped the value", channel.name, channel.type_name);
     Problem::new(Severity::Damage, "bad-value", at, len as u64, message)
 }

@@ -114,7 +114,7 @@ impl RlogClient {
                 sink.problem(Problem::general(
                     Severity::Damage,
                     "too-long",
-                    format!("{}; the connection is closed", error.kind),
+                    format!("{}; closed the connection", error.kind),
                 ));
                 self.fail();
                 break;
@@ -134,7 +134,7 @@ impl RlogClient {
                 Err(StreamError::Sink(error)) => return Err(error),
                 Err(StreamError::Decode(error)) => {
                     let message = format!(
-                        "a frame of {length} bytes makes no sense, byte {:#x} of the messages: {}; the connection is closed",
+                        "invalid frame of {length} bytes, byte {:#x} of the messages: {}; closed the connection",
                         error.at, error.message
                     );
                     sink.problem(Problem::general(Severity::Damage, "bad-frame", message));
@@ -151,7 +151,7 @@ impl RlogClient {
         let Some(now) = self.decoder.time() else { return };
         if self.last.is_some_and(|last| now < last) {
             if self.stepped_back {
-                let message = format!("the robot's time steps back to {now} s");
+                let message = format!("the robot's clock jumped back to {now} s");
                 sink.problem(Problem::general(Severity::Note, "time-step-back", message));
             }
             self.stepped_back = true;

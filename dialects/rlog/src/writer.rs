@@ -197,7 +197,7 @@ impl Emitter {
 
     fn any_field(&mut self, entry: usize, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Some(found) = self.entries.get(entry) else {
-            return Err(refusal("", "no such key was declared".into()));
+            return Err(refusal("", "undeclared key".into()));
         };
         if !fits(found.ty, value.ty()) {
             return Err(refusal(
@@ -235,7 +235,7 @@ impl Emitter {
     /// Appends the key message if the stream does not have it yet.
     pub(crate) fn define(&mut self, entry: usize, out: &mut Vec<u8>) -> Result<u16, EncodeError> {
         let Some(found) = self.entries.get(entry) else {
-            return Err(refusal("", "no such key was declared".into()));
+            return Err(refusal("", "undeclared key".into()));
         };
         if let Some(id) = found.id {
             return Ok(id);
@@ -250,7 +250,7 @@ impl Emitter {
             Some(id) => id,
             None => {
                 let next = u16::try_from(self.next)
-                    .map_err(|_| refusal(&found.name, format!("a log has at most {KEYS} keys")))?;
+                    .map_err(|_| refusal(&found.name, format!("too many keys (max {KEYS})")))?;
                 self.next += 1;
                 let type_name = r2.then_some(found.type_name.as_bytes());
                 Message::Key { id: next, name: found.name.as_bytes(), type_name }.emit(out);
@@ -286,7 +286,7 @@ impl Emitter {
     fn check_r1(&self, name: &str, value: &Value<'_>) -> Result<(), EncodeError> {
         let narrow = |x: i64| match i32::try_from(x) {
             Ok(_) => Ok(()),
-            Err(_) => Err(refusal(name, format!("{x} needs more than the 32 bits that R1 has; R2 has 64"))),
+            Err(_) => Err(refusal(name, format!("{x} does not fit in the 32-bit integers of R1; use R2"))),
         };
         match value {
             Value::Int64(x) => narrow(*x),
@@ -309,13 +309,13 @@ impl Emitter {
 
     fn check(&self, name: &str, what: &str, unit: &str, n: usize) -> Result<(), EncodeError> {
         if n > MAX {
-            return Err(refusal(name, format!("{what} of {n} {unit}, an RLOG length ends at {MAX}")));
+            return Err(refusal(name, format!("{what} has {n} {unit}, the limit of RLOG is {MAX}")));
         }
         if n > MAX_SIGNED && !self.options.long_values {
             return Err(refusal(
                 name,
                 format!(
-                    "{what} of {n} {unit}, AdvantageScope cannot read lengths above {MAX_SIGNED}; allow long values to write it all the same"
+                    "{what} has {n} {unit}, but AdvantageScope cannot read lengths above {MAX_SIGNED}; allow long values to write it anyway"
                 ),
             ));
         }
@@ -527,30 +527,30 @@ impl Encode for Encoder {
         }
         let metadata = self.metadata_dropped.iter().filter(|dropped| **dropped).count() as u64;
         let kinds = [
-            (Severity::Warning, "metadata-dropped", metadata, "channels have metadata, which RLOG cannot keep"),
+            (Severity::Warning, "metadata-dropped", metadata, "channels have metadata, which RLOG cannot store"),
             (
                 Severity::Warning,
                 "type-dropped",
                 self.types_dropped,
-                "channels have types that R1 cannot name: their values are there, as doubles or byte arrays",
+                "channels have types that R1 cannot represent; their values are written as doubles or byte arrays",
             ),
             (
                 Severity::Warning,
                 "end-dropped",
                 self.ends_dropped,
-                "times a channel ended, which R2 cannot say: it keeps its last value",
+                "channel ends, which R2 cannot represent; the channels keep their last value",
             ),
             (
                 Severity::Note,
                 "negative-times",
                 self.negative,
-                "cycles have negative times, which AdvantageScope takes as 0",
+                "cycles have negative timestamps, which AdvantageScope reads as 0",
             ),
             (
                 Severity::Note,
                 "advantagescope-times",
                 self.refused_times,
-                "cycles begin less than 0.1 ms or 60 s or more after the one before: AdvantageScope may refuse the log",
+                "cycles start less than 0.1 ms or at least 60 s after the previous one: AdvantageScope may reject the log",
             ),
         ];
         let told = kinds.into_iter().filter(|(_, _, count, _)| *count > 0);

@@ -76,7 +76,7 @@ impl StreamDecoder {
                 match header_in_stream(&mut behind, limit) {
                     Ok(Some(header)) => {
                         self.report_zeros(sink);
-                        let message = "a second log begins here: two files were written into one; both are read";
+                        let message = "a second log starts here: two files were written into one; reading both";
                         let len = header.len() as u64;
                         sink.problem(Problem::new(Severity::Warning, "second-header", at, len, message));
                         cur = behind;
@@ -152,7 +152,7 @@ impl StreamDecoder {
                 "after-finish",
                 at,
                 0,
-                format!("a record of entry {} comes after its Finish; it is kept", record.entry),
+                format!("a record of entry {} after its Finish; kept", record.entry),
             ));
         }
         match Value::parse(entry.ty, record.payload, Layout::Little) {
@@ -167,7 +167,7 @@ impl StreamDecoder {
                     "bad-value",
                     at,
                     record.payload.len() as u64,
-                    format!("no value of entry {}: {misfit}; skipped", record.entry),
+                    format!("invalid value of entry {}: {misfit}; skipped", record.entry),
                 )),
             },
         }
@@ -196,7 +196,7 @@ impl StreamDecoder {
                         "too-many-entries",
                         at,
                         size as u64,
-                        format!("more entries than allowed; {:?} is not read", channel.name),
+                        format!("too many entries; skipped {:?}", channel.name),
                     ));
                     return Ok(());
                 }
@@ -235,7 +235,7 @@ impl StreamDecoder {
                     "unknown-control",
                     at,
                     size as u64,
-                    "a control record that is no Start, Finish or SetMetadata; skipped",
+                    "a control record that is not Start, Finish or SetMetadata; skipped",
                 ));
             }
         }
@@ -250,7 +250,7 @@ impl StreamDecoder {
                 "unknown-entry",
                 at,
                 record.payload.len() as u64,
-                format!("a record of entry {}, which was never started; dropped", record.entry),
+                format!("a record of entry {}, which was never started; skipped", record.entry),
             ));
             return;
         }
@@ -293,7 +293,7 @@ impl Decode for StreamDecoder {
                 "unknown-entry",
                 held.at,
                 held.payload.len() as u64,
-                format!("a record of entry {}, which is never started; it cannot be read", held.entry),
+                format!("a record of entry {}, which is never started; skipped", held.entry),
             ));
         }
         self.held_bytes = 0;
@@ -312,7 +312,7 @@ impl Decode for StreamDecoder {
                 "truncated",
                 self.offset,
                 rest.len() as u64,
-                format!("{why}the last {} bytes are not read", rest.len()),
+                format!("{why}skipped the last {} bytes", rest.len()),
             ));
         }
         Ok(())
@@ -320,7 +320,7 @@ impl Decode for StreamDecoder {
 }
 
 fn zero_bytes(at: u64, len: u64) -> Problem {
-    let message = format!("{len} zero bytes where records should be, as a power loss leaves them");
+    let message = format!("{len} zero bytes instead of records, as after a power loss");
     Problem::new(Severity::Damage, "zero-fill", at, len, message)
 }
 

@@ -246,21 +246,21 @@ fn report_strays(bindings: &Bindings, fates: &[Fate], builder: &IndexBuilder, pr
                 "late-start",
                 at,
                 bytes,
-                format!("{n} records of entry {id} come before its Start, as WPILib 2024 writes them; they are kept"),
+                format!("{n} records of entry {id} before its Start, as written by WPILib 2024; kept"),
             ),
             Fate::Ended(_) => Problem::new(
                 Severity::Warning,
                 "after-finish",
                 at,
                 bytes,
-                format!("{n} records of entry {id} come after its Finish; they are kept"),
+                format!("{n} records of entry {id} after its Finish; kept"),
             ),
             Fate::Unknown => Problem::new(
                 Severity::Damage,
                 "unknown-entry",
                 at,
                 bytes,
-                format!("{n} records of entry {id}, which is never started; they cannot be read"),
+                format!("{n} records of entry {id}, which is never started; skipped"),
             ),
         };
         problems.push(problem);
@@ -289,7 +289,7 @@ fn check_sizes(
         let Some(found) = builder.slots().get(place) else { continue };
         let Some(first) = found.first_at() else { continue };
         if found.min() == i64::MIN || found.max() == i64::MAX {
-            let message = format!("{:?} has times beyond ±292 years; they are shown as the limit", channel.name);
+            let message = format!("{:?} has timestamps beyond ±292 years, which were clamped", channel.name);
             problems.push(Problem::new(Severity::Damage, "time-out-of-range", first, 0, message));
         }
         let ty = channel.ty();
@@ -307,7 +307,7 @@ fn check_sizes(
                     "metadata-2022",
                     at,
                     len,
-                    format!("metadata of {:?} in a data record, as WPILib 2022 wrote them", channel.name),
+                    format!("metadata of {:?} in a data record, as written by WPILib 2022", channel.name),
                 ));
             } else {
                 problems.push(Problem::new(
@@ -315,7 +315,7 @@ fn check_sizes(
                     "bad-value",
                     at,
                     len,
-                    format!("no value of {:?} ({}): {misfit}; skipped", channel.name, channel.type_name),
+                    format!("invalid value of {:?} ({}): {misfit}; skipped", channel.name, channel.type_name),
                 ));
             }
             None

@@ -67,7 +67,7 @@ fn fits(channel: &str, what: &str, len: usize) -> Result<(), EncodeError> {
 
 #[cold]
 fn too_long(channel: &str, what: &str, len: usize) -> EncodeError {
-    let message = format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX);
+    let message = format!("the {what} has {len} bytes, the limit of WPILOG is {} bytes", u32::MAX);
     EncodeError::new("wpilog", channel, message)
 }
 
@@ -151,7 +151,7 @@ impl Encode for Encoder {
         }
         let mut problems = Vec::new();
         if self.finer > 0 {
-            let message = format!("WPILOG counts microseconds: {} times were rounded", self.finer);
+            let message = format!("rounded {} timestamps to the microseconds of WPILOG", self.finer);
             problems.push(Problem::general(Severity::Warning, "times-rounded", message));
         }
         problems

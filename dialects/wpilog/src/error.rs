@@ -21,7 +21,7 @@ pub enum ErrorKind {
         found: Vec<u8>,
     },
     /// A version from before the format was settled.
-    #[error("version {major}.{minor} is not known, only 1.0 is")]
+    #[error("unknown version {major}.{minor}, expected 1.0")]
     BadVersion {
         /// The high byte.
         major: u8,
@@ -39,7 +39,7 @@ pub enum ErrorKind {
         left: u64,
     },
     /// A stream claims a record that is longer than allowed.
-    #[error("a record claims {claimed} bytes, {limit} are allowed in a stream")]
+    #[error("a record has {claimed} bytes, the limit for streams is {limit}")]
     TooLong {
         /// The size it claims.
         claimed: u64,
@@ -66,16 +66,14 @@ impl From<Truncated> for Error {
 impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let (code, help) = match &error.kind {
-            ErrorKind::BadMagic { .. } => (
-                "bad-magic",
-                Some("if it is a WPILOG that lost its header, `logpose recover --from wpilog` may read it"),
-            ),
-            ErrorKind::BadVersion { .. } => (
-                "bad-version",
-                Some("was it written by a newer program? `logpose recover --from wpilog` reads it as 1.0"),
-            ),
+            ErrorKind::BadMagic { .. } => {
+                ("bad-magic", Some("if this is a WPILOG that lost its header, try `logpose recover --from wpilog`"))
+            }
+            ErrorKind::BadVersion { .. } => {
+                ("bad-version", Some("it may be from a newer program; `logpose recover --from wpilog` reads it as 1.0"))
+            }
             ErrorKind::Truncated { .. } => {
-                ("truncated", Some("the file was cut; `logpose recover` keeps what is whole"))
+                ("truncated", Some("the file is truncated; run `logpose recover` to keep everything before it"))
             }
             ErrorKind::TooLong { .. } => ("too-long", None),
         };

@@ -147,8 +147,9 @@ pub fn collect<'a, C: Collect>(
     if let Stop::Truncated(at) = whole.stop {
         let rest = log.len() - at;
         let error = Reader::over(log, at as u64, log.len() as u64).find_map(Result::err);
-        let why = error.map_or_else(|| "a record is not all there".into(), |error| error.kind.to_string());
-        let message = format!("{why}; the last {rest} bytes are not read. If more follows, `logpose recover` finds it");
+        let why = error.map_or_else(|| "a record is truncated".into(), |error| error.kind.to_string());
+        let message =
+            format!("{why}; skipped the last {rest} bytes. Run `logpose recover` to search them for more records");
         problems.push(Problem::new(Severity::Damage, "truncated", at as u64, rest as u64, message));
     }
     let spans = vec![Span { start: start as u64, end: end as u64 }];
@@ -191,7 +192,7 @@ fn problems_of_version(header: &Header<'_>, problems: &mut Problems) {
     }
     let [minor, major] = header.version.to_le_bytes();
     let severity = if major == 1 { Severity::Note } else { Severity::Warning };
-    let message = format!("version {major}.{minor} is newer than 1.0; it is read as 1.0");
+    let message = format!("version {major}.{minor} is newer than 1.0; reading it as 1.0");
     problems.push(Problem::new(severity, "version", 6, 2, message));
 }
 

@@ -96,7 +96,7 @@ fn first_record(log: &[u8], problems: &mut Problems) -> usize {
                 "no-header",
                 0,
                 at as u64,
-                format!("the header is {what} ({}); records are read from byte {at:#x} on", error.kind),
+                format!("the header is {what} ({}); reading records from byte {at:#x}", error.kind),
             ));
             at
         }
@@ -107,11 +107,11 @@ fn lost(log: &[u8], from: usize, to: usize) -> Problem {
     let bytes = log.get(from..to).unwrap_or_default();
     let n = bytes.len();
     let (code, message) = if bytes.iter().all(|byte| *byte == 0) {
-        ("zero-fill", format!("{n} zero bytes where records should be, as a power loss leaves them"))
+        ("zero-fill", format!("{n} zero bytes instead of records, as after a power loss"))
     } else if to == log.len() {
-        ("lost-bytes", format!("the last {n} bytes hold no whole record"))
+        ("lost-bytes", format!("the last {n} bytes contain no complete record"))
     } else {
-        ("lost-bytes", format!("{n} bytes hold no readable record; reading goes on at byte {to:#x}"))
+        ("lost-bytes", format!("{n} bytes contain no readable record; continuing at byte {to:#x}"))
     };
     Problem::new(Severity::Damage, code, from as u64, n as u64, message)
 }

@@ -159,7 +159,7 @@ impl Walk {
         }
         let Some(payload) = log.get(body..end) else { return Err(Stop::Truncated(at)) };
         let Some(slot) = live.or_else(|| self.bindings.stray(header.entry, at as u64)) else {
-            let message = "more entries than allowed; the record is not read";
+            let message = "too many entries; skipped the record";
             let length = (end - at) as u64;
             self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at as u64, length, message));
             return Ok(end);
@@ -174,7 +174,7 @@ impl Walk {
         // If its extra header is not all there, the log ends here.
         let header = second_header(log, at).ok_or(Stop::Truncated(at))?;
         let (length, message) =
-            (header.len() as u64, "a second log begins here: two files were written into one; both are read");
+            (header.len() as u64, "a second log starts here: two files were written into one; reading both");
         self.problems.push(Problem::new(Severity::Warning, "second-header", at as u64, length, message));
         self.control_bytes += length;
         Ok(at + header.len())
@@ -202,7 +202,7 @@ impl Walk {
             // Entry 0 is the control records themselves: it has no end and no metadata.
             Control::Unknown { .. } | Control::Finish { entry: 0 } | Control::SetMetadata { entry: 0, .. } => {
                 let message = format!(
-                    "a control record of {} bytes that is no Start, Finish or SetMetadata; skipped",
+                    "a control record of {} bytes that is not Start, Finish or SetMetadata; skipped",
                     payload.len()
                 );
                 self.problems.push(Problem::new(Severity::Warning, "unknown-control", place, length, message));
@@ -246,12 +246,7 @@ impl Walk {
             metadata: self.text(start.metadata, "metadata", at),
         };
         if !start.exact {
-            self.note(
-                "start-too-long",
-                at,
-                length,
-                "a Start record has bytes behind its last text; they are ignored".into(),
-            );
+            self.note("start-too-long", at, length, "a Start record has extra bytes at its end; ignored".into());
         }
         let name = declaration.name.clone();
         match self.bindings.start(start.entry, at, declaration.clone()) {
@@ -261,16 +256,13 @@ impl Walk {
                         "started-twice",
                         at,
                         length,
-                        format!(
-                            "entry {} ({name:?}) was started while it was live; the last Start counts",
-                            start.entry
-                        ),
+                        format!("entry {} ({name:?}) was started while it was live; using the last Start", start.entry),
                     );
                 }
                 visit.start(slot, &declaration, time);
             }
             None => {
-                let message = format!("more entries than allowed; {name:?} is not read");
+                let message = format!("too many entries; skipped {name:?}");
                 self.problems.push(Problem::new(Severity::Damage, "too-many-entries", at, length, message));
             }
         }
@@ -289,7 +281,7 @@ impl Walk {
             zeros - zeros % 4
         };
         self.zero_bytes += run as u64;
-        let message = format!("{run} zero bytes where records should be, as a power loss leaves them");
+        let message = format!("{run} zero bytes instead of records, as after a power loss");
         self.problems.push(Problem::new(Severity::Damage, "zero-fill", at as u64, run as u64, message));
         at + run
     }
@@ -300,7 +292,7 @@ impl Walk {
         let rest = log.get(at..).unwrap_or_default();
         if !rest.is_empty() && rest.iter().all(|byte| *byte == 0) {
             self.zero_bytes += rest.len() as u64;
-            let message = format!("{} zero bytes where records should be", rest.len());
+            let message = format!("{} zero bytes instead of records", rest.len());
             self.problems.push(Problem::new(Severity::Damage, "zero-fill", at as u64, rest.len() as u64, message));
             return Stop::At(log.len());
         }
@@ -310,7 +302,7 @@ impl Walk {
     fn text(&mut self, bytes: &[u8], what: &str, at: u64) -> String {
         String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| {
             let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            self.note("bad-utf8", at, 0, format!("the {what} {shown:?} is not UTF-8; bad bytes are shown as U+FFFD"));
+            self.note("bad-utf8", at, 0, format!("the {what} {shown:?} is not UTF-8; showing invalid bytes as U+FFFD"));
             shown
         })
     }

@@ -90,7 +90,7 @@ impl<W: Write> Writer<W> {
         for (what, text) in [("name", name), ("type", type_name), ("metadata text", metadata)] {
             check(what, text.len())?;
         }
-        let next = u32::try_from(self.entries.len() + 1).map_err(|_| refused("no entry id is left".into()))?;
+        let next = u32::try_from(self.entries.len() + 1).map_err(|_| refused("no free entry id".into()))?;
         let id = *self.by_name.entry(name.into()).or_insert(next);
         if id == next {
             self.entries.push(Named { type_name: type_name.into(), live: false });
@@ -99,7 +99,7 @@ impl<W: Write> Writer<W> {
         if entry.live {
             if entry.type_name != type_name {
                 return Err(refused(format!(
-                    "{name:?} is live as {:?} and cannot be started as {type_name:?}",
+                    "{name:?} is live with type {:?} and cannot be started as {type_name:?}",
                     entry.type_name
                 )));
             }
@@ -245,7 +245,7 @@ fn check(what: &str, len: usize) -> io::Result<()> {
     if u32::try_from(len).is_ok() {
         Ok(())
     } else {
-        Err(refused(format!("a {what} of {len} bytes; WPILOG holds up to {} bytes", u32::MAX)))
+        Err(refused(format!("the {what} has {len} bytes, the limit of WPILOG is {} bytes", u32::MAX)))
     }
 }
 

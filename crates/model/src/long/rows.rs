@@ -77,7 +77,7 @@ impl Sink for Rows {
             return Ok(());
         }
         if id > self.names.len() {
-            let message = format!("is number {id}, expected {}: channels are declared in order", self.names.len());
+            let message = format!("has the id {id}, expected {}: channels must be declared in order", self.names.len());
             return Err(EncodeError::new("columns", &channel.name, message).into());
         }
         let name = if self.taken.insert(channel.name.clone()) {
@@ -94,10 +94,10 @@ impl Sink for Rows {
         let known = self.names.len();
         for sample in samples {
             let Some(key) = i32::try_from(sample.channel).ok().filter(|_| (sample.channel as usize) < known) else {
-                return Err(self.refusal(sample.channel, "has a sample and was not declared".to_owned()));
+                return Err(self.refusal(sample.channel, "has a sample but was not declared".to_owned()));
             };
             if self.cells.push(self.times.len(), &sample.value).is_err() {
-                return Err(self.refusal(sample.channel, format!("a batch holds at most {MOST} bytes of values")));
+                return Err(self.refusal(sample.channel, format!("a batch can hold at most {MOST} bytes of values")));
             }
             self.times.push(sample.time.nanos());
             self.keys.push(key);

@@ -137,7 +137,7 @@ fn other_tables_are_refused_by_name() {
     let batch = long::schema();
     let without = RecordBatch::new_empty(std::sync::Arc::new(batch.project(&[1, 2]).unwrap()));
     let error = Reader::new(&without).unwrap_err().to_string();
-    assert!(error.starts_with("no column \"time_ns\""), "{error}");
+    assert!(error.starts_with("missing column \"time_ns\""), "{error}");
     let narrow = RecordBatch::new_empty(std::sync::Arc::new(batch.project(&[0, 1, 4]).unwrap()));
     assert!(Reader::new(&narrow).is_ok());
     let fields = [batch.field(0).clone(), batch.field(1).clone(), batch.field(3).clone().with_name("number")];

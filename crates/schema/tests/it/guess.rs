@@ -10,7 +10,7 @@ fn a_missing_schema_of_wpilib_is_guessed_and_said_so() {
     let decoded = registry.decode("struct:SwerveModuleState[]", &doubles(&[1.5, 0.5, -1.0, 0.0])).unwrap();
     assert_eq!(decoded.tree.to_string(), "[{speed: 1.5, angle: {value: 0.5}}, {speed: -1, angle: {value: 0}}]");
     assert_eq!(decoded.note, Some(Note::Guessed));
-    assert_eq!(decoded.note.unwrap().to_string(), "schema missing; WPILib's usual layout assumed");
+    assert_eq!(decoded.note.unwrap().to_string(), "missing schema; assuming WPILib's usual layout");
     assert_eq!(registry.guess_layout("struct:SwerveModuleState[]", 32).unwrap().size, 16);
     assert!(registry.guess_layout("struct:SwerveModuleState[]", 33).is_none());
 }

@@ -158,6 +158,6 @@ fn declarations_keep_what_was_written() {
 #[test]
 fn errors_point_at_the_token() {
     let error = Schema::parse("int8 a; int8 $").unwrap_err();
-    assert_eq!(error.to_string(), "byte 13: a field name expected, `$` found");
-    assert_eq!(Schema::parse("int8").unwrap_err().to_string(), "byte 4: a field name expected, the end found");
+    assert_eq!(error.to_string(), "byte 13: expected a field name, found `$`");
+    assert_eq!(Schema::parse("int8").unwrap_err().to_string(), "byte 4: expected a field name, found the end");
 }

@@ -79,7 +79,7 @@ fn a_broken_schema_is_named_until_a_good_one_comes() {
     }
     assert_eq!(
         registry.decode("struct:A", &[1]).unwrap_err().to_string(),
-        "schema of struct:A: byte 4: a field name expected, the end found",
+        "schema of struct:A: byte 4: expected a field name, found the end",
     );
     assert_eq!(registry.add("/.schema/struct:A", "structschema", b"int8 \xff").unwrap_err().key(), "not-utf8");
     assert_eq!(add_struct(&mut registry, "A", "int8 x"), Ok(()));

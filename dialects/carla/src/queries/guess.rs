@@ -103,7 +103,7 @@ impl Guess {
         let mut reasons = Vec::new();
         let mut because = |reason: &str| reasons.push(reason.to_owned());
         if has(Kind::Weather) {
-            because("weather (packet 24) is written by builds of 2026 and later");
+            because("weather (packet 24) is in builds from 2026 on");
         }
         if form.vectors == Vectors::F64 {
             because("vectors have 64 bits: Unreal Engine 5");
@@ -122,7 +122,7 @@ impl Guess {
             return Self { version: version.to_owned(), reasons };
         }
         if header.version >= 2 {
-            because("the header says version 2, which began with 0.9.16");
+            because("header version 2, since 0.9.16");
             let version = if has(Kind::Weather) { "0.9.16 development after February 2026" } else { "0.9.16" };
             return Self { version: version.to_owned(), reasons };
         }
@@ -143,7 +143,7 @@ impl Guess {
         }
         if has(Kind::VehicleDoor) {
             because(
-                "doors are packet 23, but the header says version 1 and vectors have 32 bits: no release writes so",
+                "doors are packet 23, but the header has version 1 and vectors have 32 bits, which no release writes",
             );
             return Self { version: "a build like 0.9.16, or another writer".to_owned(), reasons };
         }
@@ -157,54 +157,54 @@ impl Guess {
         let any_frame = !frames.frames().is_empty();
         match () {
             () if has(Kind::VehicleWheels) || has(Kind::BikerAnim) => {
-                span.since("0.9.15", "wheels and bikers (packets 21 and 22) began with 0.9.15");
+                span.since("0.9.15", "wheels and bikers (packets 21 and 22), since 0.9.15");
             }
             () if has(Kind::VisualTime) => {
-                span.since("0.9.14", "the clock of visual effects (packet 20) began with 0.9.14");
-                span.until("0.9.14", "wheels and bikers (packets 21 and 22), which 0.9.15 writes, are not there");
+                span.since("0.9.14", "the clock of visual effects (packet 20), since 0.9.14");
+                span.until("0.9.14", "no wheels and bikers (packets 21 and 22), which 0.9.15 writes");
             }
             () if has(Kind::VehicleLight) => {
-                span.since("0.9.10", "lamps of vehicles (packet 10) began with 0.9.10");
-                span.until("0.9.13", "the clock of visual effects (packet 20), which 0.9.14 writes, is not there");
+                span.since("0.9.10", "vehicle lights (packet 10), since 0.9.10");
+                span.until("0.9.13", "no clock of visual effects (packet 20), which 0.9.14 writes");
             }
             () if has(Kind::VehicleAnim) || has(Kind::WalkerAnim) => {
-                span.since("0.9.6", "controls and walkers (packets 8 and 9) began with 0.9.6");
-                span.until("0.9.9", "lamps of vehicles (packet 10), which 0.9.10 writes, are not there");
+                span.since("0.9.6", "controls and walkers (packets 8 and 9), since 0.9.6");
+                span.until("0.9.9", "no vehicle lights (packet 10), which 0.9.10 writes");
             }
             () if any_frame => {
-                span.until("0.9.5", "controls and walkers (packets 8 and 9), which 0.9.6 writes, are not there");
+                span.until("0.9.5", "no controls and walkers (packets 8 and 9), which 0.9.6 writes");
             }
             () => {}
         }
         if traits.no_actor {
-            span.since("0.9.13", "what is no actor has the id 4294967295 in collisions, from 0.9.13 on");
+            span.since("0.9.13", "collisions with non-actors use the id 4294967295, since 0.9.13");
         }
         if traits.zero_actor {
-            span.until("0.9.12", "what is no actor has the id 0 in collisions, until 0.9.12");
+            span.until("0.9.12", "collisions with non-actors use the id 0, until 0.9.12");
         }
         if has(Kind::PhysicsControl) && frames.changes_in(Kind::PhysicsControl, 0..=u64::MAX, u32::MAX).next().is_some()
         {
             match frames.form().physics {
                 Physics::W36 => {
-                    span.until("0.9.11", "wheels of physics have 36 bytes, until 0.9.11");
+                    span.until("0.9.11", "physics wheels have 36 bytes, until 0.9.11");
                 }
                 Physics::W48 | Physics::Ue5 => {
-                    span.since("0.9.12", "wheels of physics have 48 bytes, from 0.9.12 on");
+                    span.since("0.9.12", "physics wheels have 48 bytes, since 0.9.12");
                 }
             }
         }
         if traits.sensor_type {
-            span.since("0.9.12", "sensors have a type of their own, from 0.9.12 on");
+            span.since("0.9.12", "sensors have their own type, since 0.9.12");
         } else if traits.sensor_as_other {
             span.until("0.9.11", "sensors have no type of their own, until 0.9.11");
         }
         if traits.other_positions {
-            span.since("0.9.11", "things that are neither vehicles nor walkers have positions, from 0.9.11 on");
+            span.since("0.9.11", "actors other than vehicles and walkers have positions, since 0.9.11");
         } else if traits.others {
-            span.until("0.9.10", "things that are neither vehicles nor walkers have no positions, until 0.9.10");
+            span.until("0.9.10", "actors other than vehicles and walkers have no positions, until 0.9.10");
         }
         if traits.sign_type {
-            span.since("0.9.9", "traffic signs have a type of their own, from 0.9.9 on");
+            span.since("0.9.9", "traffic signs have their own type, since 0.9.9");
         } else if traits.sign_as_other {
             span.until("0.9.8", "traffic signs have no type of their own, until 0.9.8");
         }
@@ -252,14 +252,14 @@ impl Span {
         let Some(later) = later.filter(|later| (self.first + 1..=self.last).contains(later)) else { return };
         self.last = later - 1;
         let name = RELEASES.get(later).map_or("", |(name, _)| name);
-        self.reasons.push(format!("it was recorded in {year}-{month:02}, before {name} came out"));
+        self.reasons.push(format!("recorded in {year}-{month:02}, before the release of {name}"));
     }
 
     fn guess(self) -> Guess {
         let name = |place: usize| RELEASES.get(place).map_or("", |(name, _)| name);
         let version = match self.last {
-            _ if self.reasons.is_empty() => "not known".to_owned(),
-            last if self.first > last => "not known: what it holds fits no release".to_owned(),
+            _ if self.reasons.is_empty() => "unknown".to_owned(),
+            last if self.first > last => "unknown: the contents match no release".to_owned(),
             last if self.first == last => name(last).to_owned(),
             last => format!("{} to {}", name(self.first), name(last)),
         };

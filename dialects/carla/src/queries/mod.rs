@@ -54,16 +54,16 @@ impl Reading {
         let at = |error: &Error, message| Problem::new(Severity::Damage, error.code(), error.at, 0, message);
         let mut problems = Vec::new();
         if let Some(stop) = &self.stop {
-            problems.push(at(stop, format!("{}; nothing after it is shown", stop.kind)));
+            problems.push(at(stop, format!("{}; the rest is not shown", stop.kind)));
         }
         if let (true, Some(last)) = (self.open, &self.last) {
-            let message = format!("frame {} has no end: the recording was cut there", last.frame);
+            let message = format!("frame {} has no end: the recording is truncated", last.frame);
             problems.push(Problem::general(Severity::Damage, "frame-open", message));
         }
         if let Some(first) = &self.first_odd {
             let message = match self.odd {
-                1 => format!("one packet could not be understood and is left out: {}", first.kind),
-                odd => format!("{odd} packets could not be understood and are left out; the first: {}", first.kind),
+                1 => format!("skipped a packet that could not be decoded: {}", first.kind),
+                odd => format!("skipped {odd} packets that could not be decoded; the first: {}", first.kind),
             };
             problems.push(at(first, message));
         }

@@ -106,7 +106,7 @@ fn the_map_gets_another_name() {
     assert_eq!(renamed[36..], log[34..]);
     let frames = Frames::scan(&log).expect("whole");
     let error = Edit { map: Some("x".repeat(65_536)), ..Edit::default() }.apply(&frames).unwrap_err();
-    assert_eq!(error.to_string(), "the map has 65536 bytes; a text holds at most 65535");
+    assert_eq!(error.to_string(), "the map has 65536 bytes; the limit is 65535");
 }
 
 #[test]
@@ -279,17 +279,17 @@ fn what_does_not_fit_is_refused_in_a_sentence() {
     assert_eq!(say("traffic.log", "all-packets.log"), "the maps differ: \"Town03\" and \"Città\"");
     assert_eq!(
         say("traffic.log", "attached.log"),
-        "the versions in the headers differ: one recording cannot hold both"
+        "the versions in the headers differ, so the recordings cannot be joined"
     );
-    assert_eq!(say("attached.log", "ue5.log"), "the numberings of packets differ: one recording cannot hold both");
-    assert_eq!(say("attached.log", "ue5-weather.log"), "the widths of vectors differ: one recording cannot hold both");
+    assert_eq!(say("attached.log", "ue5.log"), "the numberings of packets differ, so the recordings cannot be joined");
+    assert_eq!(
+        say("attached.log", "ue5-weather.log"),
+        "the widths of vectors differ, so the recordings cannot be joined"
+    );
     let log = traffic();
     let frames = Frames::scan(&log).expect("whole");
     let error = crop(7.0, 9.0).apply(&frames).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "no frame lies between 7 s and 9 s; the recording has 8 frames, the last at 0.3500000052154064 s"
-    );
+    assert_eq!(error, "no frame between 7 s and 9 s; the recording has 8 frames, the last at 0.3500000052154064 s");
     let refused = |name: &str| {
         let log = logs_in("corrupt").into_iter().find(|(found, _)| found == name).expect(name).1;
         let frames = Frames::scan(&log).expect(name);
@@ -297,13 +297,17 @@ fn what_does_not_fit_is_refused_in_a_sentence() {
     };
     assert_eq!(
         refused("cut-in-packet.log"),
-        "the recording is damaged (byte 0x410: packet body needs 23 bytes, 20 left); recover it first"
+        "the recording is damaged (byte 0x410: packet body needs 23 bytes, 20 left); run `logpose recover` first"
     );
-    assert_eq!(refused("cut-in-frame.log"), "byte 0x36e: the recording ends within frame 4; recover it first");
-    assert!(refused("elapsed-flipped.log").ends_with("which is no time; recover it first"));
+    assert_eq!(
+        refused("cut-in-frame.log"),
+        "byte 0x36e: the recording is truncated inside frame 4; run `logpose recover` first"
+    );
+    let time = refused("elapsed-flipped.log");
+    assert!(time.contains(" has the invalid time ") && time.ends_with(" s; run `logpose recover` first"), "{time}");
     assert_eq!(
         refused("absurd-total.log"),
-        "byte 0x40b: packet 8 has 23 bytes, its 65535 records take 1376237; who it is about cannot be told, so recover the recording first"
+        "byte 0x40b: packet 8 has 23 bytes, its 65535 records take 1376237; its actors are unknown, so run `logpose recover` first"
     );
 }
 

@@ -255,7 +255,7 @@ fn odd_packets_are_kept_to_the_byte() {
     let layouts: Vec<_> =
         lines.iter().filter_map(|line| line.split_once("/carla/layout ").map(|(_, text)| text)).collect();
     assert_eq!(layouts, ["150!", "0 2 6:2 101! 6:1 24! 19! 19! 1 20 1", "0 20 20 18 1"]);
-    assert!(lines.iter().any(|line| line.contains("\"raw\":\"")), "a blueprint that is no UTF-8");
+    assert!(lines.iter().any(|line| line.contains("\"raw\":\"")), "a blueprint that is not UTF-8");
     let codes: Vec<_> = problems.kinds().iter().map(|(code, severity, count)| (*code, *severity, *count)).collect();
     let expected = [
         ("frame-order", Severity::Damage, 3),
@@ -314,10 +314,10 @@ fn a_crop_without_the_actors_is_refused() {
     assert_eq!(&front[last + 13..last + 21], (-1.0_f64).to_le_bytes());
     let no_events = found.channels.iter().map(|c| !c.channel.name.contains("/events/")).collect();
     let refused = again(&log, &Lookup { channels: no_events, ..Lookup::default() }).unwrap_err().to_string();
-    assert!(refused.contains("keep /carla/events/add"), "{refused}");
+    assert!(refused.contains("include /carla/events/add"), "{refused}");
     let no_frames = found.channels.iter().map(|c| c.channel.name != "/carla/frame").collect();
     let refused = again(&log, &Lookup { channels: no_frames, ..Lookup::default() }).unwrap_err().to_string();
-    assert!(refused.contains("there is no channel /carla/frame"), "{refused}");
+    assert!(refused.contains("missing channel /carla/frame"), "{refused}");
     // Without layouts the packets stand as the specification orders them.
     let no_layout = found.channels.iter().map(|c| c.channel.name != "/carla/layout").collect();
     let out = again(&log, &Lookup { channels: no_layout, ..Lookup::default() }).unwrap();
@@ -342,9 +342,10 @@ fn foreign_channels_are_refused_by_name() {
         encoder.channel(0, &logpose_core::Channel::new(name, ty), &mut out).unwrap_err().to_string()
     };
     assert!(
-        refuse("/Drive/Speed", "double").contains("channel \"/Drive/Speed\": a recording holds the channels of CARLA")
+        refuse("/Drive/Speed", "double")
+            .contains("channel \"/Drive/Speed\": a CARLA recording can only hold CARLA channels")
     );
-    assert!(refuse("/carla/actors/7/vehicle", "double").contains("its type is double, and not struct:CarlaVehicle"));
+    assert!(refuse("/carla/actors/7/vehicle", "double").contains("its type is double, expected struct:CarlaVehicle"));
 }
 
 /// Whether a channel is meant.

@@ -187,7 +187,7 @@ fn a_recording_without_packets_or_frames() {
     let summary = Summary::of(&Frames::scan(&log).unwrap());
     assert_eq!(
         (summary.frames, summary.mean_fps, summary.guess),
-        (0, None, Guess { version: "not known".to_owned(), reasons: vec![] })
+        (0, None, Guess { version: "unknown".to_owned(), reasons: vec![] })
     );
 }
 
@@ -243,8 +243,8 @@ fn a_cut_recording_is_told_once_as_far_as_it_is_whole() {
     assert_eq!(
         reading.problems().iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
-            "byte 0x8f1: packet body needs 44 bytes, 30 left; nothing after it is shown",
-            "frame 4 has no end: the recording was cut there",
+            "byte 0x8f1: packet body needs 44 bytes, 30 left; the rest is not shown",
+            "frame 4 has no end: the recording is truncated",
         ]
     );
     assert_eq!(Reading::of(&Frames::scan(&log).unwrap()), reading);
@@ -271,14 +271,11 @@ fn what_is_no_recording_is_refused_with_its_byte() {
     log[4] = b'K';
     assert_eq!(
         Queries::new(&log).unwrap_err().to_string(),
-        "byte 0x2: the magic is not CARLA_RECORDER: this is no CARLA recording"
+        "byte 0x2: not a CARLA recording: expected the magic CARLA_RECORDER"
     );
     log[4] = b'C';
     log[0] = 3;
-    assert_eq!(
-        Queries::new(&log).unwrap_err().to_string(),
-        "byte 0x0: version 3 of the recorder is not known; 1 and 2 are"
-    );
+    assert_eq!(Queries::new(&log).unwrap_err().to_string(), "byte 0x0: unknown recorder version 3, expected 1 or 2");
 }
 
 /// Deleting makes CARLA forget the actor that was added last. The text does so too, the data does not.
@@ -504,7 +501,7 @@ fn guesses_by_what_there_is() {
     // No release writes both.
     let clock = logpose_testkit::hex("14 08 00 00 00 00 00 00 00 00 00 29 40");
     let both = packets(&[packet(&[collision(1, 0)]), clock]);
-    assert_eq!(guess(1, &[both]), "not known: what it holds fits no release");
+    assert_eq!(guess(1, &[both]), "unknown: the contents match no release");
 }
 
 /// What every packet holds, written again.

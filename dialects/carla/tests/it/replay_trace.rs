@@ -191,12 +191,9 @@ fn windows() {
     let tick = replay.tick(0.05);
     assert!(!tick.found && tick.stopped);
     for (options, error) in [
-        (ReplayOptions { start: f64::NAN, ..ReplayOptions::default() }, "a replay cannot start at NaN seconds"),
-        (ReplayOptions { duration: f64::INFINITY, ..ReplayOptions::default() }, "a replay cannot last inf seconds"),
-        (
-            ReplayOptions { factor: -1.0, ..ReplayOptions::default() },
-            "a replay cannot run at -1 times the recorded speed",
-        ),
+        (ReplayOptions { start: f64::NAN, ..ReplayOptions::default() }, "invalid replay start NaN s"),
+        (ReplayOptions { duration: f64::INFINITY, ..ReplayOptions::default() }, "invalid replay duration inf s"),
+        (ReplayOptions { factor: -1.0, ..ReplayOptions::default() }, "invalid replay speed -1"),
     ] {
         let refused: Result<_, ReplayError> = Replay::new(&frames, options).map(|_| ());
         assert_eq!(refused.unwrap_err().to_string(), error);

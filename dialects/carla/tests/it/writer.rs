@@ -179,16 +179,16 @@ fn the_builder_refuses() {
     let expected = [
         "a frame at 0.5 s cannot follow one at 1 s",
         "a frame at 0 s cannot follow one at 1 s",
-        "EventDel of frame 1 is about actor 99, which is not there",
-        "actor 1 is there already",
-        "actor 1 is a vehicle; WalkerAnim records are about others",
+        "EventDel of frame 1 refers to actor 99, which does not exist",
+        "actor 1 already exists",
+        "actor 1 is a vehicle, which has no WalkerAnim records",
         "CARLA 0.9.6 has no VehicleLight packets",
         "CARLA 0.9.6 has no Kinematics packets",
         "the location of actor 1 is not finite",
-        "packet id 77 is not free; private packets use ids above 100",
-        "EventParent of frame 1 is about actor 50, which is not there",
-        "the blueprint has 70000 bytes; a text holds at most 65535",
-        "CARLA 0.9.6 has no attributes that are vectors",
+        "packet id 77 is reserved; private packets use ids above 100",
+        "EventParent of frame 1 refers to actor 50, which does not exist",
+        "the blueprint has 70000 bytes; the limit is 65535",
+        "CARLA 0.9.6 has no vector attributes",
         "an attribute of \"b\" has no name",
     ];
     assert_eq!(errors, expected);
@@ -201,7 +201,7 @@ fn the_builder_refuses() {
         full.spawn(&Spawn { blueprint: "static.prop.box", ..Spawn::default() }).expect("free");
     }
     let error = full.spawn(&Spawn::default()).unwrap_err();
-    assert_eq!(say(error), "frame 1 would have 65536 Position records; a packet holds at most 65535");
+    assert_eq!(say(error), "frame 1 would have 65536 Position records; the limit of a packet is 65535");
     assert_eq!(full.spawn(&Spawn { id: Some(0), ..Spawn::default() }), Err(WriteError::NoActor(0)));
     assert_eq!(Frames::scan(&full.finish().expect("whole")).expect("whole").lives().len(), 65_535);
 
@@ -211,7 +211,7 @@ fn the_builder_refuses() {
     assert_eq!(say(error), "CARLA 0.9.16 has no Kinematics packets without additional data");
     let map = "x".repeat(65_536);
     let error = Recording::new(&RecordingOptions { map: &map, ..RecordingOptions::default() }).unwrap_err();
-    assert_eq!(say(error), "the map has 65536 bytes; a text holds at most 65535");
+    assert_eq!(say(error), "the map has 65536 bytes; the limit is 65535");
     let mut other = recording(Target::V0_10, true);
     let car = other.spawn(&Spawn { blueprint: "vehicle.a", ..Spawn::default() }).expect("free");
     assert!(other.physics(car, PhysicsBody::Ue4(Box::default())).is_err());
@@ -236,7 +236,7 @@ fn the_writer_refuses() {
     assert_eq!(log.records(&[] as &[Position]), Err(again));
     let lamp = SceneLight { light: 0, intensity: 0.0, color: [0.0; 4], on: true.into(), group: 0 };
     let many = WriteError::TooManyRecords { frame: 1, kind: Kind::SceneLight, count: 65_536 };
-    assert_eq!(many.to_string(), "frame 1 would have 65536 SceneLight records; a packet holds at most 65535");
+    assert_eq!(many.to_string(), "frame 1 would have 65536 SceneLight records; the limit of a packet is 65535");
     assert_eq!(log.records(&vec![lamp; 65_536]), Err(many));
     log.records(&vec![lamp; 65_535]).expect("as many as there can be");
     log.end_frame().expect("open");

@@ -62,9 +62,9 @@ impl Words<'_> {
         let of = |role: Role| role.commands().iter().find(|(name, _)| *name == word);
         let Some((_, usage)) = of(role) else {
             let other = of(role.other()).map(|_| format!("`{word}` is for a {} script", role.other().name()));
-            let what = other.unwrap_or_else(|| format!("`{word}` is no command"));
+            let what = other.unwrap_or_else(|| format!("unknown command `{word}`"));
             let names: Vec<&str> = role.commands().iter().map(|(name, _)| *name).collect();
-            return Err(self.unsuitable(format!("{what}; a {} script has {}", role.name(), names.join(", "))));
+            return Err(self.unsuitable(format!("{what}; commands of a {} script: {}", role.name(), names.join(", "))));
         };
         self.usage = usage;
         if word == "end" {
@@ -248,7 +248,7 @@ impl Words<'_> {
             }
             cores.push(core);
             if cores.len() > MOST_CORES {
-                return Err(self.wrong("one of at most 15 cores"));
+                return Err(self.wrong("at most 15 cores"));
             }
         }
         Ok(Change::Cpu(cores))

@@ -67,13 +67,13 @@ impl<'t> Words<'t> {
                         Some((_, (_, 'n'))) => word.text.push('\n'),
                         Some((_, (_, 't'))) => word.text.push('\t'),
                         Some((_, (_, same @ ('"' | '\\')))) => word.text.push(same),
-                        _ => return Err(words.error(column, r#"behind \ must be one of n, t, \ and ""#.into())),
+                        _ => return Err(words.error(column, r#"expected n, t, \ or " after \"#.into())),
                     },
                     other => word.text.push(other),
                 }
             }
             if !closed {
-                return Err(words.error(word.column, "the quoted text does not end; a \" is missing".into()));
+                return Err(words.error(word.column, "the quoted text has no closing \"".into()));
             }
             words.words.push(word);
         }
@@ -98,12 +98,12 @@ impl<'t> Words<'t> {
     pub(super) fn wrong(&self, wanted: &str) -> ScriptError {
         let word = self.next.checked_sub(1).and_then(|last| self.words.get(last));
         let text = word.map_or("", |word| &word.text);
-        self.unsuitable(format!("`{text}` is not {wanted}; write `{}`", self.usage))
+        self.unsuitable(format!("expected {wanted}, found `{text}`; usage: `{}`", self.usage))
     }
 
     fn missing(&self, wanted: &str) -> ScriptError {
         let column = self.text.trim_end().chars().count() + 1;
-        self.error(column, format!("{wanted} is missing; write `{}`", self.usage))
+        self.error(column, format!("missing {wanted}; usage: `{}`", self.usage))
     }
 
     pub(super) fn peek(&self) -> Option<&str> {
@@ -133,7 +133,7 @@ impl<'t> Words<'t> {
     pub(super) fn finish(&self) -> Result<(), ScriptError> {
         match self.words.get(self.next) {
             None => Ok(()),
-            Some(word) => Err(self.error(word.column, format!("`{}` is too much; write `{}`", word.text, self.usage))),
+            Some(word) => Err(self.error(word.column, format!("unexpected `{}`; usage: `{}`", word.text, self.usage))),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'t> Words<'t> {
                 numbers.push(number.ok_or_else(|| self.wrong(wanted))?);
             }
             if numbers.len() > most {
-                return Err(self.wrong(&format!("one of at most {most}")));
+                return Err(self.wrong(&format!("at most {most} values")));
             }
         }
         if numbers.is_empty() { Err(self.missing_here(wanted)) } else { Ok(numbers) }
@@ -242,7 +242,7 @@ impl<'t> Words<'t> {
         match self.words.get(self.next) {
             None => self.missing(wanted),
             Some(word) => {
-                self.error(word.column, format!("{wanted} is missing before `{}`; write `{}`", word.text, self.usage))
+                self.error(word.column, format!("missing {wanted} before `{}`; usage: `{}`", word.text, self.usage))
             }
         }
     }

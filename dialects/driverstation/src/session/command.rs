@@ -86,34 +86,34 @@ impl Match {
 #[non_exhaustive]
 pub enum Refused {
     /// The options say so.
-    #[error("this station may not enable the robot; `--enable` permits it")]
+    #[error("enabling the robot is not allowed; add --enable to allow it")]
     NotPermitted,
     /// This station has stopped the robot.
-    #[error("the robot was stopped for an emergency; only a new station and a reboot of the robot end that")]
+    #[error("emergency stop: restart the station and reboot the robot to clear it")]
     Stopped,
     /// The robot says that it was stopped.
-    #[error("the robot says that it was stopped for an emergency; a reboot of the robot ends that")]
+    #[error("the robot reports an emergency stop: reboot the robot to clear it")]
     RobotStopped,
     /// Nobody is there to be commanded.
     #[error("no robot answers")]
     NotConnected,
     /// There is nothing to be enabled.
-    #[error("the robot has no program running")]
+    #[error("no robot code is running")]
     NoCode,
     /// The program is about to end.
-    #[error("the robot was just asked to restart")]
+    #[error("the robot is restarting")]
     Restarting,
     /// The fourth mode.
-    #[error("there is no such mode; there are teleop, autonomous and test")]
+    #[error("unknown mode, expected teleop, autonomous or test")]
     NoSuchMode,
     /// There are six.
-    #[error("there is no stick {0}; there are 0 to 5")]
+    #[error("no joystick {0}, expected 0 to 5")]
     NoSuchStick(u8),
     /// There are six.
-    #[error("there is no {0}; there are red 1 to blue 3")]
+    #[error("no station {0}, expected red 1 to blue 3")]
     NoSuchStation(AllianceStation),
     /// The wire has no room for it.
-    #[error("{what} has {length} bytes, at most {most} can be sent")]
+    #[error("{what} has {length} bytes, the limit is {most}")]
     TooLong {
         /// What.
         what: &'static str,
@@ -147,9 +147,9 @@ pub enum Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connected => f.write_str("the robot answers"),
-            Self::Lost => f.write_str("the robot has not answered for a second"),
-            Self::CodeStarted => f.write_str("the robot's program has started"),
+            Self::Connected => f.write_str("robot connected"),
+            Self::Lost => f.write_str("no answer from the robot for a second"),
+            Self::CodeStarted => f.write_str("robot code started"),
             Self::Disabled(why) => write!(f, "disabled: {why}"),
         }
     }
@@ -177,13 +177,13 @@ pub enum Stopped {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Lost => "the robot has not answered for a second",
+            Self::Lost => "no answer from the robot for a second",
             Self::Closed => "the link to the robot was closed",
-            Self::NoCode => "the robot's program has ended",
-            Self::EStop => "the robot was stopped for an emergency",
-            Self::Mode => "another mode was chosen",
-            Self::Restart => "the robot is to restart",
-            Self::Farewell => "the station ends",
+            Self::NoCode => "robot code stopped",
+            Self::EStop => "emergency stop",
+            Self::Mode => "mode changed",
+            Self::Restart => "the robot is restarting",
+            Self::Farewell => "the station is exiting",
         })
     }
 }

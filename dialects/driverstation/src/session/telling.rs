@@ -48,7 +48,7 @@ impl Telling {
         let Some(missing) = messages.unfinished() else { return };
         let (at, left) = (*self.total(what), messages.rest_len() as u64);
         *self.total(what) += left;
-        let message = format!("the TCP link was closed within a message: {missing}");
+        let message = format!("the TCP link was closed inside a message: {missing}");
         self.note(Problem::new(Severity::Damage, "unfinished-message", at, left, message));
     }
 

@@ -103,7 +103,7 @@ impl fmt::Display for AllianceStation {
 
 /// A text that names none of the six places.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0:?} is no alliance station; they are red 1 to red 3 and blue 1 to blue 3")]
+#[error("invalid alliance station {0:?}, expected red 1 to red 3 or blue 1 to blue 3")]
 pub struct UnknownStation(pub String);
 
 /// Reads `red 1` and `red1`, in any case.

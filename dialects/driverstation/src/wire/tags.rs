@@ -41,7 +41,7 @@ pub enum TagProblem {
         at: usize,
     },
     /// It claims more bytes than there are: nothing behind it can be found.
-    #[error("a tag claims {size} bytes, {left} left")]
+    #[error("a tag needs {size} bytes, {left} left")]
     TooLong {
         /// Its size byte in the datagram.
         at: usize,

@@ -142,7 +142,7 @@ impl fmt::Display for ToStation<'_> {
             Self::Text(text) => write!(f, "text {}", Quoted(text)),
             Self::Usage(report) => write!(f, "usage {}, {}", Hex(report.head), Quoted(report.entries)),
             Self::DisableFaults { comms, brownout_12v, .. } => {
-                write!(f, "disabled {comms} times for silence, {brownout_12v} times for low voltage")
+                write!(f, "disabled {comms} times by the watchdog, {brownout_12v} times by brownout")
             }
             Self::RailFaults { v6, v5, v3_3, .. } => write!(f, "rail faults 6 V {v6}, 5 V {v5}, 3.3 V {v3_3}"),
             Self::Version(version) => write!(f, "{version}"),

@@ -41,7 +41,7 @@ fn a_packet_shorter_than_its_header_is_one_problem_and_no_record() {
         let [problem] = &play.sink.problems[..] else { panic!("{:?}", play.sink.problems) };
         assert_eq!((problem.at, problem.length, problem.code), (Some(7), length as u64, "short-packet"));
         assert_eq!(problem.severity, Severity::Damage);
-        assert_eq!(problem.message, format!("a status packet needs 8 bytes, {length} left; the packet is lost"));
+        assert_eq!(problem.message, format!("a status packet needs 8 bytes, {length} left; lost the packet"));
     }
     for length in 0..6 {
         let mut play = Play::default();
@@ -57,7 +57,7 @@ fn a_packet_shorter_than_its_header_is_one_problem_and_no_record() {
 fn a_tag_of_size_0_is_stepped_over() {
     let (lines, problems) = status("00 09 06 00 00 00 00 00 00 00 05");
     assert_eq!(lines, ["0.000 /ds/ram_free 5"]);
-    assert_eq!(problems, ["108+1 warning byte 0x6c: status packet: a tag of size 0; one byte is stepped over: 00"]);
+    assert_eq!(problems, ["108+1 warning byte 0x6c: status packet: a tag of size 0; skipped one byte: 00"]);
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn a_tag_that_claims_too_much_ends_the_packet_and_those_before_it_stand() {
     assert_eq!(
         problems,
         [
-            "118+4 damage byte 0x76: status packet: a tag claims 9 bytes, 3 left; the rest of the packet is lost: 09 04 00 00"
+            "118+4 damage byte 0x76: status packet: a tag needs 9 bytes, 3 left; lost the rest of the packet: 09 04 00 00"
         ]
     );
     let (lines, problems) = control("05");
     assert_eq!(lines, [""; 0]);
     assert_eq!(
         problems,
-        ["106+1 damage byte 0x6a: control packet: a tag claims 5 bytes, 0 left; the rest of the packet is lost: 05"]
+        ["106+1 damage byte 0x6a: control packet: a tag needs 5 bytes, 0 left; lost the rest of the packet: 05"]
     );
 }
 
@@ -85,7 +85,7 @@ fn a_known_tag_that_is_too_short_is_kept_and_what_is_behind_it_is_read() {
     assert_eq!(
         problems,
         ["108+4 damage byte 0x6c: status packet: tag 06: free RAM needs 8 bytes, 2 left; \
-          its bytes are kept as they came: 03 06 01 02"]
+          kept its bytes: 03 06 01 02"]
     );
     let short = [
         ("08 01 00 00 00 05 00 00 00", "right rumble needs 2 bytes, 1 left"),
@@ -175,7 +175,7 @@ fn a_message_shorter_than_its_layout_is_kept() {
     let problem = &play.sink.problems[0];
     // The size is two bytes, the id one, and the details begin 15 bytes behind it.
     assert_eq!((problem.at, problem.length, problem.code), (Some(1000 + 2 + 16), 2, "short-message"));
-    assert_eq!(problem.message, "message 0b: details needs 5 bytes, 2 left; its bytes are kept as they came");
+    assert_eq!(problem.message, "message 0b: details needs 5 bytes, 2 left; kept its bytes");
     for body in ["01 00 fe", "04 00 01 00", "05 00 01 00 02 00", "0a 00 00 00 00 01", "0c 00 00 00 00 00"] {
         assert!(ToStation::parse(&bytes(body)).is_err(), "{body}");
     }

@@ -250,39 +250,57 @@ fn mistakes_are_named_with_their_place_and_what_would_be_right() {
     };
     let station = |text: &str, expected: &str| check(Role::Station, text, expected);
     let robot = |text: &str, expected: &str| check(Role::Robot, text, expected);
-    station("enable", "line 1, column 1: `enable` is not a time such as 1.5, 200ms or +1s; write `TIME COMMAND …`");
-    station("\n\n  1", "line 3, column 4: a command is missing; write `TIME COMMAND …`");
-    station("0 mode auto\n1 mode fast", "line 2, column 8: `fast` is not a mode; write `mode teleop|auto|test`");
+    station(
+        "enable",
+        "line 1, column 1: expected a time such as 1.5, 200ms or +1s, found `enable`; usage: `TIME COMMAND …`",
+    );
+    station("\n\n  1", "line 3, column 4: missing a command; usage: `TIME COMMAND …`");
+    station(
+        "0 mode auto\n1 mode fast",
+        "line 2, column 8: expected a mode, found `fast`; usage: `mode teleop|auto|test`",
+    );
     station(
         "0 enabel",
-        "line 1, column 3: `enabel` is no command; a station script has mode, enable, disable, estop, joystick, \
+        "line 1, column 3: unknown command `enabel`; commands of a station script: mode, enable, disable, estop, joystick, \
          describe, unplug, match, gamedata, countdown, station, versions, restart, reboot, end",
     );
     station(
         "0 battery 12",
-        "line 1, column 3: `battery` is for a robot script; a station script has mode, enable, disable, estop, \
+        "line 1, column 3: `battery` is for a robot script; commands of a station script: mode, enable, disable, estop, \
          joystick, describe, unplug, match, gamedata, countdown, station, versions, restart, reboot, end",
     );
-    station("0 enable now", "line 1, column 10: `now` is too much; write `enable`");
+    station("0 enable now", "line 1, column 10: unexpected `now`; usage: `enable`");
     let stick = "`joystick PORT [axes V…] [buttons N,N…|none [of COUNT]] [pov DEGREES|off…]`";
-    station("0 joystick 6", &format!("line 1, column 12: `6` is not a stick from 0 to 5; write {stick}"));
-    station("0 joystick 0 axes 1.5", &format!("line 1, column 19: `1.5` is not an axis from -1 to 1; write {stick}"));
+    station("0 joystick 6", &format!("line 1, column 12: expected a stick from 0 to 5, found `6`; usage: {stick}"));
+    station(
+        "0 joystick 0 axes 1.5",
+        &format!("line 1, column 19: expected an axis from -1 to 1, found `1.5`; usage: {stick}"),
+    );
     station(
         "0 joystick 0 axes buttons 1",
-        &format!("line 1, column 19: an axis from -1 to 1 is missing before `buttons`; write {stick}"),
+        &format!("line 1, column 19: missing an axis from -1 to 1 before `buttons`; usage: {stick}"),
     );
-    station("0 joystick 0 buttons 0", &format!("line 1, column 22: `0` is not a button from 1 to 32; write {stick}"));
-    station("0 gamedata \"LRL", "line 1, column 12: the quoted text does not end; a \" is missing");
-    station(r#"0 gamedata "\x""#, r#"line 1, column 13: behind \ must be one of n, t, \ and ""#);
-    station("0 station green 1", "line 1, column 17: `1` is not red 1 to blue 3; write `station red|blue 1|2|3`");
-    robot("0 battery", "line 1, column 10: volts from 0 to 255 is missing; write `battery VOLTS [over TIME]`");
-    robot("0 battery nan", "line 1, column 11: `nan` is not volts from 0 to 255; write `battery VOLTS [over TIME]`");
+    station(
+        "0 joystick 0 buttons 0",
+        &format!("line 1, column 22: expected a button from 1 to 32, found `0`; usage: {stick}"),
+    );
+    station("0 gamedata \"LRL", "line 1, column 12: the quoted text has no closing \"");
+    station(r#"0 gamedata "\x""#, r#"line 1, column 13: expected n, t, \ or " after \"#);
+    station(
+        "0 station green 1",
+        "line 1, column 17: expected red 1 to blue 3, found `1`; usage: `station red|blue 1|2|3`",
+    );
+    robot("0 battery", "line 1, column 10: missing volts from 0 to 255; usage: `battery VOLTS [over TIME]`");
+    robot(
+        "0 battery nan",
+        "line 1, column 11: expected volts from 0 to 255, found `nan`; usage: `battery VOLTS [over TIME]`",
+    );
     robot(
         "0 battery 12 over -1",
-        "line 1, column 19: `-1` is not a time such as 1.5 or 200ms; write `battery VOLTS [over TIME]`",
+        "line 1, column 19: expected a time such as 1.5 or 200ms, found `-1`; usage: `battery VOLTS [over TIME]`",
     );
-    robot("ü print", "line 1, column 1: `ü` is not a time such as 1.5, 200ms or +1s; write `TIME COMMAND …`");
-    robot("0 print \"ü\" x", "line 1, column 13: `x` is too much; write `print TEXT`");
+    robot("ü print", "line 1, column 1: expected a time such as 1.5, 200ms or +1s, found `ü`; usage: `TIME COMMAND …`");
+    robot("0 print \"ü\" x", "line 1, column 13: unexpected `x`; usage: `print TEXT`");
 }
 
 #[test]

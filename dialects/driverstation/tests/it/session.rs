@@ -218,7 +218,7 @@ fn a_station_enables_only_when_it_may_and_can() {
     assert_eq!(station.command(now, Command::Station(nowhere)), Err(Refused::NoSuchStation(nowhere)));
     let event = "x".repeat(256);
     let refused = station.command(now, Command::Match(Match { event, ..Match::default() })).unwrap_err();
-    assert_eq!(refused.to_string(), "the name of the event has 256 bytes, at most 255 can be sent");
+    assert_eq!(refused.to_string(), "the name of the event has 256 bytes, the limit is 255");
 
     let mut world = World::with(RobotOptions { code: false, ..RobotOptions::default() });
     world.run_to(100);
@@ -271,12 +271,12 @@ fn a_lost_robot_is_disabled_by_itself_and_by_the_station_and_stays_so() {
     assert_eq!(told, [&(1200, Event::Lost), &(1200, Event::Disabled(Stopped::Lost))]);
     let note = &world.station_sink.problems[0];
     assert_eq!((note.severity, note.code), (Severity::Note, "station-disabled"));
-    assert_eq!(note.message, "disabled: the robot has not answered for a second");
+    assert_eq!(note.message, "disabled: no answer from the robot for a second");
     world.run_for(2000);
     assert!(world.station.view().connected);
     assert!(!world.station.view().enabled && !world.robot.view().enabled);
     assert_eq!(world.robot.view().comms_faults, 1);
-    assert!(from_robot(&world).contains(&"disabled 1 times for silence, 0 times for low voltage".to_owned()));
+    assert!(from_robot(&world).contains(&"disabled 1 times by the watchdog, 0 times by brownout".to_owned()));
     world.command(Command::Enable);
     world.run_for(100);
     assert!(world.robot.view().enabled);
@@ -631,7 +631,7 @@ fn voltage_and_brownout_are_told() {
     let view = world.robot.view();
     assert!(view.enabled && !view.outputs && view.brownout);
     assert!(world.station.view().robot.unwrap().brownout);
-    assert!(from_robot(&world).contains(&"disabled 0 times for silence, 1 times for low voltage".to_owned()));
+    assert!(from_robot(&world).contains(&"disabled 0 times by the watchdog, 1 times by brownout".to_owned()));
     world.set(Change::Rails([1, 2, 3]));
     assert!(from_robot(&world).contains(&"rail faults 6 V 1, 5 V 2, 3.3 V 3".to_owned()));
 }

@@ -32,14 +32,14 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         file: "version-2.dslog",
         make: || with(v4(), |log| log[3] = 2),
-        found: Err(("bad-version", "version 2 is not read, only 3 and 4 are: the Driver Station of 2015 wrote it")),
+        found: Err(("bad-version", "unsupported version 2, expected 3 or 4: written by the Driver Station of 2015")),
     },
     Case {
         file: "version-5.dslog",
         make: || with(v4(), |log| log[3] = 5),
         found: Err((
             "bad-version",
-            "version 5 is not read, only 3 and 4 are: no Driver Station of 2012 to 2026 wrote it",
+            "unsupported version 5, expected 3 or 4: not written by a Driver Station of 2012 to 2026",
         )),
     },
     Case {

@@ -51,8 +51,8 @@ fn problems_name_the_file_and_its_byte() {
         assert_eq!(
             found,
             [
-                (at, text(log_name, "power distribution needs 33 bytes, 32 left; the last 46 bytes are not read")),
-                (event_at, text(events_name, "text needs 23 bytes, 22 left; the last 42 bytes are not read")),
+                (at, text(log_name, "power distribution needs 33 bytes, 32 left; skipped the last 46 bytes")),
+                (event_at, text(events_name, "text needs 23 bytes, 22 left; skipped the last 42 bytes")),
             ]
         );
     }

@@ -169,7 +169,7 @@ impl Nt4Client {
 
     fn fail(&mut self, problem: Option<(&'static str, String)>, sink: Option<&mut dyn Sink>) {
         if let (Some((code, message)), Some(sink)) = (problem, sink) {
-            let message = format!("{message}; the connection is closed");
+            let message = format!("{message}; closed the connection");
             sink.problem(Problem::general(Severity::Damage, code, message));
         }
         if let Some(link) = self.link.take() {
@@ -180,8 +180,7 @@ impl Nt4Client {
 
     fn bad_message(&mut self, bytes: &[u8], error: &Error, sink: &mut dyn Sink) {
         let what = if is_text(bytes) { "text" } else { "binary" };
-        let message =
-            format!("a {what} message of {} bytes makes no sense, byte {:#x}: {}", bytes.len(), error.at, error.kind);
+        let message = format!("invalid {what} message of {} bytes, byte {:#x}: {}", bytes.len(), error.at, error.kind);
         self.fail(Some(("bad-message", message)), Some(sink));
     }
 
@@ -204,7 +203,7 @@ impl Nt4Client {
             match notice {
                 Ok(notice) => self.notice(now, notice, sink)?,
                 Err(error) if error.is_recoverable() => {
-                    let message = format!("a message was ignored: {}", error.kind);
+                    let message = format!("ignored a message: {}", error.kind);
                     sink.problem(Problem::general(Severity::Warning, "odd-message", message));
                 }
                 Err(error) => {
@@ -254,7 +253,7 @@ impl Nt4Client {
         let channel = match known {
             Some(channel) => channel,
             None if self.channels.len() >= self.limits.channels as usize => {
-                let message = format!("more than {} channels; {:?} is left out", self.limits.channels, key.0);
+                let message = format!("more than {} channels; skipped {:?}", self.limits.channels, key.0);
                 sink.problem(Problem::general(Severity::Damage, "too-many-channels", message));
                 return Ok(());
             }
@@ -331,7 +330,7 @@ impl Nt4Client {
         let Some(topic) = self.topics.get_mut(&update.id) else {
             if !self.unknown_told {
                 self.unknown_told = true;
-                let message = format!("values of topic {}, which was not announced, are left out", update.id);
+                let message = format!("skipped values of topic {}, which was not announced", update.id);
                 sink.problem(Problem::general(Severity::Warning, "unknown-topic", message));
             }
             return;
@@ -351,7 +350,7 @@ impl Nt4Client {
             Err(_) if topic.told => {}
             Err(unfit) => {
                 topic.told = true;
-                let message = format!("a value of {:?} is no {} and is left out: {unfit}", topic.name, topic.kind);
+                let message = format!("skipped a value of {:?} that is not {}: {unfit}", topic.name, topic.kind);
                 sink.problem(Problem::general(Severity::Damage, "bad-value", message));
             }
         }
@@ -362,7 +361,7 @@ impl Nt4Client {
         let first = self.clock.answers.is_empty();
         let before = self.clock.offset;
         if !sent.is_some_and(|sent| self.clock.answer(now.micros(), sent, update.time)) {
-            let message = format!("the server's answer about its time makes no sense: {update}");
+            let message = format!("invalid time answer from the server: {update}");
             sink.problem(Problem::general(Severity::Warning, "bad-sync", message));
             return;
         }
@@ -372,7 +371,7 @@ impl Nt4Client {
         {
             #[expect(clippy::cast_precision_loss, reason = "it is rounded to milliseconds")]
             let seconds = after.saturating_sub(before) as f64 / 1e6;
-            let message = format!("since the last connection the server's clock has stepped by {seconds:+.3} s");
+            let message = format!("the server's clock stepped by {seconds:+.3} s since the last connection");
             sink.problem(Problem::general(Severity::Note, "server-clock", message));
         }
         self.subscribe();
@@ -415,7 +414,7 @@ impl Session for Nt4Client {
         let text = is_text(bytes);
         let limit = if text { self.limits.record_len.min(TEXT_LEN) } else { self.limits.record_len };
         if bytes.len() as u64 > limit {
-            let message = format!("a message of {} bytes, {limit} are allowed", bytes.len());
+            let message = format!("a message has {} bytes, the limit is {limit}", bytes.len());
             self.fail(Some(("too-long", message)), Some(sink));
             return Ok(());
         }

@@ -25,7 +25,7 @@ impl Nt4Server {
             match request {
                 Ok(request) => self.request(slot, request, sink)?,
                 Err(error) if error.is_recoverable() => {
-                    self.warn(slot, "odd-message", &format!("a message was ignored: {}", error.kind), sink);
+                    self.warn(slot, "odd-message", &format!("ignored a message: {}", error.kind), sink);
                 }
                 Err(error) => return Ok(Err(error)),
             }
@@ -51,15 +51,10 @@ impl Nt4Server {
                         self.set_properties(id, &new.properties, Some(slot));
                         self.tell_sink(id, sink)?;
                     } else {
-                        self.warn(
-                            slot,
-                            "too-many",
-                            &format!("too many properties, some of {name:?} are left out"),
-                            sink,
-                        );
+                        self.warn(slot, "too-many", &format!("too many properties; skipped some of {name:?}"), sink);
                     }
                 }
-                _ => self.warn(slot, "no-topic", &format!("properties of {name:?}, which is no topic"), sink),
+                _ => self.warn(slot, "no-topic", &format!("properties of {name:?}, which is not a topic"), sink),
             },
             Request::Subscribe { topics, subuid, options } => {
                 self.client_subscribe(slot, subuid, Some(Subscription { topics, options }), sink);
@@ -89,16 +84,21 @@ impl Nt4Server {
         let before = client.publishers.get(&pubuid).copied();
         let id = self.topics.id(name);
         if name.starts_with('$') {
-            self.warn(slot, "reserved-name", &format!("{name:?} is a name for the server's own topics"), sink);
+            self.warn(slot, "reserved-name", &format!("{name:?} is reserved for topics of the server"), sink);
             return Ok(());
         }
         if before.is_some() && before != id {
-            self.warn(slot, "publisher-in-use", &format!("publisher {pubuid} is in use, not for {name:?}"), sink);
+            self.warn(
+                slot,
+                "publisher-in-use",
+                &format!("publisher {pubuid} is already in use for a topic other than {name:?}"),
+                sink,
+            );
             return Ok(());
         }
         let id = if room || before.is_some() { id.or_else(|| self.create(new, Some(slot))) } else { None };
         let Some(id) = id else {
-            self.warn(slot, "too-many", &format!("too many topics or publishers, {name:?} is left out"), sink);
+            self.warn(slot, "too-many", &format!("too many topics or publishers; skipped {name:?}"), sink);
             return Ok(());
         };
         if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
@@ -116,8 +116,10 @@ impl Nt4Server {
             topic.publishers.push(publisher);
         }
         if topic.type_name != type_name {
-            let message =
-                format!("{name:?} is published as {type_name}, and is {}: its values will not fit", topic.type_name);
+            let message = format!(
+                "{name:?} is published as {type_name} but has the type {}: its values will be rejected",
+                topic.type_name
+            );
             self.warn(slot, "type-conflict", &message, sink);
         }
         // "The server shall respond with an announce, even if the topic was previously announced."
@@ -133,7 +135,7 @@ impl Nt4Server {
             let others = client.subscriptions.iter().filter(|(uid, _)| **uid != subuid);
             let (count, held) = others.fold((0, 0), |(count, held), (_, other)| (count + 1, held + other.size()));
             if count >= self.options.subscriptions || held + new.size() > self.options.limits.held_back {
-                self.warn(slot, "too-many", "too many subscriptions, one is left out", sink);
+                self.warn(slot, "too-many", "too many subscriptions; skipped one", sink);
                 return;
             }
         }
@@ -234,7 +236,7 @@ impl Nt4Server {
             let samples = values.samples();
             for (sample, (id, time)) in samples.iter().zip(places) {
                 if !self.put(id, Some(slot), time, &sample.value) {
-                    self.warn_once(slot, "too-many", "there is no room for more values, some are not passed on", sink);
+                    self.warn_once(slot, "too-many", "the queue is full; some values were not forwarded", sink);
                 }
             }
             sink.samples(&samples)?;
@@ -255,14 +257,14 @@ impl Nt4Server {
         let server_time = self.server_time();
         let topic = publisher.and_then(|id| self.topics.get(id));
         let problem = match topic.and_then(|topic| Some((topic, topic.channel?))) {
-            None => format!("values of publisher {} are left out: it does not exist", update.id),
+            None => format!("skipped values of publisher {}, which does not exist", update.id),
             Some((topic, channel)) => {
                 let time = if update.time == 0 { server_time } else { update.time };
                 let ty = Type::of(channel_type(&topic.type_name));
                 let found = (update.kind, &update.value);
                 match values.push(channel, Time::from_micros(time), (topic.kind, ty), found) {
                     Ok(()) => return publisher,
-                    Err(unfit) => format!("a value of {:?} is no {} and is left out: {unfit}", topic.name, topic.kind),
+                    Err(unfit) => format!("skipped a value of {:?} that is not {}: {unfit}", topic.name, topic.kind),
                 }
             }
         };

@@ -228,7 +228,7 @@ impl Nt4Server {
     fn put_own(&mut self, id: ChannelId, time: i64, value: &Value<'_>) -> Result<(), EncodeError> {
         let Some(Some(_)) = self.own.get(id as usize) else { return Ok(()) };
         let Some(at) = self.publish_own(id) else {
-            return Err(self.refused(id, "there are too many topics".to_owned()));
+            return Err(self.refused(id, "too many topics".to_owned()));
         };
         let Some(topic) = self.topics.get(at) else { return Ok(()) };
         let time = if topic.from.is_none() { time.max(topic.time) } else { time };
@@ -239,7 +239,7 @@ impl Nt4Server {
             return Ok(());
         }
         let kind = self.topics.get(at).map(|topic| topic.kind);
-        Err(self.refused(id, format!("a {:?} is no {}", value.ty(), kind.unwrap_or(Kind::Raw))))
+        Err(self.refused(id, format!("a {:?} is not {}", value.ty(), kind.unwrap_or(Kind::Raw))))
     }
 
     fn refused(&self, id: ChannelId, message: String) -> EncodeError {
@@ -426,7 +426,7 @@ impl Nt4Server {
 
     fn refuse(&mut self, link: Link, code: &'static str, message: &str, sink: &mut dyn Sink) {
         if let Some(slot) = self.slots.get(&link) {
-            self.warn(*slot, code, &format!("{message}; the connection is closed"), sink);
+            self.warn(*slot, code, &format!("{message}; closed the connection"), sink);
         }
         self.forget(link);
         self.close.push_back(link);
@@ -458,13 +458,13 @@ impl Session for Nt4Server {
         let text = is_text(bytes);
         let limit = if text { self.options.limits.record_len.min(TEXT_LEN) } else { self.options.limits.record_len };
         if bytes.len() as u64 > limit {
-            self.refuse(link, "too-long", &format!("a message of {} bytes, {limit} are allowed", bytes.len()), sink);
+            self.refuse(link, "too-long", &format!("a message has {} bytes, the limit is {limit}", bytes.len()), sink);
             return self.tell_ends(sink);
         }
         let result = if text { self.text(slot, bytes, sink)? } else { self.binary(slot, bytes, sink)? };
         if let Err(error) = result {
             let what = if text { "text" } else { "binary" };
-            let message = format!("a {what} message makes no sense, byte {:#x}: {}", error.at, error.kind);
+            let message = format!("invalid {what} message, byte {:#x}: {}", error.at, error.kind);
             self.refuse(link, "bad-message", &message, sink);
             return self.tell_ends(sink);
         }

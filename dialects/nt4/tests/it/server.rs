@@ -406,7 +406,7 @@ fn what_a_client_may_not_do_is_told_and_left_out() {
     server.handle_input(ms(0), A, b"\x94\x07\x01\x00\xc3", &mut sink).unwrap();
     tell(&mut server, ms(0), A, r#"[{"method":"announce","params":{}}]"#, &mut sink);
     assert_eq!(sink.codes()[6..], ["bad-value", "odd-message"]);
-    assert_eq!(sink.problems[6].message, "client NT4@0: values of publisher 7 are left out: it does not exist");
+    assert_eq!(sink.problems[6].message, "client NT4@0: skipped values of publisher 7, which does not exist");
     tell(&mut server, ms(0), B, &" ".repeat(301), &mut sink);
     assert_eq!((sink.codes()[8], server.poll_close()), ("too-long", Some(B)));
     // The server itself may have no more topics, either, and says whose values are lost.
@@ -417,7 +417,7 @@ fn what_a_client_may_not_do_is_told_and_left_out() {
     }
     let samples: Vec<_> = (0..4).map(|channel| Sample { channel, time: ms(1), value: Value::Int64(1) }).collect();
     let error = server.sink(ms(1)).samples(&samples).unwrap_err();
-    assert_eq!(error.to_string(), "nt4: channel \"/3\": there are too many topics");
+    assert_eq!(error.to_string(), "nt4: channel \"/3\": too many topics");
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn a_value_of_another_type_does_not_hold_up_the_others() {
     let sample = |channel, value| Sample { channel, time: ms(1), value };
     let samples = [sample(0, Value::Double(1.0)), sample(1, Value::Int64(1)), sample(9, Value::Int64(1))];
     let error = server.sink(ms(1)).samples(&samples).unwrap_err();
-    assert_eq!(error.to_string(), "nt4: channel \"/a\": a Double is no int");
+    assert_eq!(error.to_string(), "nt4: channel \"/a\": a Double is not int");
     assert_eq!(run(&mut server, 1, 50, |_, _| {})[1..], [(1, "#1 0.001001 int 1".to_owned())]);
 }
 

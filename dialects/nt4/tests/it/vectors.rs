@@ -152,7 +152,7 @@ fn an_update_is_an_array_of_four_in_any_width() {
     let error = kind(b"\x94\xa1x\x00\x00\xc3");
     assert_eq!(error, Error { at: 1, kind: ErrorKind::NotAnInteger { what: "id", found: "a str" } });
     let error = kind(b"\x94\x01\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x00\xc3");
-    assert_eq!(error.to_string(), "nt4: byte 0x2: timestamp is an int beyond 63 bits, not an integer of 64 bits");
+    assert_eq!(error.to_string(), "nt4: byte 0x2: timestamp is an int beyond 63 bits, expected a 64-bit integer");
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl StreamDecoder {
                         self.clock = Clock::new(info.tick_rate());
                     } else if info.tick_rate() != TICK_RATE {
                         let message = format!(
-                            "INFO stands behind samples and says {} ticks a second; times are reckoned with {TICK_RATE}",
+                            "INFO comes after samples and gives {} ticks per second; using {TICK_RATE}",
                             info.tick_rate()
                         );
                         sink.problem(self.problem("tick-rate", payload.len(), message));
@@ -148,14 +148,14 @@ impl StreamDecoder {
 
     fn samples(&mut self, payload: &[u8], sink: &mut dyn Sink) -> Result<(), StreamError> {
         let Some(layout) = &self.header else {
-            let message = "samples stand before the HEADER that says what they are; they are left out";
+            let message = "skipped samples before the HEADER that describes them";
             sink.problem(self.problem("samples-before-header", payload.len(), message));
             return Ok(());
         };
         let (size, length) = (layout.size, layout.sample_len);
         let Some((index, samples)) = payload.split_first_chunk().filter(|(_, rest)| rest.len().is_multiple_of(length))
         else {
-            let message = format!("SAMPLES has {} bytes, which are not 4 and whole samples of {length}", payload.len());
+            let message = format!("SAMPLES has {} bytes, expected 4 plus a multiple of {length}", payload.len());
             sink.problem(self.problem("bad-samples", payload.len(), message));
             return Ok(());
         };
@@ -244,7 +244,7 @@ impl Decode for StreamDecoder {
             }
             match Head::parse(input) {
                 Ok(head) if !head.intact => {
-                    let message = "the checksum of the head does not fit; the blocks have their own, and are read";
+                    let message = "the file header has a bad checksum; reading the blocks, which have their own";
                     sink.problem(Problem::new(Severity::Warning, "bad-head", 0, HEAD as u64, message));
                 }
                 Ok(_) => {}
@@ -284,7 +284,7 @@ impl Decode for StreamDecoder {
             };
         }
         if !rest.is_empty() {
-            let message = format!("the last block is not whole: {} bytes of it are there", rest.len());
+            let message = format!("the last block is truncated after {} bytes", rest.len());
             sink.problem(Problem::new(Severity::Damage, "truncated", self.at, rest.len() as u64, message));
         }
         let missing = self.early.keys().next().map(|index| (self.next, *index));
@@ -297,7 +297,7 @@ impl Decode for StreamDecoder {
         let size = self.header.as_ref().map_or(0, |layout| layout.size);
         if !self.ended || missing.is_some() || self.next < size || self.header.is_none() {
             let first = missing.map_or(self.next, |(first, _)| first);
-            let message = format!("the recording is not complete: of {size} samples there are all before {first}");
+            let message = format!("the recording is incomplete: it has the first {first} of {size} samples");
             sink.problem(Problem::general(Severity::Damage, "partial", message));
         }
         Ok(())

@@ -55,8 +55,8 @@ fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
 
 /// The refusal of a channel that boards tell live, and do not record.
 fn live(channel: &str) -> EncodeError {
-    let message = "a recording holds what the board's recorder does, and this is a live value; `logpose refloat fetch` \
-                   gets the recording, and -y chooses the channels to write";
+    let message = "a recording only holds recorded values, and this is a live value; use `logpose refloat fetch` \
+                   to download the recording, and -y to select the channels to write";
     refused(channel, message)
 }
 
@@ -82,8 +82,8 @@ impl Encoder {
         match self.times.get(place) {
             Some(time) if *time != sample.time => {
                 let message = format!(
-                    "its sample {place} is at {} s, and that of other channels at {time} s; the channels of a recording \
-                     have their samples at the same times",
+                    "sample {place} is at {} s, but at {time} s in other channels; all channels of a recording \
+                     need samples at the same times",
                     sample.time
                 );
                 return Err(refused(&target.name, message));
@@ -107,7 +107,7 @@ impl Encoder {
         let series = || self.targets.iter().flatten().filter(|target| !matches!(target.what, What::Part(_)));
         if let Some(short) = series().find(|target| target.count != self.times.len()) {
             let message = format!(
-                "it has {} samples, and other channels have {}; the channels of a recording have one in each sample",
+                "it has {} samples, other channels have {}; all channels of a recording need the same number",
                 short.count,
                 self.times.len()
             );
@@ -117,16 +117,16 @@ impl Encoder {
         let mut problems = Vec::new();
         let states = series().filter(|target| matches!(target.what, What::State(_))).count();
         if states < 4 && !self.times.is_empty() {
-            let message = "not all of running, wheelslip, footpad and adjustment are there; the others are written as \
+            let message = "some of running, wheelslip, footpad and adjustment are missing and are written as \
                            false and none";
             problems.push(Problem::general(Severity::Warning, "flags-made", message));
         }
         let told = self.one(Kind::Header)?.and_then(|payload| Header::parse(payload).ok()).map(|header| header.size);
         let size = u32::try_from(self.times.len())
-            .map_err(|_| refused("/refloat/file/header", "a recording has at most 4294967295 samples"))?;
+            .map_err(|_| refused("/refloat/file/header", "more than 4294967295 samples"))?;
         if let Some(told) = told.filter(|told| *told != size) {
             let message = format!(
-                "the HEADER told of {told} samples and {size} are there; they are written as a recording of their own, \
+                "the HEADER declares {told} samples, found {size}; writing them as a recording of their own, \
                  counted from 0"
             );
             problems.push(Problem::general(Severity::Warning, "other-size", message));
@@ -165,7 +165,7 @@ impl Encoder {
         let mut found = self.parts.iter().filter(|(other, _)| *other == kind).map(|(_, payload)| &**payload);
         let first = found.next();
         if found.any(|other| Some(other) != first) {
-            let message = "there are two that differ, as where two recordings are merged; write one at a time";
+            let message = "two different values, as in a merge of two recordings; write one at a time";
             return Err(refused("/refloat/file/header", message));
         }
         Ok(first)
@@ -182,14 +182,14 @@ impl Encoder {
         let mut made = Vec::new();
         let Some(payload) = self.one(Kind::Header)? else {
             if self.targets.iter().flatten().all(|target| matches!(target.what, What::Part(_))) {
-                return Err(refused("/refloat/file/header", "there is neither a header nor a channel with values"));
+                return Err(refused("/refloat/file/header", "missing header, and no channel with values"));
             }
             let id = |name| items::id_of(name).unwrap_or(name);
             if let Some((name, _)) = items.iter().find(|(name, _)| !name.is_ascii() || id(name).len() > 255) {
-                return Err(refused(name, "an id has at most 255 bytes of ASCII"));
+                return Err(refused(name, "the id is not ASCII or longer than 255 bytes"));
             }
             if let Some((name, _)) = items.get(255) {
-                return Err(refused(name, "a recording has at most 255 values; leave some channels out"));
+                return Err(refused(name, "more than 255 values; exclude some channels with -n"));
             }
             Header::put(size, items.iter().map(|(name, _)| id(name)), &mut made);
             return Ok((items, made));
@@ -198,13 +198,13 @@ impl Encoder {
         let names = item_channels(header.ids.iter());
         let listed = |name: &str| names.iter().any(|channel| channel.name == name);
         if let Some((name, _)) = items.iter().find(|(name, _)| !listed(name)) {
-            let message = "the HEADER in /refloat/file/header does not list it; leave one of the two out";
+            let message = "it is not in the HEADER in /refloat/file/header; exclude one of the two with -n";
             return Err(refused(name, message));
         }
         let find = |channel: &Channel| {
             let found = items.iter().find(|(name, _)| *name == channel.name).copied();
-            let message = "the HEADER in /refloat/file/header lists it, and there is no such channel; leave \
-                           /refloat/file/header out to write the channels that there are";
+            let message = "the HEADER in /refloat/file/header lists it, but the channel is missing; exclude \
+                           /refloat/file/header to write the existing channels";
             // What has no samples is not told by every format.
             let found = found.or_else(|| self.times.is_empty().then_some(("", &[])));
             found.ok_or_else(|| refused(&channel.name, message))
@@ -222,7 +222,7 @@ impl Encoder {
         let mut last: Option<i64> = None;
         let mut ticks = Vec::with_capacity(self.times.len());
         for time in &self.times {
-            let no_tick = || refused(channel, format!("at {time} s: that is no tick of the board's clock"));
+            let no_tick = || refused(channel, format!("at {time} s: not a tick of the board's clock"));
             let line = clock.line(*time).ok_or_else(no_tick)?;
             let far = match last {
                 None => u32::try_from(line).is_err(),
@@ -230,8 +230,8 @@ impl Encoder {
             };
             if far {
                 let message = format!(
-                    "at {time} s: the times of a recording count from when the board was switched on, and go on for \
-                     some days at most"
+                    "at {time} s: timestamps of a recording count from the start of the board and reach \
+                     a few days at most"
                 );
                 return Err(refused(channel, message));
             }
@@ -264,7 +264,7 @@ fn code(value: &Value<'_>) -> Result<u16, String> {
             let exact = whole.map(|n| n as f32);
             exact.ok_or_else(|| inexact(&n, if n < 0 { -131_008.0 } else { 131_008.0 }))?
         }
-        _ => return Err("its value is no number".to_owned()),
+        _ => return Err("the value is not a number".to_owned()),
     };
     let code = float16::encode(number);
     let back = float16::decode(code);
@@ -272,7 +272,7 @@ fn code(value: &Value<'_>) -> Result<u16, String> {
 }
 
 fn inexact(value: &dyn std::fmt::Display, near: f32) -> String {
-    format!("{value} is no value that a recording can hold in its 16 bits; the nearest is {near}")
+    format!("{value} cannot be stored in 16 bits; the nearest value is {near}")
 }
 
 /// The bits of a state.
@@ -284,33 +284,33 @@ fn flags(state: State, value: &Value<'_>) -> Result<Flags, String> {
         (State::Wheelslip, Value::Boolean(on)) => (false, on, none.2, none.3),
         (State::Footpad, Value::String(name)) => {
             let found = Footpad::from_name(&text(name));
-            (false, false, found.ok_or_else(|| format!("{:?} is no state of a footpad", text(name)))?, none.3)
+            (false, false, found.ok_or_else(|| format!("{:?} is not a footpad state", text(name)))?, none.3)
         }
         (State::Adjustment, Value::String(name)) => {
             let found = Adjustment::from_name(&text(name));
-            (false, false, none.2, found.ok_or_else(|| format!("{:?} is no setpoint adjustment", text(name)))?)
+            (false, false, none.2, found.ok_or_else(|| format!("{:?} is not a setpoint adjustment", text(name)))?)
         }
-        _ => return Err("its value is of another type".to_owned()),
+        _ => return Err("the value has the wrong type".to_owned()),
     };
     Ok(Flags::new(running, wheelslip, footpad, adjustment))
 }
 
 /// The payload of a block.
 fn part(kind: Kind, value: &Value<'_>) -> Result<Vec<u8>, String> {
-    let (Value::String(bytes) | Value::Bytes(bytes)) = *value else { return Err("its value is no text".to_owned()) };
+    let (Value::String(bytes) | Value::Bytes(bytes)) = *value else { return Err("the value is not text".to_owned()) };
     match kind {
         Kind::Meta => match serde_json::from_slice::<Map<String, Json>>(bytes) {
             Ok(_) => Ok(bytes.to_vec()),
-            Err(error) => Err(format!("it is no JSON object: {error}")),
+            Err(error) => Err(format!("not a JSON object: {error}")),
         },
         Kind::TimeRef => {
-            let timeref = TimeRef::from_json(bytes).ok_or("it does not say tick, host_us and uncertainty_us")?;
+            let timeref = TimeRef::from_json(bytes).ok_or("expected tick, host_us and uncertainty_us")?;
             let mut payload = Vec::new();
             timeref.emit(&mut payload);
             Ok(payload)
         }
         // A format without bytes has them as text.
-        _ if matches!(value, Value::String(_)) => base64::decode(bytes).ok_or_else(|| "it is no base64".to_owned()),
+        _ if matches!(value, Value::String(_)) => base64::decode(bytes).ok_or_else(|| "not base64".to_owned()),
         _ => Ok(bytes.to_vec()),
     }
 }
@@ -327,15 +327,15 @@ impl Encode for Encoder {
             (_, Type::Float | Type::Double | Type::Int64) if items::id_of(name).is_some() => What::Item(Vec::new()),
             _ if name.starts_with(FOLDER) => return Err(live(name)),
             _ => {
-                let message = "a recording holds the channels of a Refloat board alone (/refloat/…), and this is none of \
-                               them; choose the channels to write with -y";
+                let message = "a Refloat recording can only hold Refloat channels (/refloat/…); \
+                               select the channels to write with -y";
                 return Err(refused(name, message));
             }
         };
         let is_item = |what: &What| matches!(what, What::Item(_));
         let known = self.targets.iter().flatten().any(|target| target.name == name && is_item(&target.what));
         if known && is_item(&what) {
-            return Err(refused(name, "there is another channel of this name; leave one of the two out"));
+            return Err(refused(name, "another channel has this name; exclude one of the two with -n"));
         }
         if self.targets.len() <= id as usize {
             self.targets.resize_with(id as usize + 1, || None);

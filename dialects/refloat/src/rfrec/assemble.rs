@@ -45,7 +45,7 @@ impl<'a> Assembly<'a> {
     /// Takes all blocks of a file.
     pub(super) fn read(mut self, reader: Reader<'a>) -> Result<Recording<'a>, Error> {
         if !self.recording.head.intact {
-            let message = "the checksum of the head does not fit; the blocks have their own, and are read";
+            let message = "the file header has a bad checksum; reading the blocks, which have their own";
             self.tell(Severity::Warning, "bad-head", 0, HEAD as u64, message);
         }
         for block in reader {
@@ -76,7 +76,7 @@ impl<'a> Assembly<'a> {
                 Ok(meta) if self.recording.payload(Kind::Meta).is_none() => self.recording.meta = meta,
                 Ok(_) => {}
                 Err(error) => {
-                    self.tell(Severity::Warning, "bad-meta", at, length, format!("META is no JSON object: {error}"));
+                    self.tell(Severity::Warning, "bad-meta", at, length, format!("META is not a JSON object: {error}"));
                 }
             },
             Kind::Info => self.info(at, length, payload),
@@ -93,7 +93,7 @@ impl<'a> Assembly<'a> {
             Kind::TimeRef => match TimeRef::parse(payload) {
                 Some(timeref) => self.recording.timerefs.push(timeref),
                 None => {
-                    let message = format!("TIMEREF has {} bytes, and not 16; it is left out", payload.len());
+                    let message = format!("TIMEREF has {} bytes, expected 16; skipped", payload.len());
                     return self.tell(Severity::Warning, "bad-timeref", at, length, message);
                 }
             },
@@ -101,14 +101,14 @@ impl<'a> Assembly<'a> {
                 match End::parse(payload) {
                     Some(end) => self.end = Some((at, end)),
                     None => {
-                        let message = format!("END has {} bytes, and not 36", payload.len());
+                        let message = format!("END has {} bytes, expected 36", payload.len());
                         self.tell(Severity::Warning, "bad-end", at, length, message);
                     }
                 }
                 return;
             }
             Kind::Unknown(number) => {
-                let message = format!("a block of type {number:#04x}, which a later version may know, is passed over");
+                let message = format!("skipped a block of unknown type {number:#04x}, perhaps from a later version");
                 return self.tell(Severity::Note, "unknown-block", at, length, message);
             }
         }
@@ -125,11 +125,8 @@ impl<'a> Assembly<'a> {
         }
         self.recording.tick_rate = rate_of(&info);
         if info.tick_rate() != self.recording.tick_rate {
-            let message = format!(
-                "INFO says {} ticks a second; times are reckoned with {}",
-                info.tick_rate(),
-                self.recording.tick_rate
-            );
+            let message =
+                format!("INFO gives {} ticks per second; using {}", info.tick_rate(), self.recording.tick_rate);
             self.tell(Severity::Warning, "tick-rate", at, length, message);
         }
         if let Some(message) = strange(&info) {
@@ -142,8 +139,8 @@ impl<'a> Assembly<'a> {
     fn header(&mut self, at: u64, length: u64, payload: &'a [u8]) -> bool {
         if let Some(first) = self.recording.payload(Kind::Header) {
             let (severity, message) = match first == payload {
-                true => (Severity::Note, "HEADER stands there twice"),
-                false => (Severity::Damage, "a second HEADER, which is another one; it is passed over"),
+                true => (Severity::Note, "duplicate HEADER"),
+                false => (Severity::Damage, "skipped a second, different HEADER"),
             };
             self.tell(severity, "second-header", at, length, message);
             return false;
@@ -162,13 +159,13 @@ impl<'a> Assembly<'a> {
 
     fn samples(&mut self, at: u64, length: u64, payload: &[u8]) {
         let Some(header) = &self.recording.header else {
-            let message = "samples stand before the HEADER that says what they are; they are left out";
+            let message = "skipped samples before the HEADER that describes them";
             return self.tell(Severity::Damage, "samples-before-header", at, length, message);
         };
         let (size, sample) = (header.size, header.sample_len());
         let Some((index, samples)) = payload.split_first_chunk().filter(|(_, rest)| rest.len().is_multiple_of(sample))
         else {
-            let message = format!("SAMPLES has {} bytes, which are not 4 and whole samples of {sample}", payload.len());
+            let message = format!("SAMPLES has {} bytes, expected 4 plus a multiple of {sample}", payload.len());
             return self.tell(Severity::Damage, "bad-samples", at, length, message);
         };
         let index = u32::from_be_bytes(*index);
@@ -176,7 +173,7 @@ impl<'a> Assembly<'a> {
         let count = all.min(size.saturating_sub(index));
         if count < all {
             let message = format!(
-                "samples up to {}, and the HEADER says that there are {size}; {} are left out",
+                "samples up to {}, but the HEADER declares {size}; skipped {}",
                 u64::from(index) + u64::from(all) - 1,
                 all - count
             );
@@ -198,8 +195,8 @@ impl<'a> Assembly<'a> {
             recording.runs.iter().for_each(|run| hash.update(bytes_of(recording.file, run, sample)));
             let found: [u8; 32] = hash.finalize().into();
             let wrong = match (end.samples == size, end.sha256 == found) {
-                (false, _) => Some(("bad-end", format!("END counts {} samples, and the HEADER {size}", end.samples))),
-                (true, false) => Some(("bad-sha", "the SHA-256 of the samples is not the one that END has".to_owned())),
+                (false, _) => Some(("bad-end", format!("END counts {} samples, the HEADER {size}", end.samples))),
+                (true, false) => Some(("bad-sha", "the SHA-256 of the samples does not match END".to_owned())),
                 (true, true) => None,
             };
             recording.complete = wrong.is_none();
@@ -216,7 +213,7 @@ impl<'a> Assembly<'a> {
         let mut problems = std::mem::take(&mut recording.problems);
         for sample in recording.timed().filter(|sample| sample.back) {
             let (index, tick) = (sample.index, tick_of(sample.bytes));
-            let message = format!("sample {index} has tick {tick}, which is before that of the sample in front");
+            let message = format!("sample {index} has tick {tick}, earlier than the sample before it");
             let length = sample.bytes.len() as u64;
             problems.push(Problem::new(Severity::Warning, "tick-steps-back", sample.at, length, message));
         }
@@ -227,9 +224,9 @@ impl<'a> Assembly<'a> {
 
 /// What makes a recording a partial one.
 fn partial(recording: &Recording<'_>, missing: u32, ended: bool) -> Option<Problem> {
-    const RESUME: &str = "`logpose refloat fetch ADDRESS -o FILE` goes on with it while the board has the recording";
+    const RESUME: &str = "run `logpose refloat fetch ADDRESS -o FILE` to continue while the board has the recording";
     if recording.header.is_none() {
-        let message = format!("there is no HEADER, and so no samples; {RESUME}");
+        let message = format!("missing HEADER, so there are no samples; {RESUME}");
         return Some(Problem::general(Severity::Damage, "partial", message));
     }
     let size = recording.size();
@@ -241,7 +238,7 @@ fn partial(recording: &Recording<'_>, missing: u32, ended: bool) -> Option<Probl
         let message = format!("{missing} of {size} samples {are} missing, from {first}{more}; {RESUME}");
         return Some(Problem::general(Severity::Damage, "partial", message));
     }
-    let message = format!("there is no END, though all {size} samples are there; {RESUME}");
+    let message = format!("missing END, although all {size} samples are present; {RESUME}");
     (!ended).then(|| Problem::general(Severity::Warning, "partial", message))
 }
 
@@ -249,25 +246,20 @@ fn partial(recording: &Recording<'_>, missing: u32, ended: bool) -> Option<Probl
 fn strange(info: &Info) -> Option<String> {
     let Info::V2(about) = info else { return None };
     if about.name != "Refloat" {
-        return Some(format!(
-            "the board has {info}, which is not Refloat; its values are read by the names in the HEADER"
-        ));
+        return Some(format!("the board has {info}, which is not Refloat; using the names in the HEADER"));
     }
-    ((about.major, about.minor) > (1, 3)).then(|| {
-        format!(
-            "the board has {info}, which is newer than what logpose knows; values are read by the names in the HEADER"
-        )
-    })
+    ((about.major, about.minor) > (1, 3))
+        .then(|| format!("the board has {info}, which is newer than logpose supports; using the names in the HEADER"))
 }
 
 /// The problem that a damaged stretch is.
 fn damage(found: &Damage) -> Problem {
-    let rest = if found.given_up { "; the search for blocks behind it was given up" } else { "" };
+    let rest = if found.given_up { "; gave up searching for blocks after it" } else { "" };
     let message = match &found.error.kind {
         ErrorKind::Truncated { needed, left, .. } if found.length == *left => {
             format!("the last block needs {needed} bytes, {left} left{rest}")
         }
-        kind => format!("{kind}; {} bytes are passed over{rest}", found.length),
+        kind => format!("{kind}; skipped {} bytes{rest}", found.length),
     };
     Problem::new(Severity::Damage, found.error.code(), found.at, found.length, message)
 }

@@ -23,7 +23,7 @@ pub enum ErrorKind {
         found: [u8; 8],
     },
     /// A version whose blocks are not known.
-    #[error("version {major}.{minor} is not read, only {} is", VERSION.0)]
+    #[error("unsupported version {major}.{minor}, expected {}", VERSION.0)]
     Version {
         /// The number that decides.
         major: u8,
@@ -41,7 +41,7 @@ pub enum ErrorKind {
         left: u64,
     },
     /// A block whose bytes are not those that were written.
-    #[error("the checksum of {kind} is {stored:08x}, and its bytes give {computed:08x}")]
+    #[error("bad checksum of {kind}: stored {stored:08x}, computed {computed:08x}")]
     BadCrc {
         /// What the block says that it is.
         kind: Kind,
@@ -51,7 +51,7 @@ pub enum ErrorKind {
         computed: u32,
     },
     /// Two blocks have different bytes for one sample.
-    #[error("sample {index} is here another one than at byte {other:#x}")]
+    #[error("sample {index} differs from the one at byte {other:#x}")]
     Disagreement {
         /// The number of the sample.
         index: u32,
@@ -59,7 +59,7 @@ pub enum ErrorKind {
         other: u64,
     },
     /// A stream claims a block that is longer than allowed, or keeps too much waiting.
-    #[error("a block of {claimed} bytes, {limit} are allowed in a stream")]
+    #[error("a block has {claimed} bytes, the limit for streams is {limit}")]
     TooLong {
         /// The size it claims.
         claimed: u64,
@@ -98,12 +98,12 @@ impl From<Truncated> for Error {
 impl From<Error> for DecodeError {
     fn from(error: Error) -> Self {
         let help = match error.kind {
-            ErrorKind::Version { .. } => Some("a newer logpose wrote it, and reads it"),
+            ErrorKind::Version { .. } => Some("it was written by a newer logpose; update logpose"),
             ErrorKind::Disagreement { .. } => {
-                Some("two recordings were put into one file; fetch the recording again into a new one")
+                Some("the file contains two recordings; download the recording again to a new file")
             }
             ErrorKind::BadMagic { found } if found.starts_with(b"RFLTREC") => {
-                Some("its line end was changed, as if it were a text; copy it again as a binary file")
+                Some("a text-mode transfer changed its line endings; copy it again in binary mode")
             }
             _ => None,
         };

@@ -27,16 +27,16 @@ pub struct Writer {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum WriteError {
     /// The reply lists no ids, or is none.
-    #[error("the HEADER is none")]
+    #[error("invalid HEADER")]
     BadHeader,
     /// A file has one header.
-    #[error("there is a HEADER already")]
+    #[error("duplicate HEADER")]
     SecondHeader,
     /// Samples say nothing without the header in front of them.
-    #[error("there is no HEADER before the samples")]
+    #[error("missing HEADER before the samples")]
     NoHeader,
     /// Not whole samples.
-    #[error("{length} bytes are no whole samples of {sample} bytes")]
+    #[error("{length} bytes is not a multiple of the sample size of {sample} bytes")]
     Ragged {
         /// How many bytes there are.
         length: usize,

@@ -72,26 +72,26 @@ pub enum Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Identified { .. } => f.write_str("the board is known"),
+            Self::Identified { .. } => f.write_str("board identified"),
             Self::Status { state, .. } => write!(f, "{state}"),
             Self::Ids { always, running } => {
                 write!(f, "{} live values, {} more while running", always.len(), running.len())
             }
-            Self::Protected => f.write_str("autostart is off for the time of the download"),
-            Self::Header { .. } => f.write_str("the header is there"),
+            Self::Protected => f.write_str("autostart is off during the download"),
+            Self::Header { .. } => f.write_str("received the header"),
             Self::Samples { index, bytes } => write!(f, "samples from {index}: {} bytes", bytes.len()),
-            Self::Interrupted => f.write_str("the link was closed; the job goes on when it is open again"),
+            Self::Interrupted => f.write_str("the link was closed; waiting to reconnect"),
             Self::Changed(change) => write!(f, "{change}"),
             Self::Time(time) => write!(f, "tick {} was at {} µs", time.tick, time.host_us),
             Self::Restored => f.write_str("autostart is on again"),
             Self::NotRestored => f.write_str(
-                "autostart was switched off for the download and could not be switched on again; \
-                 `logpose refloat autostart on` does that, and so does switching the board off and on",
+                "autostart was turned off for the download and could not be turned on again; \
+                 run `logpose refloat autostart on`, or switch the board off and on",
             ),
-            Self::Complete { samples } => write!(f, "all {samples} samples are there"),
+            Self::Complete { samples } => write!(f, "received all {samples} samples"),
             Self::Done(task) => write!(f, "{task}: done"),
             Self::Failed { task, failure } => write!(f, "{task}: {failure}"),
-            Self::Print(text) => write!(f, "the board says: {text}"),
+            Self::Print(text) => write!(f, "board: {text}"),
         }
     }
 }
@@ -133,13 +133,13 @@ pub enum Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the board has another recording than the one that was begun: ")?;
+        f.write_str("the board has a different recording than the partial download: ")?;
         match self {
             Self::Size { before, now } => write!(f, "{now} samples instead of {before}"),
-            Self::Ids => f.write_str("it records other values"),
-            Self::Sample { index } => write!(f, "sample {index} is another"),
-            Self::Recording => f.write_str("it has begun to record again"),
-            Self::Board => f.write_str("it is another board, or another version of Refloat"),
+            Self::Ids => f.write_str("it has other values"),
+            Self::Sample { index } => write!(f, "sample {index} differs"),
+            Self::Recording => f.write_str("it started recording again"),
+            Self::Board => f.write_str("it is another board or Refloat version"),
         }
     }
 }

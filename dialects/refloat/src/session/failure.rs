@@ -10,9 +10,9 @@ use crate::wire::Control;
 pub enum Failure {
     /// Not one frame came.
     #[error(
-        "nobody answers: no VESC was heard in {seconds:.1} s{}; is the board on, and does no other program use the link? \
-         (The bridge of VESC Tool answers only while VESC Tool is connected to a board.)",
-        .skipped.map(|n| format!(", only {n} bytes that are no frames (another baud rate?)")).unwrap_or_default(),
+        "no answer from a VESC within {seconds:.1} s{}; check that the board is on and that no other program uses the link. \
+         The bridge of VESC Tool only answers while VESC Tool is connected to a board",
+        .skipped.map(|n| format!(", only {n} invalid bytes (perhaps the wrong baud rate)")).unwrap_or_default(),
         seconds = .after.as_secs_f64()
     )]
     Nobody {
@@ -23,7 +23,7 @@ pub enum Failure {
     },
     /// A VESC answers, and Refloat does not.
     #[error(
-        "{device} answers, and no Refloat does{}; is the package installed, and is this the right board?",
+        "{device} answers, but Refloat does not{}; check that the package is installed and that this is the right board",
         through(.nodes.as_deref())
     )]
     NoRefloat {
@@ -33,21 +33,21 @@ pub enum Failure {
         nodes: Option<Vec<u8>>,
     },
     /// More than one Refloat answers on the CAN bus.
-    #[error("several boards answer on the CAN bus: {}; `--can ID` chooses one", list(.boards))]
+    #[error("several boards answer on the CAN bus: {}; select one with --can ID", list(.boards))]
     Several {
         /// Their CAN ids and what they are.
         boards: Vec<(u8, String)>,
     },
     /// The package is older than the recorder.
-    #[error("{package} cannot record: that came with Refloat 1.1")]
+    #[error("{package} cannot record: recording needs Refloat 1.1")]
     TooOld {
         /// What is there.
         package: String,
     },
     /// The firmware has no memory for recordings.
     #[error(
-        "{package} could record, but the firmware {firmware} keeps no memory for it: \
-         that needs a recorder firmware for this controller (Refloat Extras, which calls itself rflt-xtras)"
+        "{package} can record, but the firmware {firmware} reserves no memory for it: \
+         install a recorder firmware for this controller (Refloat Extras, named rflt-xtras)"
     )]
     NoBuffer {
         /// What is there.
@@ -66,7 +66,7 @@ pub enum Failure {
         package: String,
     },
     /// The board has answered before, and does not any more.
-    #[error("the board no longer answers: {what} was asked for {tries} times in {:.1} s", .after.as_secs_f64())]
+    #[error("the board stopped answering: requested {what} {tries} times in {:.1} s", .after.as_secs_f64())]
     Silent {
         /// What was asked for.
         what: String,
@@ -76,7 +76,7 @@ pub enum Failure {
         after: Duration,
     },
     /// The board answers, and what was wanted is not so.
-    #[error("the board did not take `{}`, which was sent {tries} times", Wish(*.control))]
+    #[error("the board did not accept `{}`, sent {tries} times", Wish(*.control))]
     NotTaken {
         /// What was wanted.
         control: Control,
@@ -84,15 +84,13 @@ pub enum Failure {
         tries: u32,
     },
     /// It would have to be stopped.
-    #[error("the board is recording, and a download would end that; stop it first, or permit it")]
+    #[error("the board is recording, and a download would stop it; stop the recording first, or allow it")]
     Recording,
     /// It has another recording.
-    #[error("{0}; what was received is of no use for that, begin anew")]
+    #[error("{0}; the partial download cannot be continued, start a new one")]
     Changed(Change),
     /// It claims more than there can be.
-    #[error(
-        "the board claims to hold {size} samples of {sample_len} bytes: more than the {limit} bytes that are permitted"
-    )]
+    #[error("the board reports {size} samples of {sample_len} bytes, more than the limit of {limit} bytes")]
     TooLarge {
         /// How many samples.
         size: u32,
@@ -102,7 +100,7 @@ pub enum Failure {
         limit: usize,
     },
     /// It does not give what it claims to have.
-    #[error("the board claims to hold {size} samples and gives none at {at}")]
+    #[error("the board reports {size} samples but returns none at {at}")]
     Missing {
         /// How many samples it claims to hold.
         size: u32,
@@ -110,7 +108,7 @@ pub enum Failure {
         at: u32,
     },
     /// What is held is no part of a recording.
-    #[error("what is there of the recording makes no sense: {0}")]
+    #[error("the partial download is invalid: {0}")]
     Held(&'static str),
     /// Somebody did not want it any more.
     #[error("aborted")]
@@ -120,10 +118,10 @@ pub enum Failure {
 fn through(nodes: Option<&[u8]>) -> String {
     match nodes {
         None => String::new(),
-        Some([]) => ", and nobody is on its CAN bus".to_owned(),
-        Some([one]) => format!(", also not through CAN node {one}"),
+        Some([]) => ", and its CAN bus is empty".to_owned(),
+        Some([one]) => format!(", nor over CAN node {one}"),
         Some(all) => {
-            format!(", also not through CAN nodes {}", all.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))
+            format!(", nor over CAN nodes {}", all.iter().map(u8::to_string).collect::<Vec<_>>().join(", "))
         }
     }
 }

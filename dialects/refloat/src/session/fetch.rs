@@ -100,14 +100,14 @@ impl Fetch {
 
     /// Begins with what is there.
     fn hold(&mut self, held: &Held) -> Result<(), Failure> {
-        let header = Header::parse(&held.header).map_err(|_| Failure::Held("its header is none"))?;
+        let header = Header::parse(&held.header).map_err(|_| Failure::Held("invalid header"))?;
         self.keep(&held.header, &header)?;
         for (index, bytes) in &held.samples {
             if !bytes.len().is_multiple_of(self.store.sample_len()) {
-                return Err(Failure::Held("a piece of it has a sample that is not whole"));
+                return Err(Failure::Held("a piece has an incomplete sample"));
             }
             if self.store.insert(*index, bytes).is_err() {
-                return Err(Failure::Held("two pieces of it contradict each other"));
+                return Err(Failure::Held("two pieces contradict each other"));
             }
         }
         self.counts.before = self.store.count();

@@ -88,12 +88,12 @@ impl fmt::Display for Wish {
 #[non_exhaustive]
 pub enum Refused {
     /// One download at a time.
-    #[error("a download is under way")]
+    #[error("a download is already running")]
     Fetching,
     /// No version knows what it would do.
-    #[error("there is no such control")]
+    #[error("unknown control")]
     NoSuchControl,
     /// Too many jobs wait.
-    #[error("{0} jobs wait already")]
+    #[error("{0} jobs are already waiting")]
     Busy(usize),
 }

@@ -66,7 +66,7 @@ impl fmt::Display for Phase {
         match self {
             Self::Closed => f.write_str("no link"),
             Self::Idle => f.write_str("idle"),
-            Self::Identifying => f.write_str("finding out who is there"),
+            Self::Identifying => f.write_str("identifying"),
             Self::Live => f.write_str("live"),
             Self::Working(task) => write!(f, "{task}"),
         }

@@ -27,13 +27,13 @@ pub enum WireErrorKind {
         left: u64,
     },
     /// Another package speaks.
-    #[error("package id is {found}, Refloat is 101")]
+    #[error("package id is {found}, expected 101 (Refloat)")]
     Package {
         /// Its id.
         found: u8,
     },
     /// A number that the field cannot have.
-    #[error("{what} is {found}, which is not known")]
+    #[error("unknown {what} {found}")]
     Unknown {
         /// The field.
         what: &'static str,
@@ -41,7 +41,7 @@ pub enum WireErrorKind {
         found: u8,
     },
     /// Another message than the one that was asked for.
-    #[error("command id is {found}, not {expected}")]
+    #[error("command id is {found}, expected {expected}")]
     Command {
         /// The id of the message that was asked for.
         expected: u8,
@@ -49,7 +49,7 @@ pub enum WireErrorKind {
         found: u8,
     },
     /// A length that does not fit to what the message says of itself.
-    #[error("{what} has {found} bytes, {expected} are due")]
+    #[error("{what} has {found} bytes, expected {expected}")]
     Length {
         /// The part.
         what: &'static str,
@@ -59,7 +59,7 @@ pub enum WireErrorKind {
         found: u64,
     },
     /// The last sample or value is not whole.
-    #[error("{found} bytes are no whole number of {element}-byte {what}")]
+    #[error("{found} bytes is not a multiple of {element}-byte {what}")]
     Ragged {
         /// What the parts are.
         what: &'static str,

@@ -75,7 +75,7 @@ impl Adjustment {
     pub const SPEED: Self = Self(5);
     /// Pushback for the duty cycle.
     pub const DUTY: Self = Self(6);
-    /// Pushback for an error of the battery management, since 1.2.
+    /// Pushback for a BMS error, since 1.2.
     pub const ERROR: Self = Self(7);
     /// Tiltback for high voltage.
     pub const HIGH_VOLTAGE: Self = Self(10);

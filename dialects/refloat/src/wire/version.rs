@@ -138,7 +138,7 @@ impl fmt::Display for Version {
 
 /// A text that is no version.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0:?} is no version such as 1.2.3 or 1.3.0-beta2")]
+#[error("invalid version {0:?}, expected one such as 1.2.3 or 1.3.0-beta2")]
 pub struct BadVersion(pub String);
 
 impl FromStr for Version {

@@ -164,18 +164,18 @@ fn what_is_missing_is_said_in_a_sentence() {
     let cases = [
         (
             BoardOptions { recorder: false, version: V1_2, ..BoardOptions::default() },
-            "Refloat 1.2.3 could record, but the firmware ",
-            "needs a recorder firmware",
+            "Refloat 1.2.3 can record, but the firmware ",
+            "install a recorder firmware",
         ),
         (
             BoardOptions { recorder: false, can: Some(3), ..BoardOptions::default() },
-            "Refloat 1.3.0-beta2 could record, but the firmware VESC 6.05 on LITTLE_FOCER_V3_1 keeps no memory for it",
+            "Refloat 1.3.0-beta2 can record, but the firmware VESC 6.05 on LITTLE_FOCER_V3_1 reserves no memory for it",
             "rflt-xtras",
         ),
         (
             BoardOptions { version: BoardVersion::V1_0, ..BoardOptions::default() },
             "Refloat 1.0 cannot record",
-            "that came with Refloat 1.1",
+            "recording needs Refloat 1.1",
         ),
     ];
     for (board, begins, contains) in cases {
@@ -199,7 +199,7 @@ fn nobody_there_is_said_soon() {
     let failure = world.fail(Job::Identify);
     assert!(matches!(failure, Failure::Nobody { skipped: None, .. }), "{failure:?}");
     assert!((5000..7000).contains(&world.at_ms()), "{}", world.at_ms());
-    assert!(failure.to_string().starts_with("nobody answers: no VESC was heard in 5."), "{failure}");
+    assert!(failure.to_string().starts_with("no answer from a VESC within 5."), "{failure}");
     // The next job looks again.
     assert!(matches!(world.fail(Job::Status), Failure::Nobody { .. }));
 }
@@ -359,7 +359,7 @@ fn what_cannot_be_restored_is_told() {
     world.settle();
     let told: Vec<String> = world.events.iter().rev().take(3).map(|(_, event)| event.to_string()).collect();
     assert_eq!(told[0], "fetch: aborted");
-    assert!(told[1].starts_with("autostart was switched off for the download and could not"), "{told:?}");
+    assert!(told[1].starts_with("autostart was turned off for the download and could not"), "{told:?}");
     assert!(told[2].starts_with("the link was closed"));
     // The board is gone, and the link does not know.
     let mut world = World::new(ClientOptions::default(), serving(V1_3, 1000), late(20));
@@ -379,7 +379,7 @@ fn what_cannot_be_restored_is_told() {
     );
     assert!(world.at_ms() - from < 20_000, "it ends in bounded time: {} ms", world.at_ms() - from);
     let Event::Failed { failure, .. } = events[1] else { unreachable!() };
-    assert!(failure.to_string().starts_with("the board no longer answers: sample 2"), "{failure}");
+    assert!(failure.to_string().starts_with("the board stopped answering: requested sample 2"), "{failure}");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn a_board_that_has_recorded_anew_is_not_mixed_with_what_was_received() {
 
         let (world, failure) = reconnect_to(version, serve(cut(other(3), 1000)), |_| {});
         assert_eq!(failure, Failure::Changed(Change::Sample { index: 0 }));
-        assert!(failure.to_string().contains("sample 0 is another"), "{failure}");
+        assert!(failure.to_string().contains("sample 0 differs"), "{failure}");
         let received: Vec<Event> = world.events.into_iter().map(|(_, event)| event).collect();
         assert!(recorded(version, 1000).samples.starts_with(&samples(&received, recorded(version, 1).sample_len())));
 

@@ -115,7 +115,7 @@ fn endless_noise_has_an_end() {
         let (end, ms) = talk.run(Job::Fetch(fetch()), 60_000);
         let Err(failure) = end else { panic!() };
         let text = failure.to_string();
-        assert!(text.contains("bytes that are no frames (another baud rate?)"), "{text}");
+        assert!(text.contains("invalid bytes (perhaps the wrong baud rate)"), "{text}");
         assert!(ms < 10_000, "{ms} ms");
     }
     // The same bytes in good frames.
@@ -145,10 +145,10 @@ fn somebody_who_is_no_refloat_is_named() {
         payload
     };
     let cases: [(u8, Option<&[u8]>, &str); 4] = [
-        (0, Some(&[]), "a controller (VESC 6.05 on HW) answers, and no Refloat does, and nobody is on its CAN bus"),
-        (2, Some(&[]), "nobody is on its CAN bus"),
-        (2, Some(&[9, 40]), "also not through CAN nodes 9, 40"),
-        (1, None, "a BMS (VESC 6.05 on HW) answers, and no Refloat does; is the package installed"),
+        (0, Some(&[]), "a controller (VESC 6.05 on HW) answers, but Refloat does not, and its CAN bus is empty"),
+        (2, Some(&[]), "its CAN bus is empty"),
+        (2, Some(&[9, 40]), "nor over CAN nodes 9, 40"),
+        (1, None, "a BMS (VESC 6.05 on HW) answers, but Refloat does not; check that the package is installed"),
     ];
     for (kind, nodes, text) in cases {
         let mut talk = Talk::new(ClientOptions::default(), |payload| match payload {
@@ -165,7 +165,7 @@ fn somebody_who_is_no_refloat_is_named() {
     let options = ClientOptions { can: Some(5), ..ClientOptions::default() };
     let mut talk = Talk::new(options, |payload| if payload == [0] { vec![framed(&firmware(2))] } else { vec![] });
     let (end, _) = talk.run(Job::Identify, 60_000);
-    assert!(end.unwrap_err().to_string().contains("also not through CAN node 5"));
+    assert!(end.unwrap_err().to_string().contains("nor over CAN node 5"));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn several_boards_are_named_and_one_can_be_chosen() {
     let (end, _) = bus(None).run(Job::Identify, 60_000);
     let Err(failure) = end else { panic!() };
     let text =
-        "several boards answer on the CAN bus: 21 (Refloat 1.2.3), 40 (Refloat 1.3.0-beta2); `--can ID` chooses one";
+        "several boards answer on the CAN bus: 21 (Refloat 1.2.3), 40 (Refloat 1.3.0-beta2); select one with --can ID";
     assert_eq!(failure.to_string(), text);
     let (end, _) = bus(Some(21)).run(Job::Fetch(fetch()), 60_000);
     assert_eq!(end, Ok(100 * 25));
@@ -396,7 +396,7 @@ fn a_board_that_does_not_obey_is_told_of() {
         });
         let (end, ms) = talk.run(Job::Fetch(fetch()), 600_000);
         let Err(failure @ Failure::NotTaken { .. }) = end else { panic!("{end:?}") };
-        assert!(failure.to_string().starts_with("the board did not take `autostart off`, which was sent"), "{failure}");
+        assert!(failure.to_string().starts_with("the board did not accept `autostart off`, sent"), "{failure}");
         assert!(ms < 30_000, "{ms} ms");
         // Without protection it needs not obey.
         let (end, _) = talk.run(Job::Fetch(FetchOptions { protect: false, ..fetch() }), 600_000);

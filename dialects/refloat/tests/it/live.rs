@@ -98,7 +98,7 @@ fn without_ids_only_states_are_told_and_with_wrong_ones_a_problem() {
     play.say(10, &live_ids("1.3.0"));
     play.say(20, &live("1.2.3", true, false));
     assert_eq!(play.sink.problems.len(), 1);
-    let text = "the values of a live reply were left out: byte 12: live values has 52 bytes, 58 are due";
+    let text = "skipped the values of a live reply: byte 12: live values has 52 bytes, expected 58";
     assert_eq!(play.sink.problems[0].message, text);
 }
 
@@ -253,6 +253,6 @@ fn what_is_not_of_the_board_is_left_alone() {
     play.say(0, &bytes("1F"));
     play.say(0, &bytes("65 1F 00"));
     assert_eq!(play.sink.problems.len(), 1);
-    let text = "a message of the board was left out: byte 3: extra flags needs 1 bytes, 0 left";
+    let text = "skipped a message of the board: byte 3: extra flags needs 1 bytes, 0 left";
     assert_eq!(play.sink.problems[0].message, text);
 }

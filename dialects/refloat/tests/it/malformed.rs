@@ -46,7 +46,7 @@ fn errors_name_what_is_wrong_and_where() {
     check("65 2A 00 00 00 01 02 01 61", "byte 9: id needs 1 bytes, 0 left");
     check("65 2A 00 00 00 01 01 04 61 62", "byte 8: id needs 4 bytes, 2 left");
     check("65 2A 00 00 00 01 01 02 61 E4", "byte 9: id has the byte 0xe4, which is not ASCII");
-    check("65 2A 00 00 00 01 01 01 61 00", "byte 9: header has 10 bytes, 9 are due");
+    check("65 2A 00 00 00 01 01 01 61 00", "byte 9: header has 10 bytes, expected 9");
     check("65 2B 00 00 00", "byte 2: offset needs 4 bytes, 3 left");
     check("65 29 01 06 05 00", "byte 5: duration needs 2 bytes, 1 left");
     check("65 00 0C 01", "byte 4: LED type needs 1 bytes, 0 left");
@@ -55,7 +55,7 @@ fn errors_name_what_is_wrong_and_where() {
     check("65 23 00 00 00 00 00 00 00 00 05 02 61", "byte 12: fault name needs 2 bytes, 1 left");
     check("65 23 00 00 00 00 00 00 00 00 00 01 00 00 00 01 01 01", "byte 18: code of an alert needs 1 bytes, 0 left");
     let error = logpose_refloat::wire::Header::parse(&bytes("65 2B 00")).unwrap_err();
-    assert_eq!(error.to_string(), "byte 1: command id is 43, not 42");
+    assert_eq!(error.to_string(), "byte 1: command id is 43, expected 42");
     assert!(Request::parse(&bytes("65 2A")).is_err(), "a reply is no request");
 }
 

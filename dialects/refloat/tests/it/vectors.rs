@@ -132,17 +132,17 @@ fn requests_that_get_no_reply() {
     };
     check("", "byte 0: package id needs 1 bytes, 0 left");
     check("65", "byte 1: command id needs 1 bytes, 0 left");
-    check("64 00", "byte 0: package id is 100, Refloat is 101");
-    check("65 63", "byte 1: command id is 99, which is not known");
+    check("64 00", "byte 0: package id is 100, expected 101 (Refloat)");
+    check("65 63", "byte 1: unknown command id 99");
     check("65 29", "byte 2: mode needs 1 bytes, 0 left");
     check("65 29 01", "byte 3: sub mode needs 1 bytes, 0 left");
     check("65 29 01 01", "byte 4: value needs 1 bytes, 0 left");
     check("65 29 02 02 00 00 00", "byte 4: offset needs 4 bytes, 3 left");
-    check("65 29 02 03", "byte 3: sub mode is 3, which is not known");
-    check("65 29 07 01", "byte 2: mode is 7, which is not known");
+    check("65 29 02 03", "byte 3: unknown sub mode 3");
+    check("65 29 07 01", "byte 2: unknown mode 7");
     check("65 21 01 00 00 00", "byte 3: mask 1 needs 4 bytes, 3 left");
     check("65 0A", "byte 2: mode needs 1 bytes, 0 left");
-    check("65 0A 01 00", "byte 3: compact request has 4 bytes, 3 are due");
+    check("65 0A 01 00", "byte 3: compact request has 4 bytes, expected 3");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn data() {
     let samples: Vec<_> = data.samples(13).unwrap().map(|sample| (sample.tick, sample.flags.0)).collect();
     assert_eq!(samples, [(123_456, 0x0D), (123_468, 0x6F)]);
     assert_eq!(data.to_string(), "data at 0: 62 bytes");
-    assert_eq!(data.samples(10).unwrap_err().to_string(), "byte 56: 62 bytes are no whole number of 25-byte samples");
+    assert_eq!(data.samples(10).unwrap_err().to_string(), "byte 56: 62 bytes is not a multiple of 25-byte samples");
 
     let empty = bytes("65 2B 00 00 00 07");
     assert_eq!(app_frame(&empty), bytes("02 07 24 65 2B 00 00 00 07 27 85 03"));
@@ -407,12 +407,12 @@ fn a_live_reply_whose_length_is_not_that_of_its_mask_is_refused() {
     let ids = live_ids("1.2.3");
     let ids = LiveIds::parse(&ids).unwrap();
     let short = Live::parse(&message[..message.len() - 1]).unwrap_err();
-    assert_eq!(short.to_string(), "byte 42: 31 bytes are no whole number of 2-byte values");
+    assert_eq!(short.to_string(), "byte 42: 31 bytes is not a multiple of 2-byte values");
     let shorter = Live::parse(&message[..message.len() - 2]).unwrap();
     let error = shorter.fits(ids.always.len(), ids.running.len()).unwrap_err();
-    assert_eq!(error.to_string(), "byte 12: live values has 30 bytes, 32 are due");
+    assert_eq!(error.to_string(), "byte 12: live values has 30 bytes, expected 32");
     let head = Live::parse(&message[..14]).unwrap_err();
-    assert_eq!(head.to_string(), "byte 12: live values has 2 bytes, 13 are due");
+    assert_eq!(head.to_string(), "byte 12: live values has 2 bytes, expected 13");
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn compact() {
     assert_eq!(Compact::parse(&bytes("65 0A 45 05")), Ok(Compact::Fault(5)));
     assert_eq!(emitted(|out| Compact::Fault(5).emit(out)), bytes("65 0A 45 05"));
     let error = Compact::parse(&bytes("65 0A 05")).unwrap_err();
-    assert_eq!(error.to_string(), "byte 2: mode is 5, which is not known");
+    assert_eq!(error.to_string(), "byte 2: unknown mode 5");
     let values = compact_values(1);
     assert_eq!(values.setpoint_degrees(), [0.2, -1.0, 0.0, 2.0, 0.0, 0.0]);
     assert_eq!((values.adjustment(), values.pads(), values.handtest()), (Adjustment::NONE, 2, false));
@@ -574,7 +574,7 @@ fn every_message_is_told_in_one_line_and_emitted_as_it_came() {
     }
     assert_eq!(Reply::parse(&bytes("65 14 01")).unwrap().to_string(), "other message: 65 14 01");
     let error = Reply::parse(&bytes("64 14 01")).unwrap_err();
-    assert_eq!(error.to_string(), "byte 0: package id is 100, Refloat is 101");
+    assert_eq!(error.to_string(), "byte 0: package id is 100, expected 101 (Refloat)");
 }
 
 #[test]

@@ -143,11 +143,11 @@ fn a_missing_revision_byte_is_explained() {
         Rlog.index(&drive(Revision::R1, 3)[1..], &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "rlog: byte 0x0: revision byte missing; it looks like R1: use --rlog-revision 1, or `logpose recover`"
+        "rlog: byte 0x0: missing revision byte; it looks like R1: use --rlog-revision 1, or `logpose recover`"
     );
     let error =
         Rlog.index(&drive(Revision::R2, 3)[1..], &ReadOptions::default(), &mut Problems::default()).unwrap_err();
     assert!(error.message.contains("looks like R2: use --rlog-revision 2"), "{error}");
     let error = Rlog.index(b"\x09\0", &ReadOptions::default(), &mut Problems::default()).unwrap_err();
-    assert_eq!(error.message, "revision 9 is not known, only 1 and 2 are");
+    assert_eq!(error.message, "unknown revision 9, expected 1 or 2");
 }

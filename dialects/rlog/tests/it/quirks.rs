@@ -114,7 +114,7 @@ fn a_field_before_its_key_is_dropped_and_counted() {
     let log = b"\x02\0\x3f\xf0\0\0\0\0\0\0\x02\0\x07\0\x01\x01\x02\0\x07\0\x01\0\x01\0\x07\0\x02/A\0\x07boolean\x02\0\x07\0\x01\x01";
     let (found, problems) = index(log);
     assert_eq!(found.samples(), 1);
-    assert_eq!(problems.list()[0].to_string(), "byte 0xa: key 7 is not defined before its 2 fields, which are dropped");
+    assert_eq!(problems.list()[0].to_string(), "byte 0xa: skipped 2 fields of key 7, which is not defined before them");
     let mut problems = Problems::default();
     let columns = Rlog.columns(log, &ReadOptions::default(), &mut problems).unwrap();
     assert_eq!((columns.columns[0].samples(), codes(&problems)), (1, vec!["unknown-key"]));

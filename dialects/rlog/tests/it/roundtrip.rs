@@ -141,7 +141,7 @@ fn r1_refuses_integers_of_more_than_32_bits() {
     let error = refused(Revision::R1, false, "int64", &Value::Int64(1 << 31)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "rlog: channel \"/Long\": 2147483648 needs more than the 32 bits that R1 has; R2 has 64"
+        "rlog: channel \"/Long\": 2147483648 does not fit in the 32-bit integers of R1; use R2"
     );
     assert!(refused(Revision::R1, false, "int64", &Value::Int64(i32::MIN.into())).is_ok());
     let bytes = (1_i64 << 40).to_be_bytes();

@@ -115,7 +115,7 @@ fn a_live_name_has_one_type() {
     let a = log.start("a", double, "", 1).unwrap();
     let refused = log.start("a", string, "", 2).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
-    assert_eq!(refused.to_string(), r#""a" is live as "double" and cannot be started as "string""#);
+    assert_eq!(refused.to_string(), r#""a" is live with type "double" and cannot be started as "string""#);
     log.finish(a, 3).unwrap();
     assert_eq!(log.start("a", string, "", 4).unwrap().id(), 1);
     let log = log.into_inner().unwrap();

@@ -159,7 +159,7 @@ pub(crate) const CASES: &[Case] = &[
                 log[12..16].copy_from_slice(&[0x56, 0x15, 0x20, 0x89]);
             })
         },
-        found: Err(("bad-version", "version 2.0 is not read, only 1 is")),
+        found: Err(("bad-version", "unsupported version 2.0, expected 1")),
     },
     Case {
         file: "disagreement.rfrec",
@@ -170,7 +170,7 @@ pub(crate) const CASES: &[Case] = &[
                 writer.samples(1, &[&samples[1][..], &samples[3]].concat(), out).unwrap();
             })
         },
-        found: Err(("disagreement", "sample 2 is here another one than at byte 0xb7")),
+        found: Err(("disagreement", "sample 2 differs from the one at byte 0xb7")),
     },
     Case {
         file: "size-beyond.rfrec",
@@ -327,10 +327,10 @@ fn every_corrupt_file_shows_its_problems() {
 #[test]
 fn a_partial_file_says_how_to_go_on() {
     let found = |log: &[u8]| Recording::read(log).unwrap().problems.list().last().unwrap().message.clone();
-    let resume = "`logpose refloat fetch ADDRESS -o FILE` goes on with it while the board has the recording";
+    let resume = "run `logpose refloat fetch ADDRESS -o FILE` to continue while the board has the recording";
     assert_eq!(found(&cut(SECOND)), format!("2 of 4 samples are missing, from 2 on; {resume}"));
-    assert_eq!(found(&cut(END)), format!("there is no END, though all 4 samples are there; {resume}"));
-    assert_eq!(found(&cut(META)), format!("there is no HEADER, and so no samples; {resume}"));
+    assert_eq!(found(&cut(END)), format!("missing END, although all 4 samples are present; {resume}"));
+    assert_eq!(found(&cut(META)), format!("missing HEADER, so there are no samples; {resume}"));
 }
 
 #[test]

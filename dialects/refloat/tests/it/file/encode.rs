@@ -73,7 +73,7 @@ fn numbers_of_formats_without_types_are_taken_where_they_are_exact() {
     assert_eq!(Recording::read(&file).unwrap().samples().next().unwrap().1[5..], [0xec, 0x38]);
     for n in [4321, 1 << 20, i64::MIN] {
         let found = refusal(&[("/refloat/erpm", "int64")], &[(0, 1, Value::Int64(n))]);
-        assert!(found.contains(&format!("{n} is no value")), "{found}");
+        assert!(found.contains(&format!("{n} cannot be stored in 16 bits")), "{found}");
     }
 }
 
@@ -93,40 +93,44 @@ fn what_no_recording_holds_is_refused_by_name() {
         (
             &[("/drive/speed", "double")],
             &[],
-            "refloat: channel \"/drive/speed\": a recording holds the channels of a Refloat board alone",
+            "refloat: channel \"/drive/speed\": a Refloat recording can only hold Refloat channels",
         ),
-        (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording holds what the board's recorder does"),
-        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; `logpose refloat fetch` gets the recording"),
+        (&[("/refloat/state", "string")], &[], "\"/refloat/state\": a recording only holds recorded values"),
+        (&[("/refloat/fault_code", "int64")], &[], "this is a live value; use `logpose refloat fetch`"),
         (
             &ALL[..1],
             &[(0, 1, Value::Float(0.1))],
-            "\"/refloat/erpm\": at 0.000100 s: 0.1 is no value that a recording can hold in its 16 bits; the nearest is 0.099975586",
+            "\"/refloat/erpm\": at 0.000100 s: 0.1 cannot be stored in 16 bits; the nearest value is 0.099975586",
         ),
-        (&[("/refloat/x", "double")], &[(0, 1, Value::Double(1.000_000_001))], "1.000000001 is no value"),
-        (&ALL[..1], &[(0, 1, Value::Float(f32::NAN))], "NaN is no value"),
+        (
+            &[("/refloat/x", "double")],
+            &[(0, 1, Value::Double(1.000_000_001))],
+            "1.000000001 cannot be stored in 16 bits",
+        ),
+        (&ALL[..1], &[(0, 1, Value::Float(f32::NAN))], "NaN cannot be stored in 16 bits"),
         (
             &ALL,
             &[(0, 1, Value::Float(1.0)), (1, 2, Value::Boolean(true))],
-            "\"/refloat/running\": its sample 0 is at 0.000200 s, and that of other channels at 0.000100 s",
+            "\"/refloat/running\": sample 0 is at 0.000200 s, but at 0.000100 s in other channels",
         ),
-        (&ALL, &[(0, 1, Value::Float(1.0))], "\"/refloat/running\": it has 0 samples, and other channels have 1"),
+        (&ALL, &[(0, 1, Value::Float(1.0))], "\"/refloat/running\": it has 0 samples, other channels have 1"),
         (
             &[ALL[0], ALL[3]],
             &[(0, 1, Value::Float(1.0)), (1, 1, Value::String(b"some"))],
-            "\"some\" is no state of a footpad",
+            "\"some\" is not a footpad state",
         ),
         (
             &[ALL[0], ALL[4]],
             &[(0, 1, Value::Float(1.0)), (1, 1, Value::String(b"some"))],
-            "\"some\" is no setpoint adjustment",
+            "\"some\" is not a setpoint adjustment",
         ),
-        (&[("/refloat/file/meta", "json")], &[(0, 0, Value::String(b"[]"))], "it is no JSON object"),
+        (&[("/refloat/file/meta", "json")], &[(0, 0, Value::String(b"[]"))], "not a JSON object"),
         (
             &[("/refloat/file/meta", "json")],
             &[(0, 0, Value::String(b"{}"))],
-            "there is neither a header nor a channel with values",
+            "missing header, and no channel with values",
         ),
-        (&ALL[..1], &[(0, -1, Value::Float(1.0))], "count from when the board was switched on"),
+        (&ALL[..1], &[(0, -1, Value::Float(1.0))], "count from the start of the board"),
     ];
     for (channels, rows, expected) in cases {
         let found = refusal(channels, rows);
@@ -145,10 +149,10 @@ fn the_header_and_the_channels_must_fit() {
         &[header, ALL[0], ("/refloat/pitch", "float")],
         &[told(0), (1, 1, Value::Float(1.0)), (2, 1, Value::Float(1.0))],
     );
-    assert!(more.contains("\"/refloat/pitch\": the HEADER in /refloat/file/header does not list it"), "{more}");
+    assert!(more.contains("\"/refloat/pitch\": it is not in the HEADER in /refloat/file/header"), "{more}");
     let other = super::kit::hex("65 2A 00 00 00 02 01 04 65 72 70 6D");
     let two = refusal(&[header, ALL[0]], &[told(0), (0, 1, Value::Bytes(&other))]);
-    assert!(two.contains("there are two that differ"), "{two}");
+    assert!(two.contains("two different values"), "{two}");
 }
 
 #[test]

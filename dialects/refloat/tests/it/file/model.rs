@@ -105,7 +105,11 @@ fn a_damaged_file_with_bytes_that_look_like_blocks_is_searched_for_a_bounded_tim
     file.push(0x05);
     file.extend([0x05, 0, 0, 0, 0, 0x0f, 0, 0].repeat(250_000));
     let found = Recording::read(&file).unwrap();
-    assert!(found.problems.list().iter().any(|problem| problem.message.contains("given up")), "{:?}", found.problems);
+    assert!(
+        found.problems.list().iter().any(|problem| problem.message.contains("gave up searching")),
+        "{:?}",
+        found.problems
+    );
 }
 
 #[test]
