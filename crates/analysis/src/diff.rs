@@ -77,7 +77,7 @@ impl FromStr for Align {
                     Some(rest) => nanos(rest).map(i64::saturating_neg),
                     None => nanos(text.strip_prefix('+').unwrap_or(text)),
                 });
-                let bad = || Error::usage(format!("{text:?} is no way to align logs")).with_help(HELP);
+                let bad = || Error::usage(format!("unknown alignment {text:?}")).with_help(HELP);
                 Self::Offset(offset.ok_or_else(bad)?)
             }
         })
@@ -225,7 +225,7 @@ pub fn of(
     let (align, offset_ns) = aligned(a, b, options.align)?;
     let common = common(a, b, offset_ns);
     if let (None, Some(_), Some(_)) = (common, a.index.range(), b.index.range()) {
-        let error = Error::usage(format!("aligned by {}, the logs have no time in common", align.name()));
+        let error = Error::usage(format!("the logs do not overlap when aligned by {}", align.name()));
         return Err(error.with_help("try --align best, or --align auto to compare two matches"));
     }
     let bounds = (start.unwrap_or(Time::MIN), end.unwrap_or(Time::MAX));
@@ -262,8 +262,8 @@ fn aligned(a: &Log, b: &Log, align: Align) -> Result<(Align, i64), Error> {
         }
         Align::Wall => {
             let epoch = |log: &Log| {
-                let unknown = || Error::usage("this log does not tell the wall-clock time").in_file(&log.path);
-                log.epoch_ns().ok_or_else(|| unknown().with_help("align by something else, such as --align start"))
+                let unknown = || Error::usage("the log does not contain the wall-clock time").in_file(&log.path);
+                log.epoch_ns().ok_or_else(|| unknown().with_help("use another alignment, such as --align start"))
             };
             let (a, b) = (epoch(a)?, epoch(b)?);
             (align, b.saturating_sub(a))
@@ -597,4 +597,4 @@ fn in_order(columns: &Columns, offset_ns: i64) -> Samples<'_> {
 }
 
 const HELP: &str =
-    "write time, start, auto, teleop, test, enabled, wall, best, or offset:1.5 (seconds added to the second log)";
+    "expected time, start, auto, teleop, test, enabled, wall, best, or offset:1.5 (seconds added to the second log)";

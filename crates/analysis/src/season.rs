@@ -109,7 +109,7 @@ fn entries(dslog: Option<&Path>, dsevents: Option<&Path>) -> Vec<Entry> {
     {
         let name = dsevents.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut first = entry(Some(dslog), None, Some(log), None);
-        let message = format!("{name} is not read with it: it begins at {}, and this log at {}", b.start, a.start);
+        let message = format!("{name} is not opened with it: it starts at {}, this log at {}", b.start, a.start);
         first.summary.problems.push(Problem::general(Severity::Warning, "companion", message));
         return vec![first, entry(None, Some(dsevents), None, Some(events))];
     }

@@ -170,7 +170,7 @@ pub struct Numbers {
 /// Works out the wanted channels of a log, one after the other on every thread: memory holds one channel a thread.
 pub fn of(log: &Log, lookup: &Lookup, options: &StatsOptions) -> Result<Vec<ChannelStats>, Error> {
     if let Some(bad) = options.percentiles.iter().find(|p| !(0.0..=100.0).contains(*p)) {
-        return Err(Error::usage(format!("{bad} is no percentile")).with_help("a percentile is a number from 0 to 100"));
+        return Err(Error::usage(format!("invalid percentile {bad}")).with_help("expected a number from 0 to 100"));
     }
     let mut wanted: Vec<ChannelId> = (0..).zip(&log.index.channels).map(|(id, _)| id).collect();
     wanted.retain(|id| lookup.wants(*id));

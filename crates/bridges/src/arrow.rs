@@ -85,7 +85,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     fn write(&mut self, message: EncodedData, options: &IpcWriteOptions) -> Result<Block, SinkError> {
         let out = self.out.get_mut().unwrap_or_else(PoisonError::into_inner);
         let (meta, body) = write_message(out, message, options).map_err(write_error)?;
-        let long = || SinkError::Io(io::Error::other("a message is too long"));
+        let long = || SinkError::Io(io::Error::other("message too long"));
         let place = i64::try_from(self.at).ok().zip(i32::try_from(meta).ok()).zip(i64::try_from(body).ok());
         let ((at, length), body_length) = place.ok_or_else(long)?;
         self.at += (meta + body) as u64;
@@ -130,7 +130,7 @@ impl<W: Write + Send> Writer for ArrowWriter<W> {
         let root = footer.finish();
         fbb.finish(root, None);
         let footer = fbb.finished_data();
-        let length = i32::try_from(footer.len()).map_err(|_| io::Error::other("the header is too long"))?;
+        let length = i32::try_from(footer.len()).map_err(|_| io::Error::other("header too long"))?;
         out.write_all(footer)?;
         out.write_all(&length.to_le_bytes())?;
         out.write_all(MAGIC)?;
@@ -191,10 +191,10 @@ fn unpack(
     let is_file = file.starts_with(MAGIC);
     let footer = if is_file { footer(file) } else { None };
     if is_file && footer.is_none() {
-        let message = "the footer is missing: the file is cut, or its writer did not finish";
+        let message = "missing footer: the file is truncated or was not finished";
         if !read.salvage {
             let help =
-                "`logpose recover --from arrow` keeps the batches that are whole; or copy the file again".to_owned();
+                "run `logpose recover --from arrow` to keep the complete batches, or copy the file again".to_owned();
             let (at, message) = (file.len() as u64, message.to_owned());
             return Err(DecodeError { dialect: NAME, code: "no-footer", at, message, help: Some(help) }.into());
         }
@@ -204,7 +204,7 @@ fn unpack(
     let fail = |(at, message): (usize, String)| DecodeError { at: at as u64, ..tabular::damaged(NAME, message) };
     let first = Encapsulated::parse(file, start).map_err(fail)?;
     let schema = first.as_ref().and_then(|message| root_as_message(message.metadata).ok()?.header_as_schema());
-    let schema = fb_to_schema(schema.ok_or_else(|| fail((start, "it does not begin with a schema".to_owned())))?);
+    let schema = fb_to_schema(schema.ok_or_else(|| fail((start, "expected a schema first".to_owned())))?);
     let own = footer.flatten().or_else(|| schema.metadata().get(KEY).cloned());
     let mut messages = Messages { file, at: start, decoder: StreamDecoder::new(), damage: None };
     let batches = std::iter::from_fn(|| messages.next_batch());
@@ -284,18 +284,18 @@ impl<'f> Encapsulated<'f> {
         // Before 2019 the length stood alone.
         let prefix = if rest.starts_with(&CONTINUATION) { 8 } else { 4 };
         let length = array_at(rest, prefix - 4).map(|b| i32::from_le_bytes(*b));
-        let length = length.ok_or_else(|| fail("the length of a message is cut off"))?;
+        let length = length.ok_or_else(|| fail("message length is truncated"))?;
         if length == 0 {
             return Ok(None);
         }
-        let length = usize::try_from(length).map_err(|_| fail("the length of a message is negative"))?;
+        let length = usize::try_from(length).map_err(|_| fail("message length is negative"))?;
         let metadata = rest.get(prefix..).and_then(|rest| rest.get(..length));
-        let metadata = metadata.ok_or_else(|| fail("a message is cut off"))?;
-        let message = root_as_message(metadata).map_err(|error| (start, format!("no Arrow message: {error}")))?;
+        let metadata = metadata.ok_or_else(|| fail("message is truncated"))?;
+        let message = root_as_message(metadata).map_err(|error| (start, format!("not an Arrow message: {error}")))?;
         let body_start = prefix + length;
         let body_len = usize::try_from(message.bodyLength()).ok();
         let end = body_len.and_then(|len| body_start.checked_add(len));
-        let bytes = end.and_then(|end| rest.get(..end)).ok_or_else(|| fail("the body of a message is cut off"))?;
+        let bytes = end.and_then(|end| rest.get(..end)).ok_or_else(|| fail("message body is truncated"))?;
         check(&message, bytes.get(body_start..).unwrap_or_default()).map_err(|message| (start, message))?;
         Ok(Some(Self { bytes, metadata, kind: message.header_type(), end: start + bytes.len() }))
     }
@@ -312,10 +312,10 @@ fn check(message: &Message<'_>, body: &[u8]) -> Result<(), String> {
     for buffer in batch.buffers().into_iter().flatten() {
         let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = range.and_then(|(at, length)| body.get(at..)?.get(..length));
-        let bytes = bytes.ok_or("a buffer lies outside its message")?;
+        let bytes = bytes.ok_or("a buffer is outside its message")?;
         let claim = word_at(bytes, 0).filter(|_| batch.compression().is_some()).map_or(0, u64::cast_signed);
         if claim > 0 && claim.unsigned_abs() / MOST_RATIO > bytes.len() as u64 {
-            return Err(format!("a buffer of {} bytes claims to hold {claim}", bytes.len()));
+            return Err(format!("a buffer of {} bytes is declared as {claim}", bytes.len()));
         }
     }
     Ok(())

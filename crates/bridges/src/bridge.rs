@@ -345,7 +345,7 @@ fn columns(builder: ColumnBuilder, channels: Vec<Channel>, problems: &mut Proble
     let fates = fates(channels.len());
     let (columns, doubtful) = builder.columns(channels, &fates, Layout::Little);
     for column in doubtful.into_iter().filter_map(|id| columns.columns.get(id)) {
-        let message = format!("{:?} has values that are no {}", column.channel.name, column.channel.type_name);
+        let message = format!("{:?} has values that are not {}", column.channel.name, column.channel.type_name);
         problems.push(Problem::general(Severity::Damage, "bad-value", message));
     }
     columns

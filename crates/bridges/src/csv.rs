@@ -29,7 +29,7 @@ pub fn read(
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
     let Some(table) = Table::of(file) else {
-        let message = "a table starts with the names of its columns, the first being a time such as `time` or `t_ms`";
+        let message = "expected a header row whose first column is a timestamp such as `time` or `t_ms`";
         return Err(error("no-time-column", 0, message.to_owned()).into());
     };
     let mut channels = table.channels()?;
@@ -62,7 +62,7 @@ pub fn read(
         Ok(())
     })?;
     if full {
-        let message = format!("more than {most} channels; the others are left out");
+        let message = format!("more than {most} channels; skipped the others");
         problems.push(Problem::general(Severity::Damage, "too-many-channels", message));
     }
     if let (0, Some(first)) = (rows, bad.list().first()) {
@@ -157,16 +157,16 @@ impl<'a> Table<'a> {
             let (line, at) = row.position().map_or((0, 0), |position| (position.line(), position.byte()));
             let mut bad = |message: String| {
                 let length = reader.position().byte() - at;
-                let message = format!("line {line}: {message}; the row is skipped");
+                let message = format!("line {line}: {message}; skipped the row");
                 problems.push(Problem::new(Severity::Damage, "bad-row", self.start + at, length, message));
             };
             let text = row.get(0).unwrap_or_default().trim_ascii();
             let Some(time) = moment(text, self.places) else {
-                bad(format!("{:?} is no time", String::from_utf8_lossy(text)));
+                bad(format!("{:?} is not a timestamp", String::from_utf8_lossy(text)));
                 continue;
             };
             if row.len() > width || (self.long && row.len() < width) {
-                bad(format!("it has {} cells, the first line has {width}", row.len()));
+                bad(format!("expected {width} cells as in the first line, found {}", row.len()));
                 continue;
             }
             count += 1;

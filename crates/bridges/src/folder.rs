@@ -212,7 +212,7 @@ impl<W: Write + Send> ChannelFile<W> {
         }
         let (name, n) = (&self.channel.name, self.changed);
         let message =
-            format!("{n} values of {name:?} are no UTF-8, or no 0 or 1; the nearest that can be said stands there");
+            format!("{n} values of {name:?} are not UTF-8, or not 0 or 1; replaced with the nearest valid value");
         Ok(vec![Problem::general(Severity::Damage, "changed-value", message)])
     }
 }

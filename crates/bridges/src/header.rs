@@ -87,21 +87,21 @@ impl Header {
 
     /// Reads back what [`Header::to_json`] wrote; the sentence says what is wrong with it.
     pub(crate) fn from_json(text: &str, channels: u32) -> Result<(Self, Vec<Event>), String> {
-        let json: Json = serde_json::from_str(text).map_err(|error| format!("its header is no JSON: {error}"))?;
+        let json: Json = serde_json::from_str(text).map_err(|error| format!("the header is not JSON: {error}"))?;
         match json.get("version").and_then(Json::as_u64) {
             Some(VERSION) => {}
-            Some(version) => return Err(format!("its header has version {version}, known is {VERSION}")),
-            None => return Err("its header has no version".to_owned()),
+            Some(version) => return Err(format!("unsupported header version {version}, expected {VERSION}")),
+            None => return Err("the header has no version".to_owned()),
         }
         let list = |key: &str| json.get(key).and_then(Json::as_array).map_or(&[][..], |list| list);
         let found = list("channels");
         if found.len() > channels as usize {
-            return Err(format!("its header has {} channels, at most {channels} are read", found.len()));
+            return Err(format!("the header has {} channels, the limit is {channels}", found.len()));
         }
         let channels: Option<Vec<Channel>> = found.iter().map(channel_from_json).collect();
-        let channels = channels.ok_or("a channel in its header has no name or no type")?;
+        let channels = channels.ok_or("a channel in the header has no name or type")?;
         let events: Option<Vec<Event>> = list("events").iter().map(Event::from_json).collect();
-        let events = events.ok_or("an event in its header is not understood")?;
+        let events = events.ok_or("invalid event in the header")?;
         let facts = list("facts").iter().filter_map(pair).collect();
         let origin = json.get("origin").and_then(Json::as_str).unwrap_or_default().to_owned();
         Ok((Self { origin, facts, epoch_ns: json.get("epoch_ns").and_then(Json::as_i64), channels }, events))
@@ -195,12 +195,12 @@ mod tests {
     #[test]
     fn other_json_is_refused_with_a_sentence() {
         for (text, sentence) in [
-            ("", "its header is no JSON: EOF while parsing a value at line 1 column 0"),
-            ("[]", "its header has no version"),
-            ("{\"version\":9}", "its header has version 9, known is 1"),
-            ("{\"version\":1,\"channels\":[{}]}", "a channel in its header has no name or no type"),
-            ("{\"version\":1,\"channels\":[1,2,3]}", "its header has 3 channels, at most 2 are read"),
-            ("{\"version\":1,\"events\":[[1]]}", "an event in its header is not understood"),
+            ("", "the header is not JSON: EOF while parsing a value at line 1 column 0"),
+            ("[]", "the header has no version"),
+            ("{\"version\":9}", "unsupported header version 9, expected 1"),
+            ("{\"version\":1,\"channels\":[{}]}", "a channel in the header has no name or type"),
+            ("{\"version\":1,\"channels\":[1,2,3]}", "the header has 3 channels, the limit is 2"),
+            ("{\"version\":1,\"events\":[[1]]}", "invalid event in the header"),
         ] {
             assert_eq!(Header::from_json(text, 2).unwrap_err(), sentence);
         }

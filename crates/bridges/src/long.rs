@@ -51,7 +51,7 @@ impl Rows {
 impl Sink for Rows {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         if id as usize >= self.known {
-            let message = "is not in the header of the file".to_owned();
+            let message = "is missing from the file header".to_owned();
             return Err(EncodeError::new(self.dialect, &channel.name, message).into());
         }
         self.event(id, What::Start(channel.metadata.clone()))
@@ -259,7 +259,8 @@ impl Import {
             }
         }
         if self.lost > 0 {
-            let message = format!("{} rows have no channel of the header, or no value of its type; skipped", self.lost);
+            let message =
+                format!("skipped {} rows without a channel of the header or with a value of another type", self.lost);
             problems.push(Problem::general(Severity::Damage, "bad-row", message));
         }
         Ok(self.header)

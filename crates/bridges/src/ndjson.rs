@@ -38,7 +38,7 @@ pub fn read(
         let (_, name, value) = match line.parse() {
             Ok(row) => row,
             Err(message) => {
-                let message = format!("line {}: {message}; it is skipped", line.number);
+                let message = format!("line {}: {message}; skipped", line.number);
                 bad.push(Problem::new(Severity::Damage, "bad-line", line.at, line.bytes.len() as u64, message));
                 return Ok(());
             }
@@ -47,7 +47,7 @@ pub fn read(
         let id = match by_name.get(&name) {
             Some(id) => *id,
             None if found.len() >= most => {
-                let message = format!("line {}: more than {most} channels; the others are left out", line.number);
+                let message = format!("line {}: more than {most} channels; skipped the others", line.number);
                 bad.push(Problem::new(Severity::Damage, "too-many-channels", line.at, 0, message));
                 return Ok(());
             }
@@ -92,14 +92,14 @@ struct Line<'a> {
 impl Line<'_> {
     /// Time, channel, value; the sentence says what is wrong.
     fn parse(&self) -> Result<(Time, String, Json), String> {
-        let json: Json = serde_json::from_slice(self.bytes).map_err(|error| format!("no JSON: {error}"))?;
+        let json: Json = serde_json::from_slice(self.bytes).map_err(|error| format!("not JSON: {error}"))?;
         let Json::Object(mut object) = json else { return Err("not an object".to_owned()) };
         // Integers beyond 2^53 are strings, here as in values.
         let whole = |json: &Json| json.as_i64().or_else(|| json.as_str()?.parse().ok());
         let time = object.get("time_ns").and_then(whole);
-        let time = time.ok_or("\"time_ns\" must be a whole number of nanoseconds")?;
+        let time = time.ok_or("\"time_ns\" must be an integer number of nanoseconds")?;
         let Some(Json::String(name)) = object.shift_remove("channel") else {
-            return Err("\"channel\" must be a text".to_owned());
+            return Err("\"channel\" must be a string".to_owned());
         };
         let value = object.shift_remove("value").ok_or("\"value\" is missing")?;
         Ok((Time::from_nanos(time), name, value))

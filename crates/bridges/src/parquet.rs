@@ -98,7 +98,7 @@ fn encode(factory: &ArrowRowGroupWriterFactory, batch: &RecordBatch) -> Result<V
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         // The leaves come first: a zip would take a writer too many.
         for leaf in compute_leaves(field, column).map_err(write_error)? {
-            let writer = next.next().ok_or_else(|| io::Error::other("a column has no writer"))?;
+            let writer = next.next().ok_or_else(|| io::Error::other("column without a writer"))?;
             writer.write(&leaf).map_err(write_error)?;
         }
     }
@@ -194,21 +194,22 @@ impl Opened {
         };
         let end = file.len() as u64;
         if file.starts_with(ENCRYPTED) || file.ends_with(ENCRYPTED) {
-            let message = "it is encrypted".to_owned();
+            let message = "the file is encrypted".to_owned();
             return Err(refuse("encrypted", 0, message, "decrypt it with the program that wrote it"));
         }
         if !file.starts_with(MAGIC) {
-            return Err(refuse("bad-magic", 0, "no Parquet file: it does not start with PAR1".to_owned(), ""));
+            return Err(refuse("bad-magic", 0, "not a Parquet file: expected PAR1 at the start".to_owned(), ""));
         }
         if file.len() < 12 || !file.ends_with(MAGIC) {
-            let message = "the footer is missing: the file is cut, or its writer did not finish".to_owned();
-            let help = "nothing can be found without the footer; copy the file again, or convert the original again";
+            let message = "missing footer: the file is truncated or was not finished".to_owned();
+            let help =
+                "a Parquet file cannot be read without its footer; copy the file again, or convert the original again";
             return Err(refuse("no-footer", end, message, help));
         }
-        let damaged = |error: ParquetError| refuse("bad-footer", end, format!("its footer is damaged: {error}"), AGAIN);
+        let damaged = |error: ParquetError| refuse("bad-footer", end, format!("the footer is damaged: {error}"), AGAIN);
         let length = array_at(file, file.len() - 8).map_or(0, |b| u32::from_le_bytes(*b));
         if u64::from(length) + 12 > end {
-            let message = format!("its footer claims {length} bytes, the file has {end}");
+            let message = format!("the footer length is {length} bytes, the file has {end}");
             return Err(refuse("bad-footer", end, message, AGAIN));
         }
         let mut decoder = ParquetMetaDataPushDecoder::try_new(end).map_err(damaged)?;
@@ -251,7 +252,7 @@ impl Opened {
                     DecodeResult::Finished => return Ok(None),
                     DecodeResult::NeedsData(ranges) => {
                         if ranges == asked {
-                            return Err("it asks for the same bytes again and again".to_owned());
+                            return Err("the reader made no progress".to_owned());
                         }
                         let bytes = slices(file, &ranges).map_err(|error| error.to_string())?;
                         decoder.push_ranges(ranges.clone(), bytes).map_err(|error| error.to_string())?;
@@ -295,13 +296,13 @@ fn check(metadata: &ParquetMetaData, file: u64) -> Result<(), String> {
             let end = start.zip(len).and_then(|(start, len)| start.checked_add(len));
             if end.is_none_or(|end| end > file) {
                 let name = column.column_path().string();
-                return Err(format!("column {name:?} of row group {place} lies outside the file"));
+                return Err(format!("column {name:?} of row group {place} is outside the file"));
             }
         }
     }
     // Runs of one value take next to no bytes, but not that few.
     if rows > file.saturating_mul(ROWS_PER_BYTE) {
-        return Err(format!("it claims {rows} rows in {file} bytes"));
+        return Err(format!("the file declares {rows} rows in {file} bytes"));
     }
     Ok(())
 }

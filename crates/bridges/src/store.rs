@@ -105,7 +105,7 @@ impl<W: Write> Pack<W> {
         if self.record(kind, channel, time, |out| out.extend_from_slice(text.as_bytes())) {
             self.flush()
         } else {
-            Err(self.refuse(channel, "4 GiB of metadata are too many"))
+            Err(self.refuse(channel, "more than 4 GiB of metadata"))
         }
     }
 
@@ -131,7 +131,7 @@ impl<W: Write> Sink for Pack<W> {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         let place = id as usize;
         if id >= MOST_CHANNELS {
-            return Err(self.refuse(id, format!("a log has at most {MOST_CHANNELS} channels")));
+            return Err(self.refuse(id, format!("too many channels (max {MOST_CHANNELS})")));
         }
         if place >= self.channels.len() {
             self.channels.resize(place + 1, None);
@@ -149,14 +149,14 @@ impl<W: Write> Sink for Pack<W> {
             let ty = self.types.get(sample.channel as usize).copied().flatten();
             if ty != Some(sample.value.ty()) {
                 let message = match ty {
-                    Some(ty) => format!("a sample is a {:?}, the channel's type says {ty:?}", sample.value.ty()),
-                    None => "a sample comes before its channel".to_owned(),
+                    Some(ty) => format!("the sample is a {:?}, the channel is declared as {ty:?}", sample.value.ty()),
+                    None => "sample of an undeclared channel".to_owned(),
                 };
                 return Err(self.refuse(sample.channel, message));
             }
             let value = &sample.value;
             if !self.record(Kind::Sample, sample.channel, sample.time, |out| value.emit(Layout::Little, out)) {
-                return Err(self.refuse(sample.channel, "a value has more than 4 GiB"));
+                return Err(self.refuse(sample.channel, "the value has more than 4 GiB"));
             }
         }
         self.flush()
@@ -219,7 +219,7 @@ pub(crate) enum Kind {
 impl Store {
     /// Reads the end of a store.
     pub(crate) fn open(log: &[u8], name: &'static str) -> Result<Self, DecodeError> {
-        let (end, header_end, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "it is no whole store"))?;
+        let (end, header_end, tail_at) = places(log).ok_or_else(|| damaged(name, 0, "incomplete store"))?;
         let blocks = slice(log, header_end, tail_at).map(Block::list).unwrap_or_default();
         Ok(Self { blocks, end, header_end })
     }
@@ -227,7 +227,7 @@ impl Store {
     /// Reads the header.
     pub(crate) fn header(&self, log: &[u8], name: &'static str, limits: &Limits) -> Result<Header, DecodeError> {
         let text = slice(log, self.end, self.header_end).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let text = text.ok_or_else(|| damaged(name, self.end, "its header is no text"))?;
+        let text = text.ok_or_else(|| damaged(name, self.end, "the header is not text"))?;
         let header = Header::from_json(text, limits.channels);
         header.map(|(header, _)| header).map_err(|message| damaged(name, self.end, &message))
     }
@@ -366,7 +366,7 @@ pub(crate) fn not_whole(dialect: &'static str, log: &[u8], at: u64) -> DecodeErr
     let mut cur = Cursor::new(log.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default(), at);
     let size = cur.u32_le("channel").and_then(|_| cur.u32_le("payload size"));
     let end = size.and_then(|size| cur.take(8, "time").and_then(|_| cur.take(size.into(), "payload")));
-    let message = end.map_or_else(|error: Truncated| error.to_string(), |_| "a record is not whole".to_owned());
+    let message = end.map_or_else(|error: Truncated| error.to_string(), |_| "truncated record".to_owned());
     damaged(dialect, at, &message)
 }
 

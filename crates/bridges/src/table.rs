@@ -72,7 +72,7 @@ impl Table {
         let fields = schema.fields();
         let all = schema.flattened_fields().len();
         if all > most as usize {
-            return Err(format!("it has {all} columns, at most {most} are read"));
+            return Err(format!("{all} columns, the limit is {most}"));
         }
         let time = time_column(fields)?;
         let place = |name: &str| fields.iter().position(|field| field.name().eq_ignore_ascii_case(name));
@@ -102,7 +102,7 @@ impl Table {
             table.add(field, &mut vec![i], field.name().clone());
         }
         if table.columns.is_empty() {
-            return Err(format!("it has a time but no column of values; {}", found(fields)));
+            return Err(format!("no column of values besides the time; {}", found(fields)));
         }
         Ok(table)
     }
@@ -264,16 +264,16 @@ impl Table {
         let mut lost = |code, message: String| problems.push(Problem::general(Severity::Damage, code, message));
         if !self.lost.columns.is_empty() {
             let columns = self.lost.columns.join(", ");
-            lost("column-skipped", format!("columns of types that no channel has were skipped: {columns}"));
+            lost("column-skipped", format!("skipped columns of unsupported types: {columns}"));
         }
         if self.lost.times > 0 {
-            lost("row-without-time", format!("{} rows have no time that can be said; skipped", self.lost.times));
+            lost("row-without-time", format!("skipped {} rows without a valid timestamp", self.lost.times));
         }
         if self.lost.channels > 0 {
-            lost("row-without-channel", format!("{} rows name no channel; skipped", self.lost.channels));
+            lost("row-without-channel", format!("skipped {} rows without a channel", self.lost.channels));
         }
         if self.lost.values > 0 {
-            let message = format!("{} values hold nulls or numbers beyond 64 bits; skipped", self.lost.values);
+            let message = format!("skipped {} values with nulls or numbers beyond 64 bits", self.lost.values);
             lost("bad-value", message);
         }
         Ok(self.channels)
@@ -367,7 +367,7 @@ fn time_column(fields: &Fields) -> Result<TimeColumn, String> {
                 Some(unit) => *unit,
                 None if ty.is_integer() => {
                     return Err(format!(
-                        "its column {:?} holds whole numbers of an unknown unit; call it time_ns, time_us or time_ms",
+                        "column {:?} has integers of an unknown unit; rename it to time_ns, time_us or time_ms",
                         field.name()
                     ));
                 }
@@ -377,7 +377,7 @@ fn time_column(fields: &Fields) -> Result<TimeColumn, String> {
         };
         return Ok(TimeColumn { place, unit });
     }
-    Err(format!("it has no column of times; {}", found(fields)))
+    Err(format!("no column of timestamps; {}", found(fields)))
 }
 
 fn nanos(unit: TimeUnit) -> i64 {
@@ -396,8 +396,8 @@ fn found(fields: &Fields) -> String {
     let more = fields.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
-        "found are the columns {}{more}; expected are time_ns (or time, in seconds), channel and columns of values, or a \
-         time and one column for each channel",
+        "found the columns {}{more}; expected time_ns (or time, in seconds), channel and columns of values, or a \
+         time and one column per channel",
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     )
 }

@@ -111,7 +111,7 @@ pub(crate) fn guarded<T>(
     // What the closure borrows is given up when it fails.
     let result = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(outer);
-    result.unwrap_or_else(|_| Err(damaged(dialect, "its content contradicts itself".to_owned()).into()))
+    result.unwrap_or_else(|_| Err(damaged(dialect, "the contents are inconsistent".to_owned()).into()))
 }
 
 thread_local! {

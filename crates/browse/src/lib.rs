@@ -328,7 +328,7 @@ impl Numbers<'_> {
 }
 
 fn no_channel(channel: ChannelId) -> Error {
-    Error::usage(format!("there is no channel of number {channel}"))
+    Error::usage(format!("no channel {channel}"))
 }
 
 /// Bytes of pyramids that were made when asked for, and of orders of channels, that are kept, and how many of each.

@@ -163,7 +163,7 @@ impl Binder<'_> {
         match typed.kind {
             ValueKind::Boolean | ValueKind::Any => Ok(typed.node),
             kind => {
-                let error = QueryError::new(format!("this is {}, not a condition", word(kind)), expr.at.clone());
+                let error = QueryError::new(format!("expected a condition, found {}", word(kind)), expr.at.clone());
                 Err(error.with_help("compare it with something, as in: BatteryVoltage < 10"))
             }
         }
@@ -173,16 +173,14 @@ impl Binder<'_> {
         let typed = self.typed(expr)?;
         match typed.kind {
             ValueKind::Number | ValueKind::Enum | ValueKind::Any => Ok(typed),
-            kind => {
-                Err(QueryError::new(format!("a number is needed here, and this is {}", word(kind)), expr.at.clone()))
-            }
+            kind => Err(QueryError::new(format!("expected a number, found {}", word(kind)), expr.at.clone())),
         }
     }
 
     fn still_number(&mut self, expr: &Expr, function: &str) -> Result<Node, QueryError> {
         let typed = self.number(expr)?;
         if typed.moves() {
-            let message = format!("age() cannot stand inside {function}: when it crosses a value must be computable");
+            let message = format!("age() cannot be used inside {function}, because its crossings must be computable");
             let error = QueryError::new(message, expr.at.clone());
             return Err(error.with_help("ages can be added, subtracted, multiplied by values and compared"));
         }
@@ -273,19 +271,19 @@ impl Binder<'_> {
             (a, b) => a == b,
         };
         if !fit {
-            let message = format!("{} is compared with {}", word(left.kind), word(right.kind));
+            let message = format!("cannot compare {} with {}", word(left.kind), word(right.kind));
             let error = QueryError::new(message, at);
             return Err(match (left.kind, right.kind) {
                 (ValueKind::Boolean, _) | (_, ValueKind::Boolean) => {
-                    error.with_help("a truth value stands alone: x, or: not x")
+                    error.with_help("use a boolean on its own: x, or: not x")
                 }
-                (ValueKind::Text, _) | (_, ValueKind::Text) => error.with_help("texts go in single quotes: x = 'IDLE'"),
+                (ValueKind::Text, _) | (_, ValueKind::Text) => error.with_help("put text in single quotes: x = 'IDLE'"),
                 _ => error,
             });
         }
         let ordered = !matches!(compare, Compare::Equal | Compare::Unequal);
         if ordered && (left.kind == ValueKind::Boolean || right.kind == ValueKind::Boolean) {
-            return Err(QueryError::new("truth values have no order", at).with_help("use =, !=, or the value alone"));
+            return Err(QueryError::new("booleans have no order", at).with_help("use =, !=, or the value alone"));
         }
         self.check_mode(&left, b)?;
         self.check_mode(&right, a)?;
@@ -303,8 +301,8 @@ impl Binder<'_> {
         match (&of.node, &other.what) {
             (Node::Slot(slot), What::Text(text)) if is_mode(*slot) && !MODES.iter().any(|mode| mode.name() == text) => {
                 let names = MODES.map(|mode| format!("'{}'", mode.name()));
-                let error = QueryError::new(format!("there is no mode '{text}'"), other.at.clone());
-                Err(error.with_help(format!("modes are {}", names.join(", "))))
+                let error = QueryError::new(format!("unknown mode '{text}'"), other.at.clone());
+                Err(error.with_help(format!("expected one of {}", names.join(", "))))
             }
             _ => Ok(()),
         }
@@ -317,7 +315,7 @@ impl Binder<'_> {
                 for expr in [text, part] {
                     let typed = self.typed(expr)?;
                     if !matches!(typed.kind, ValueKind::Text | ValueKind::Enum | ValueKind::Any) {
-                        let message = format!("contains() looks into texts, and this is {}", word(typed.kind));
+                        let message = format!("contains() needs text, found {}", word(typed.kind));
                         return Err(QueryError::new(message, expr.at.clone()));
                     }
                     nodes.push(typed.node);
@@ -336,8 +334,10 @@ impl Binder<'_> {
                 if function != Function::Age {
                     let kind = self.scalar(expr, slot, kind)?;
                     if numeric && !matches!(kind, ValueKind::Number | ValueKind::Enum | ValueKind::Any) {
-                        let message = format!("{}() needs a number, and this is {}", function.name(), word(kind));
-                        return Err(QueryError::new(message, expr.at.clone()).with_help("changed() works on anything"));
+                        let message = format!("{}() needs a number, found {}", function.name(), word(kind));
+                        return Err(
+                            QueryError::new(message, expr.at.clone()).with_help("changed() works with any value")
+                        );
                     }
                 }
                 self.uses_changed |= function == Function::Changed;
@@ -358,15 +358,14 @@ impl Binder<'_> {
         let What::Signal { name, .. } = &expr.what else { return Ok(kind) };
         let error = |message: String| QueryError::new(message, expr.at.clone());
         match kind {
-            ValueKind::List => {
-                Err(error("this is a list".to_owned()).with_help(format!("name one of its elements: {name}[0]")))
-            }
+            ValueKind::List => Err(error("expected a single value, found a list".to_owned())
+                .with_help(format!("use one of its elements: {name}[0]"))),
             ValueKind::Struct => {
                 let fields = self.slots.get(slot).map(|slot| self.fields(slot)).unwrap_or_default();
-                Err(error("this is a struct".to_owned())
-                    .with_help(format!("name one of its fields: {}", fields.join(" "))))
+                Err(error("expected a single value, found a struct".to_owned())
+                    .with_help(format!("use one of its fields: {}", fields.join(" "))))
             }
-            ValueKind::Bytes => Err(error("these are bytes that nothing explains".to_owned())),
+            ValueKind::Bytes => Err(error("expected a value, found bytes without a schema".to_owned())),
             _ => Ok(kind),
         }
     }
@@ -383,7 +382,7 @@ impl Binder<'_> {
     /// The slot of a name, and what its values are.
     fn signal(&mut self, expr: &Expr) -> Result<(usize, ValueKind), QueryError> {
         let What::Signal { name, quoted, steps } = &expr.what else {
-            return Err(QueryError::new("a channel is needed here", expr.at.clone()));
+            return Err(QueryError::new("expected a channel", expr.at.clone()));
         };
         if !quoted && steps.is_empty() {
             let source = match name.as_str() {
@@ -393,9 +392,9 @@ impl Binder<'_> {
             };
             if let Some((source, kind)) = source {
                 if !self.catalog.has_modes {
-                    let error = QueryError::new("this log has no driver station modes", expr.at.clone());
+                    let error = QueryError::new("the log has no Driver Station modes", expr.at.clone());
                     return Err(
-                        error.with_help(format!("a channel that is called so goes in double quotes: \"{name}\""))
+                        error.with_help(format!("to use a channel of this name, put it in double quotes: \"{name}\""))
                     );
                 }
                 return Ok((self.slot(source, Vec::new()), kind));
@@ -406,7 +405,7 @@ impl Binder<'_> {
         };
         let steps: Vec<Step> = more.into_iter().chain(steps.iter().cloned()).collect();
         let Some(channel) = self.catalog.channel(id) else {
-            return Err(QueryError::new("there is no such channel", expr.at.clone()));
+            return Err(QueryError::new("no such channel", expr.at.clone()));
         };
         if self.catalog.lacks_schema(channel) {
             return Ok((self.slot(Source::Channel(id), steps), ValueKind::Any));
@@ -454,8 +453,8 @@ impl Binder<'_> {
                     let some = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("  ");
                     let more =
                         if names.len() > SHOWN { format!("  … {} in all", names.len()) } else { String::new() };
-                    let error = QueryError::new(format!("{head:?} could be several channels"), at.clone());
-                    return Err(error.with_help(format!("name more of it: {some}{more}")));
+                    let error = QueryError::new(format!("{head:?} matches several channels"), at.clone());
+                    return Err(error.with_help(format!("use a longer name: {some}{more}")));
                 }
                 Resolved::None => {}
             }
@@ -467,15 +466,15 @@ impl Binder<'_> {
         if self.catalog.before.is_some() {
             return Ok(None);
         }
-        let error = QueryError::new(format!("there is no channel {name:?}"), at.clone());
+        let error = QueryError::new(format!("no channel {name:?}"), at.clone());
         let names = self.catalog.channels.iter().map(|(_, channel, _)| &*channel.name);
         let close = suggest::closest(name, names);
         Err(match name {
             _ if !close.is_empty() => error.with_help(format!("did you mean {}?", close.join(" or "))),
             _ if name.contains(['-', '/']) && !name.starts_with('/') => {
-                error.with_help("if `-` or `/` is arithmetic here, put blanks on both sides of it")
+                error.with_help("if `-` or `/` is an operator here, put spaces around it")
             }
-            _ => error.with_help("`logpose list FILE` shows the names"),
+            _ => error.with_help("run `logpose list FILE` to see the names"),
         })
     }
 
@@ -539,7 +538,7 @@ fn in_seconds(typed: &mut Typed, beside_an_age: bool) {
 
 fn word(kind: ValueKind) -> &'static str {
     match kind {
-        ValueKind::Boolean => "a truth value",
+        ValueKind::Boolean => "a boolean",
         ValueKind::Number => "a number",
         ValueKind::Text => "a text",
         ValueKind::Bytes => "bytes",

@@ -85,8 +85,10 @@ impl<'t> Lexer<'t> {
                 }
                 None => {
                     let end = start + c.len_utf8();
-                    let error = QueryError::new(format!("{c:?} means nothing here"), start..end);
-                    return Err(error.with_help("names with such characters go in double quotes, texts in single ones"));
+                    let error = QueryError::new(format!("unexpected {c:?}"), start..end);
+                    return Err(
+                        error.with_help("put names with such characters in double quotes and text in single quotes")
+                    );
                 }
             },
         };
@@ -105,7 +107,7 @@ impl<'t> Lexer<'t> {
         loop {
             text.push_str(self.take(|c| c != quote));
             if self.rest().is_empty() {
-                let message = format!("the {what} that begins here has no end");
+                let message = format!("unterminated {what}");
                 return Err(QueryError::new(message, start..self.at).with_help(format!("close it with {quote}")));
             }
             self.at += 1;
@@ -132,7 +134,7 @@ impl<'t> Lexer<'t> {
         }
         let digits = self.text.get(start..self.at).unwrap_or("");
         let number = digits.parse::<f64>();
-        let number = number.map_err(|_| QueryError::new(format!("{digits:?} is no number"), start..self.at))?;
+        let number = number.map_err(|_| QueryError::new(format!("{digits:?} is not a number"), start..self.at))?;
         let unit = if self.rest().starts_with(|c: char| c.is_alphabetic() || c == '°') {
             self.take(|c| c.is_alphanumeric() || "/^°²³".contains(c)).to_owned()
         } else {

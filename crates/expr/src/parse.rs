@@ -100,11 +100,11 @@ impl Function {
 pub(super) fn parse(text: &str) -> Result<Expr, QueryError> {
     let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
     if let Some(token) = parser.tokens.get(MOST_WORDS) {
-        return Err(QueryError::new(format!("the expression has more than {MOST_WORDS} words"), token.at.clone()));
+        return Err(QueryError::new(format!("the expression is too long (max {MOST_WORDS} words)"), token.at.clone()));
     }
     if parser.peek().kind == Kind::End {
         let error = QueryError::new("the expression is empty", 0..text.len());
-        return Err(error.with_help("write something like BatteryVoltage < 10"));
+        return Err(error.with_help("example: BatteryVoltage < 10"));
     }
     let expr = parser.expression(0)?;
     if parser.peek().kind == Kind::End { Ok(expr) } else { Err(parser.unexpected()) }
@@ -162,7 +162,7 @@ impl Parser<'_> {
         if self.takes(sign) {
             return Ok(at);
         }
-        Err(QueryError::new(format!("`{sign}` is missing {what}, before {}", self.shown()), at))
+        Err(QueryError::new(format!("missing `{sign}` {what}, before {}", self.shown()), at))
     }
 
     /// The next word, for sentences.
@@ -220,7 +220,7 @@ impl Parser<'_> {
                 Operator::Between => {
                     let low = self.right(COMPARE)?;
                     if !self.is_word("and") {
-                        let message = format!("`and` is missing after `between …`, before {}", self.shown());
+                        let message = format!("missing `and` after `between …`, before {}", self.shown());
                         let error = QueryError::new(message, self.peek().at.clone());
                         return Err(error.with_help("write: x between 1 and 2"));
                     }
@@ -294,7 +294,7 @@ impl Parser<'_> {
                         steps.push(Step::Element(n as usize));
                     }
                     _ => {
-                        let error = QueryError::new("in brackets stands the number of an element", token.at);
+                        let error = QueryError::new("expected an element number in brackets", token.at);
                         return Err(error.with_help("the first one is [0]"));
                     }
                 }
@@ -328,8 +328,8 @@ impl Parser<'_> {
         let known = Function::ALL.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
         let Some((_, function)) = known else {
             let names: Vec<_> = Function::ALL.iter().map(|(name, _)| *name).collect();
-            let error = QueryError::new(format!("there is no function {name:?}"), at.clone());
-            return Err(error.with_help(format!("known are {}", names.join(", "))));
+            let error = QueryError::new(format!("unknown function {name:?}"), at.clone());
+            return Err(error.with_help(format!("expected one of {}", names.join(", "))));
         };
         let arguments = self.list()?;
         let (least, most) = function.arguments();
@@ -350,7 +350,7 @@ impl Parser<'_> {
             Some(token) => format!(" after `{}`", self.text.get(token.at.clone()).unwrap_or("")),
             None => String::new(),
         };
-        let message = format!("a value is missing{after}, before {}", self.shown());
+        let message = format!("missing value{after}, before {}", self.shown());
         QueryError::new(message, self.peek().at.clone())
     }
 
@@ -358,17 +358,17 @@ impl Parser<'_> {
         let token = self.peek();
         let error = |message: String| QueryError::new(message, token.at.clone());
         match &token.kind {
-            Kind::Sign(sign @ (")" | "]")) => error(format!("`{sign}` closes nothing")),
-            Kind::Name(name) if name.starts_with('/') => {
-                error(format!("an operator is missing before {}", self.shown()))
-                    .with_help("if `/` divides here, put blanks on both sides of it")
+            Kind::Sign(sign @ (")" | "]")) => error(format!("unmatched `{sign}`")),
+            Kind::Name(name) if name.starts_with('/') => error(format!("missing operator before {}", self.shown()))
+                .with_help("if `/` is a division here, put spaces around it"),
+            Kind::Name(_) if self.is_word("is") => {
+                error("unknown operator `is`".to_owned()).with_help("write `=` instead")
             }
-            Kind::Name(_) if self.is_word("is") => error("there is no `is`".to_owned()).with_help("write `=` instead"),
             Kind::Name(_) if self.is_word("not") => {
-                error("`not` stands before what it denies".to_owned()).with_help("write: not (x in (1, 2))")
+                error("put `not` before the condition".to_owned()).with_help("write: not (x in (1, 2))")
             }
-            _ => error(format!("an operator is missing before {}", self.shown()))
-                .with_help("names with blanks in them go in double quotes"),
+            _ => error(format!("missing operator before {}", self.shown()))
+                .with_help("put names with spaces in double quotes"),
         }
     }
 }
@@ -424,18 +424,18 @@ mod tests {
     fn errors_point_at_their_place() {
         let cases = [
             ("", 0..0, "the expression is empty"),
-            ("a <", 3..3, "a value is missing after `<`, before the end"),
-            ("a < and b", 4..7, "a value is missing after `<`, before `and`"),
-            ("(a", 2..2, "`)` is missing to close the bracket, before the end"),
-            ("a)", 1..2, "`)` closes nothing"),
-            ("a b", 2..3, "an operator is missing before `b`"),
-            ("5 /x", 2..4, "an operator is missing before `/x`"),
+            ("a <", 3..3, "missing value after `<`, before the end"),
+            ("a < and b", 4..7, "missing value after `<`, before `and`"),
+            ("(a", 2..2, "missing `)` to close the bracket, before the end"),
+            ("a)", 1..2, "unmatched `)`"),
+            ("a b", 2..3, "missing operator before `b`"),
+            ("5 /x", 2..4, "missing operator before `/x`"),
             ("1 < x < 2", 6..7, "comparisons cannot be chained"),
-            ("x between 1 or 2", 12..14, "`and` is missing after `between …`, before `or`"),
-            ("foo(x)", 0..3, "there is no function \"foo\""),
+            ("x between 1 or 2", 12..14, "missing `and` after `between …`, before `or`"),
+            ("foo(x)", 0..3, "unknown function \"foo\""),
             ("abs(x, y) > 1", 0..9, "abs takes one argument, not 2"),
-            ("x[y]", 2..3, "in brackets stands the number of an element"),
-            ("* 5", 0..1, "a value is missing, before `*`"),
+            ("x[y]", 2..3, "expected an element number in brackets"),
+            ("* 5", 0..1, "missing value, before `*`"),
         ];
         for (text, at, message) in cases {
             let error = parse(text).unwrap_err();
@@ -448,6 +448,6 @@ mod tests {
         for text in ["(".repeat(1000), "not ".repeat(1000), "-".repeat(1000)] {
             assert_eq!(parse(&text).unwrap_err().message, "the expression is nested too deeply");
         }
-        assert_eq!(parse(&"a or ".repeat(100_000)).unwrap_err().message, "the expression has more than 2000 words");
+        assert_eq!(parse(&"a or ".repeat(100_000)).unwrap_err().message, "the expression is too long (max 2000 words)");
     }
 }

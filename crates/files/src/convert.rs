@@ -183,13 +183,13 @@ pub fn convert<L: Borrow<Log>>(
         Output::File { path, force, wrapper } => Output::File { path, force: force || options.force, wrapper },
         Output::Stream(_) if options.verify => {
             return Err(
-                Error::usage("only a file can be read back").with_help("name a file with -o, or leave --verify away")
+                Error::usage("--verify needs a file as output").with_help("write to a file with -o, or omit --verify")
             );
         }
         stream => stream,
     };
     if options.wide.is_some() && !matches!(format, Format::Csv) {
-        return Err(Error::usage(format!("{} has no columns; --wide is for CSV", format.name())));
+        return Err(Error::usage(format!("--wide needs CSV output, found {}", format.name())));
     }
     let order = order_for(&feed, format, options)?;
     let path = match &to {
@@ -233,8 +233,8 @@ pub fn convert_to_folder(
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
     if !options.clocks.is_empty() {
-        let help = "name a file, such as one that ends in .parquet";
-        return Err(Error::usage("logs that are put on one clock become one file, not a folder").with_help(help));
+        let help = "use a file as output, such as one that ends in .parquet";
+        return Err(Error::usage("aligned logs cannot be written to a folder").with_help(help));
     }
     let feed = Feed::new(logs, with_schemas(logs, lookups));
     let new = NewFolder::new(path, options.force)?;
@@ -261,7 +261,7 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
         Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap | Format::RefloatCsv => false,
     };
     match options.order {
-        Some(Order::File) if needed => Err(Error::usage(format!("{} needs the order of time", format.name()))),
+        Some(Order::File) if needed => Err(Error::usage(format!("{} needs time order", format.name()))),
         Some(order) => Ok(order),
         None if needed || feed.logs().len() > 1 => Ok(Order::Time),
         None => Ok(Order::File),
@@ -274,7 +274,7 @@ pub fn encoder(dialect: &dyn Dialect, options: &EncodeOptions) -> Result<Box<dyn
         Some(revision) if dialect.info().files.write => {
             Error::usage(format!("{} has no revision {revision}", dialect.info().title))
         }
-        _ => Error::usage(format!("{} cannot be written", dialect.info().title)),
+        _ => Error::usage(format!("writing {} is not supported", dialect.info().title)),
     })
 }
 

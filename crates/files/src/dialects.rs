@@ -68,7 +68,7 @@ impl Reader {
 pub(crate) fn named(name: &str) -> Result<Reader, Error> {
     Reader::named(name).ok_or_else(|| {
         let known: Vec<_> = readable().collect();
-        Error::usage(format!("there is no dialect {name:?}")).with_help(format!("known are {}", known.join(", ")))
+        Error::usage(format!("unknown dialect {name:?}")).with_help(format!("expected one of {}", known.join(", ")))
     })
 }
 

@@ -96,7 +96,7 @@ fn clocks(log: &Log) -> Vec<Finding> {
     let unsorted: Vec<_> = log.index.channels.iter().filter(|c| !c.sorted).map(|c| &*c.channel.name).collect();
     if let Some(first) = unsorted.first() {
         let message = format!(
-            "{} of {} channels have times that step back, such as {first:?}; nothing is lost",
+            "{} of {} channels have timestamps that go backwards, such as {first:?}; nothing is lost",
             unsorted.len(),
             log.index.channels.len()
         );
@@ -106,15 +106,14 @@ fn clocks(log: &Log) -> Vec<Finding> {
         && range != robust
     {
         let message = format!(
-            "times from {} s to {} s: two clocks are mixed; most samples lie between {} s and {} s",
+            "timestamps range from {} s to {} s: two clocks are mixed; most samples are between {} s and {} s",
             range.0, range.1, robust.0, robust.1
         );
         findings.push(general(Severity::Warning, "mixed-clocks", message));
     }
     if let Some((first, _)) = log.robust_range().filter(|(first, _)| first.nanos() < 0) {
-        let message = format!(
-            "times begin at {first} s, before the clock's zero: values that were set before the robot program started"
-        );
+        let message =
+            format!("timestamps start at {first} s, before zero: values set before the robot program started");
         findings.push(general(Severity::Note, "negative-times", message));
     }
     findings
@@ -128,7 +127,7 @@ fn names(log: &Log) -> Vec<Finding> {
         [(a, first), (b, second)] if a == b => Some(general(
             Severity::Note,
             "type-changes",
-            format!("{a:?} is {first} and {second}; these are two channels"),
+            format!("{a:?} has the types {first} and {second}; treated as two channels"),
         )),
         _ => None,
     });

@@ -28,7 +28,7 @@ pub enum ErrorKind {
     #[error("no such file")]
     NotFound,
     /// It is a directory.
-    #[error("this is a directory")]
+    #[error("is a directory")]
     Directory,
     /// It has no bytes.
     #[error("the file is empty")]
@@ -43,13 +43,13 @@ pub enum ErrorKind {
     #[error("Windows reserves this name for a device")]
     Reserved,
     /// No dialect knows the bytes.
-    #[error("not a log that logpose knows: it starts with {}", Head(head))]
+    #[error("unknown format: the file starts with {}", Head(head))]
     UnknownFormat {
         /// The first bytes, at most eight.
         head: Vec<u8>,
     },
     /// It is an address of something live.
-    #[error("{scheme}:// is something live, and this works on files")]
+    #[error("{scheme}:// is a live source, but this command needs a file")]
     Live {
         /// The part before `://`.
         scheme: String,
@@ -81,7 +81,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     Unaligned(String),
     /// The log has not what was asked about.
-    #[error("there is no channel {}", channels.join(", "))]
+    #[error("no channel {}", channels.join(", "))]
     MissingChannels {
         /// Their names.
         channels: Vec<String>,
@@ -156,7 +156,7 @@ impl Error {
                 (ErrorKind::Directory, Some(NAME_A_FILE.to_owned()))
             }
             io::ErrorKind::PermissionDenied => {
-                let help = "ask the owner for permission to read it, or copy it to a place of your own";
+                let help = "ask the owner for read permission, or copy the file";
                 (ErrorKind::NoPermission, Some(help.to_owned()))
             }
             io::ErrorKind::IsADirectory => (ErrorKind::Directory, Some(NAME_A_FILE.to_owned())),
@@ -170,9 +170,9 @@ impl Error {
         let (kind, help) = match error.kind() {
             _ if is_in_use(&error) => (ErrorKind::InUse, Some(CLOSE_IT)),
             io::ErrorKind::NotFound => (ErrorKind::NotFound, Some("the folder does not exist; create it first")),
-            io::ErrorKind::PermissionDenied => (ErrorKind::NoPermission, Some("write to a folder of your own")),
+            io::ErrorKind::PermissionDenied => (ErrorKind::NoPermission, Some("choose a folder you can write to")),
             io::ErrorKind::AlreadyExists => (ErrorKind::Exists, Some(USE_FORCE)),
-            io::ErrorKind::IsADirectory => (ErrorKind::Directory, Some("name a file in it")),
+            io::ErrorKind::IsADirectory => (ErrorKind::Directory, Some("use a file in it")),
             _ => (ErrorKind::Io(error), None),
         };
         Self { kind, path: Some(path.to_owned()), at: None, help: help.map(str::to_owned) }
@@ -211,7 +211,7 @@ impl Error {
         let known: Vec<_> = dialects::readable().collect();
         let head: Vec<u8> = head.iter().copied().take(8).collect();
         let error = Self { path: Some(path.to_owned()), at: Some(0), ..Self::new(ErrorKind::UnknownFormat { head }) };
-        error.with_help(format!("if you know better, name the dialect with --from ({})", known.join(", ")))
+        error.with_help(format!("if you know the format, set it with --from ({})", known.join(", ")))
     }
 }
 
@@ -276,5 +276,5 @@ fn is_in_use(error: &io::Error) -> bool {
 }
 
 const CLOSE_IT: &str = "close that program, or choose another name; nothing was changed";
-pub(crate) const NAME_A_FILE: &str = "name a log file in it";
-pub(crate) const USE_FORCE: &str = "choose another name, or replace it with --force";
+pub(crate) const NAME_A_FILE: &str = "use a log file in it";
+pub(crate) const USE_FORCE: &str = "choose another name, or overwrite it with --force";

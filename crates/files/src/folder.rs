@@ -26,12 +26,12 @@ impl<'a> NewFolder<'a> {
         Error::check_name(path)?;
         match fs::metadata(path) {
             Ok(about) if !about.is_dir() => {
-                return Err(Error::new(ErrorKind::Exists).in_file(path).with_help("it is no folder"));
+                return Err(Error::new(ErrorKind::Exists).in_file(path).with_help("it is not a folder"));
             }
             Ok(_) if is_empty(path) => {}
             Ok(_) if !force => return Err(Error::new(ErrorKind::Exists).in_file(path).with_help(USE_FORCE)),
             Ok(_) if !holds_only_parquet(path) => {
-                let help = "it holds other files than Parquet; name another folder, or empty it yourself";
+                let help = "it contains files other than Parquet; choose another folder, or empty it";
                 return Err(Error::new(ErrorKind::Exists).in_file(path).with_help(help));
             }
             _ => {}

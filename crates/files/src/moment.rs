@@ -52,8 +52,8 @@ impl Moment {
     /// A range such as `auto+3s..teleop`, `10..20`, `..-10s` or `+5s..`.
     pub fn parse_range(text: &str) -> Result<(Option<Self>, Option<Self>), Error> {
         let Some((start, end)) = text.split_once("..") else {
-            return Err(Error::usage(format!("{text:?} is no range of time"))
-                .with_help("a range is START..END, such as auto+3s..teleop or 10..20"));
+            return Err(Error::usage(format!("invalid time range {text:?}"))
+                .with_help("expected START..END, such as auto+3s..teleop or 10..20"));
         };
         let parse = |text: &str| if text.trim().is_empty() { Ok(None) } else { text.parse().map(Some) };
         Ok((parse(start)?, parse(end)?))
@@ -78,14 +78,14 @@ impl Moment {
     /// The time that is meant on a clock that runs from the first to the second time of `range` and whose zero is at
     /// `epoch_ns`, in Unix nanoseconds. Modes are not known there.
     pub fn on_clock(&self, range: impl FnOnce() -> (Time, Time), epoch_ns: Option<i64>) -> Result<Time, Error> {
-        let use_seconds = "use seconds of the log's clock (12.5), from its start (+12.5s) or before its end (-10s)";
+        let use_seconds = "use log seconds (12.5), time after the start (+12.5s) or before the end (-10s)";
         match *self {
             Self::At(time) => Ok(time),
             Self::AfterStart(ns) => Ok(range().0.plus(ns)),
             Self::BeforeEnd(ns) => Ok(range().1.plus(ns.saturating_neg())),
             Self::Wall(unix) => match epoch_ns {
                 Some(epoch) => Ok(Time::from_nanos(unix.saturating_sub(epoch))),
-                None => Err(Error::usage("this log does not tell the wall-clock time").with_help(use_seconds)),
+                None => Err(Error::usage("the log does not contain the wall-clock time").with_help(use_seconds)),
             },
             Self::Mode(period) | Self::AfterModeStart(period, _) | Self::BeforeModeEnd(period, _) => {
                 let message = format!("{:?} is a mode of FRC robots, and this log has none", period.name());
@@ -113,7 +113,7 @@ impl FromStr for Moment {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
-        let bad = || Error::usage(format!("{text:?} is no moment")).with_help(HELP);
+        let bad = || Error::usage(format!("invalid time {text:?}")).with_help(HELP);
         if let Some(rest) = text.strip_prefix('+') {
             return nanos(rest).map(Self::AfterStart).ok_or_else(bad);
         }
@@ -173,7 +173,7 @@ impl Period {
             let seen: Vec<_> =
                 modes.iter().map(|span| format!("{} {}–{} s", span.mode.name(), span.start, span.end)).collect();
             match seen.is_empty() {
-                true => error.with_help("this log has no driver station modes; use seconds (12.5, +12.5s, -10s)"),
+                true => error.with_help("the log has no Driver Station modes; use seconds (12.5, +12.5s, -10s)"),
                 false => error.with_help(format!("its modes are: {}", seen.join(", "))),
             }
         };
@@ -212,11 +212,11 @@ pub fn nanos(text: &str) -> Option<i64> {
 
 /// Nanoseconds from a length of time such as `20ms` or `0.5`.
 pub fn parse_duration(text: &str) -> Result<i64, Error> {
-    let help = "write seconds or a unit: 0.02, 20ms, 5us, 2m, 1h";
-    nanos(text.trim()).ok_or_else(|| Error::usage(format!("{text:?} is no length of time")).with_help(help))
+    let help = "expected seconds or a unit, such as 0.02, 20ms, 5us, 2m or 1h";
+    nanos(text.trim()).ok_or_else(|| Error::usage(format!("invalid duration {text:?}")).with_help(help))
 }
 
-const HELP: &str = "times are 12.5 (log seconds), +12.5s (after the start), -10s (before the end), 2026-03-21T14:22:33Z, auto, teleop, enabled, auto+3s or teleop-1s";
+const HELP: &str = "expected 12.5 (log seconds), +12.5s (after the start), -10s (before the end), 2026-03-21T14:22:33Z, auto, teleop, enabled, auto+3s or teleop-1s";
 
 #[cfg(test)]
 mod tests {

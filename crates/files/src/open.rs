@@ -504,9 +504,7 @@ fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Er
 /// The name promised more than the bytes keep.
 fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
     let name = dialect.info().name;
-    let help = format!(
-        "its name says {name}; if it is a damaged one, `logpose recover --from {name}` looks for what can be saved"
-    );
+    let help = format!("the extension suggests {name}; if the file is damaged, try `logpose recover --from {name}`");
     Error::unknown_format(path, bytes).with_help(help)
 }
 

@@ -66,7 +66,7 @@ impl<'a> Output<'a> {
         let failed = |error| Error::writing(path, error);
         let (file, place) = match std::fs::metadata(path) {
             Ok(about) if about.is_dir() => {
-                return Err(Error::new(ErrorKind::Directory).in_file(path).with_help("name a file in it"));
+                return Err(Error::new(ErrorKind::Directory).in_file(path).with_help("use a file in it"));
             }
             // Devices and pipes have no content that could be destroyed, and no name to be given.
             Ok(about) if !about.is_file() => (File::options().write(true).open(path).map_err(failed)?, Place::Stream),

@@ -24,7 +24,7 @@ pub(crate) fn join(
     };
     let name = other.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut refuse = |why: String| {
-        let message = format!("{name} is not read with it: {why}");
+        let message = format!("{name} is not opened with it: {why}");
         problems.push(Problem::general(Severity::Warning, "companion", message));
         Ok(None)
     };
@@ -35,11 +35,11 @@ pub(crate) fn join(
     match Header::of(&found.bytes) {
         Err(error) => return refuse(DecodeError::from(error).message),
         Ok(_) if half_of(&found.bytes, half.other()) != half.other() => {
-            return refuse(format!("it holds what a .{} holds", half.extension()));
+            return refuse(format!("its contents are those of a .{} file", half.extension()));
         }
         Ok(theirs) => {
             if !are_one(&header, &theirs) {
-                return refuse(format!("it begins at {}, and this log at {}", theirs.start, header.start));
+                return refuse(format!("it starts at {}, this log at {}", theirs.start, header.start));
             }
         }
     }

@@ -157,8 +157,8 @@ pub fn parse_path(text: &str) -> Result<Vec<Step>, Error> {
         let field = || step.strip_prefix('.').filter(|name| !name.is_empty()).map(|name| Step::Field(name.to_owned()));
         let known = element().or_else(field).filter(|_| steps.len() < MOST_STEPS);
         steps.push(known.ok_or_else(|| {
-            Error::usage(format!("{text:?} leads to no part of a value at {step:?}"))
-                .with_help("fields are .name, elements are [0]")
+            Error::usage(format!("invalid path {text:?} at {step:?}"))
+                .with_help("use .name for fields and [0] for elements")
         })?);
         rest = after;
     }

@@ -44,7 +44,9 @@ impl Patterns {
     fn new(patterns: &[String]) -> Result<Self, Error> {
         let (expressions, globs): (Vec<&String>, Vec<&String>) =
             patterns.iter().partition(|p| p.starts_with(EXPRESSION));
-        let bad = |pattern: &str, error: &dyn std::fmt::Display| Error::usage(format!("pattern {pattern:?}: {error}"));
+        let bad = |pattern: &str, error: &dyn std::fmt::Display| {
+            Error::usage(format!("invalid pattern {pattern:?}: {error}"))
+        };
         let mut set = GlobSetBuilder::new();
         for pattern in globs {
             let glob = GlobBuilder::new(pattern).literal_separator(false).build();
@@ -52,7 +54,8 @@ impl Patterns {
         }
         let globs = set.build().map_err(|error| Error::usage(error.to_string()))?;
         let bare = expressions.iter().filter_map(|pattern| pattern.strip_prefix(EXPRESSION));
-        let expressions = RegexSet::new(bare).map_err(|error| Error::usage(format!("regular expression: {error}")))?;
+        let expressions =
+            RegexSet::new(bare).map_err(|error| Error::usage(format!("invalid regular expression: {error}")))?;
         Ok(Self { names: patterns.to_vec(), globs, expressions })
     }
 
@@ -66,4 +69,5 @@ impl Patterns {
 }
 
 const EXPRESSION: &str = "re:";
-const HELP: &str = "`*` stands for any characters, `?` for one, `[ab]` for a or b, `\\[` for a bracket; or write re: and a regular expression";
+const HELP: &str =
+    "`*` matches any characters, `?` one, `[ab]` a or b, `\\[` a bracket; or use re: and a regular expression";

@@ -293,7 +293,7 @@ impl Painter {
         if let Cow::Owned(_) = &text
             && !std::mem::replace(&mut self.told, true)
         {
-            let message = format!("{}: text that is not UTF-8; its odd bytes are shown as \u{fffd}", self.type_name);
+            let message = format!("{}: text that is not UTF-8; showing invalid bytes as \u{fffd}", self.type_name);
             self.notes.tell(&self.type_name, "not-utf8", &message);
         }
         text

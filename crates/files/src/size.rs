@@ -2,8 +2,8 @@ use crate::Error;
 
 /// Bytes from a size such as `512MB`, `2GiB`, `1.5G` or `65536`. Without the `i`, units are powers of 1000.
 pub fn parse_bytes(text: &str) -> Result<u64, Error> {
-    let help = "write a number and a unit: 512MB, 2GiB, 65536";
-    bytes(text.trim()).ok_or_else(|| Error::usage(format!("{text:?} is no size in bytes")).with_help(help))
+    let help = "expected a number and an optional unit, such as 512MB, 2GiB or 65536";
+    bytes(text.trim()).ok_or_else(|| Error::usage(format!("invalid size {text:?}")).with_help(help))
 }
 
 fn bytes(text: &str) -> Option<u64> {

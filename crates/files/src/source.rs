@@ -62,7 +62,7 @@ impl Source {
         }
         if let Some(scheme) = live_scheme(path) {
             let help =
-                "`logpose record ADDRESS -o FILE` makes a file of it, `logpose play ADDRESS --to …` passes it on";
+                "record it with `logpose record ADDRESS -o FILE`, or forward it with `logpose play ADDRESS --to …`";
             return Err(Error::new(ErrorKind::Live { scheme }).in_file(path).with_help(help));
         }
         let file = File::open(path).map_err(|error| Error::reading(path, error))?;
@@ -83,7 +83,7 @@ impl Source {
     pub fn from_bytes(path: &Path, bytes: Bytes, progress: &dyn Progress) -> Result<Self, Error> {
         let file_len = bytes.len() as u64;
         if bytes.is_empty() {
-            let help = "the robot was switched off before the first byte was written, or the copy failed";
+            let help = "the robot was switched off before it wrote any data, or the copy failed";
             return Err(Error::new(ErrorKind::Empty).in_file(path).with_help(help));
         }
         let Some(wrapper) = Wrapper::sniff(&bytes) else {
@@ -205,7 +205,7 @@ fn unwrapped(
     };
     if came_out == 0 {
         let error = Error::new(ErrorKind::Wrapper { wrapper, reason: error.to_string() }).in_file(path);
-        return Err(error.with_help("the file is damaged from its first bytes on; fetch it again from where it came"));
+        return Err(error.with_help("the start of the file is damaged; copy it again"));
     }
     Ok((held, Some(cut_wrapper(wrapper, &error, came_out))))
 }
@@ -213,10 +213,10 @@ fn unwrapped(
 /// A wrapper broke off after so many bytes came out of it.
 pub(crate) fn cut_wrapper(wrapper: Wrapper, error: &io::Error, came_out: u64) -> Problem {
     let (code, what) = match error.kind() {
-        io::ErrorKind::UnexpectedEof => ("truncated-wrapper", "is cut off".to_owned()),
+        io::ErrorKind::UnexpectedEof => ("truncated-wrapper", "is truncated".to_owned()),
         _ => ("damaged-wrapper", format!("is damaged ({error})")),
     };
-    let message = format!("the {wrapper} file {what}; kept the {came_out} bytes that came out of it");
+    let message = format!("the {wrapper} file {what}; kept the first {came_out} decompressed bytes");
     Problem::general(Severity::Damage, code, message)
 }
 
@@ -282,7 +282,7 @@ impl Spool {
     fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.len += bytes.len() as u64;
         if self.len > LARGEST {
-            return Err(io::Error::other(format!("more than {} GiB; unpack it to a file first", LARGEST >> 30)));
+            return Err(io::Error::other(format!("more than {} GiB; decompress it to a file first", LARGEST >> 30)));
         }
         if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
             let mut file = tempfile::tempfile()?;

@@ -280,9 +280,8 @@ fn shifts(logs: &[Log], ranges: &[Option<(Time, Time)>], align: Align) -> Result
         Align::Start => starts(),
         Align::Epoch => epochs().ok_or_else(|| {
             let silent = logs.iter().find(|log| log.epoch_ns().is_none());
-            let error =
-                Error::usage("this log does not tell the wall-clock time, by which the logs were to be aligned")
-                    .with_help("align the logs by their starts, or not at all");
+            let error = Error::usage("the log does not contain the wall-clock time needed for the alignment")
+                .with_help("use --align start or --align none");
             match silent {
                 Some(log) => error.in_file(&log.path),
                 None => error,

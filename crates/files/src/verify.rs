@@ -149,7 +149,7 @@ fn rows(feed: &Feed<'_>, order: Order, rows: impl WrittenRows, options: &Convert
     feed.run(order, &mut check).map_err(|error| differs(error.to_string()))?;
     match check.rows.more() {
         Ok(false) => Ok(()),
-        Ok(true) => Err(differs("there are more rows than samples".to_owned())),
+        Ok(true) => Err(differs("more rows than samples".to_owned())),
         Err(error) => Err(differs(error.to_string())),
     }
 }
@@ -203,15 +203,15 @@ impl WrittenRows for CsvRows {
     fn check(&mut self, name: &str, painter: &mut Painter, sample: &Sample<'_>) -> io::Result<()> {
         let at = |what: &str| format!("{name:?} at {} s: {what}", sample.time);
         if !self.reader.read_byte_record(&mut self.record).map_err(io::Error::other)? {
-            return Err(io::Error::other(at("there is no row for it")));
+            return Err(io::Error::other(at("its row is missing")));
         }
         let mut cells = self.record.iter();
         let (Some(time), Some(channel), Some(value), None) = (cells.next(), cells.next(), cells.next(), cells.next())
         else {
-            return Err(io::Error::other(at("its row has not three cells")));
+            return Err(io::Error::other(at("its row does not have three cells")));
         };
         if parse_seconds(time) != Some(sample.time.nanos()) || channel != name.as_bytes() {
-            return Err(io::Error::other(at("another row stands in its place")));
+            return Err(io::Error::other(at("another row is in its place")));
         }
         self.wanted.clear();
         painter.cell(&sample.value, &mut self.wanted);
@@ -243,12 +243,12 @@ impl WrittenRows for NdjsonRows {
         let at = |what: &str| io::Error::other(format!("{name:?} at {} s: {what}", sample.time));
         self.line.clear();
         if self.reader.read_until(b'\n', &mut self.line)? == 0 {
-            return Err(at("there is no line for it"));
+            return Err(at("its line is missing"));
         }
         let line: serde_json::Value = serde_json::from_slice(&self.line).map_err(|error| at(&error.to_string()))?;
         let time = line.get("time_ns").and_then(|time| time.as_i64().or_else(|| time.as_str()?.parse().ok()));
         if time != Some(sample.time.nanos()) || line.get("channel").and_then(|c| c.as_str()) != Some(name) {
-            return Err(at("another line stands in its place"));
+            return Err(at("another line is in its place"));
         }
         self.wanted.clear();
         self.wanted.extend_from_slice(b"{\"time_ns\":");
@@ -338,7 +338,7 @@ impl<R: Read> Against<R> {
     fn end(mut self) -> Result<(), Error> {
         match self.reader.read(&mut [0]) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(differs("there are more rows than samples".to_owned())),
+            Ok(_) => Err(differs("more rows than samples".to_owned())),
             Err(error) => Err(differs(error.to_string())),
         }
     }

@@ -153,13 +153,15 @@ impl<W: Write> Sink for WideRows<W> {
 fn check(wide: Wide, feed: &Feed<'_>) -> Result<(), Error> {
     let Some(every) = wide.every else { return Ok(()) };
     if every <= 0 {
-        return Err(Error::usage("the time from row to row must be more than zero"));
+        return Err(Error::usage("the interval between rows must be greater than zero"));
     }
     let Some((first, last)) = feed.range() else { return Ok(()) };
     let rows = last.since(first) / every;
     if rows > MOST_ROWS {
-        let error = Error::usage(format!("from {first} s to {last} s that is {rows} rows"));
-        return Err(error.with_help("some times are probably of another clock; name the range with --start and --end"));
+        let error = Error::usage(format!("too many rows: {rows} from {first} s to {last} s"));
+        return Err(
+            error.with_help("some timestamps are probably from another clock; limit the range with --start and --end")
+        );
     }
     Ok(())
 }

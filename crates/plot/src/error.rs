@@ -3,7 +3,7 @@
 #[non_exhaustive]
 pub enum Error {
     /// Labels alone would fill it.
-    #[error("{width}x{height} is too small for this plot; it needs at least {least_width}x{least_height}")]
+    #[error("{width}x{height} is too small for this plot, the minimum is {least_width}x{least_height}")]
     TooSmall {
         /// What was asked for.
         width: u32,
@@ -15,7 +15,7 @@ pub enum Error {
         least_height: u32,
     },
     /// The picture would not fit into a reasonable amount of memory.
-    #[error("{width}x{height} is too large; a plot has at most {} million pixels", crate::MOST_PIXELS / 1_000_000)]
+    #[error("{width}x{height} is too large, the maximum is {} million pixels", crate::MOST_PIXELS / 1_000_000)]
     TooLarge {
         /// What was asked for.
         width: u32,

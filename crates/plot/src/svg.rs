@@ -16,7 +16,7 @@ pub(crate) fn render(
     drop(backend);
     drawn?;
     let head = format!("<svg width=\"{}\" height=\"{}\" viewBox=", fine.0, fine.1);
-    let rest = svg.strip_prefix(&head).ok_or_else(|| Error::Drawing("an SVG begins in an unknown way".to_owned()))?;
+    let rest = svg.strip_prefix(&head).ok_or_else(|| Error::Drawing("unexpected start of the SVG".to_owned()))?;
     let (view, content) = rest.split_once('\n').unwrap_or((rest, ""));
     Ok(format!("<svg width=\"{width}\" height=\"{height}\" viewBox={view}\n{STYLE}\n{content}"))
 }

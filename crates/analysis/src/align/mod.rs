@@ -90,7 +90,7 @@ impl Aligned {
         let mut warnings = Vec::new();
         if let Some(apart) = apart.filter(|apart| !agree(*apart)) {
             warnings.push(format!(
-                "by their wall clocks the same moments are {:.0} s apart: a clock was wrong, or these are logs of different sessions",
+                "the wall-clock times of matching edges differ by {:.0} s: a clock was wrong, or the logs are from different sessions",
                 Time::from_nanos(apart).seconds().abs()
             ));
         }
@@ -106,7 +106,7 @@ impl Aligned {
         }
         if let Some(beat) = fit.beat_ns.filter(|_| !apart.is_some_and(agree)) {
             warnings.push(format!(
-                "the robot was enabled in the same way again after {:.1} s: if each log misses a part, they fit otherwise",
+                "ambiguous: the same pattern of enables repeats after {:.1} s, so logs that each miss a part could also be aligned there",
                 Time::from_nanos(beat).seconds()
             ));
         }
@@ -141,12 +141,13 @@ fn edges_of(log: &Log) -> Result<Edges, Error> {
     let modes = log.modes();
     let unaligned = |message: &str| Error::new(ErrorKind::Unaligned(message.to_owned())).in_file(&log.path);
     if modes.is_empty() {
-        let help = "name logs that do, such as a DataLogManager or AdvantageKit log, a .dslog or a capture of the link";
-        return Err(unaligned("this log does not tell when the robot was enabled").with_help(help));
+        let help =
+            "use a log with enable data, such as a DataLogManager or AdvantageKit log, a .dslog or a network capture";
+        return Err(unaligned("the log does not contain when the robot was enabled").with_help(help));
     }
     let edges = Edges::of(modes);
     if edges.len() == 0 {
-        let help = "only logs in which the robot is enabled or disabled can be laid beside each other";
+        let help = "alignment needs logs in which the robot is enabled or disabled";
         return Err(unaligned("the robot is never enabled or disabled in this log").with_help(help));
     }
     Ok(edges)
@@ -156,43 +157,39 @@ fn refused(reference: &Log, log: &Log, refusal: &Refusal) -> Error {
     let other = reference.path.display();
     let (message, help) = match refusal {
         Refusal::TooFew { reference_edges, edges, matched } => (
-            format!(
-                "only {matched} of the {edges} times at which the robot was enabled or disabled here fits the {reference_edges} of {other}"
-            ),
-            "at least two must be in both logs: are they of the same session?",
+            format!("only {matched} of {edges} enable and disable edges match the {reference_edges} of {other}"),
+            "at least two edges must be in both logs; check that they are from the same session",
         ),
         Refusal::Loose { matched, apart_ns } => (
             format!(
-                "{matched} enables and disables fit those of {other} only to within {:.2} s",
+                "{matched} enable and disable edges match those of {other} only within {:.2} s",
                 Time::from_nanos(*apart_ns).seconds()
             ),
-            "the logs are of different sessions, or a clock runs unevenly",
+            "the logs are from different sessions, or a clock is unstable",
         ),
         Refusal::Drift { matched } => (
             format!(
-                "the clocks of this log and {other} seem to run at different rates, which {matched} enables and disables are too few to measure"
+                "the clocks of this log and {other} seem to run at different rates, but {matched} edges are too few to measure it"
             ),
-            "four must be in both logs: use logs of a whole match",
+            "four edges must be in both logs: use logs of a full match",
         ),
         Refusal::Contradicted { matched, expected } => (
             format!(
-                "only {matched} of {expected} enables and disables of this log and {other} fit, where both logs go on"
+                "only {matched} of {expected} enable and disable edges of this log and {other} match where the logs overlap"
             ),
-            "the logs are of different sessions",
+            "the logs are from different sessions",
         ),
         Refusal::Ambiguous { matched, runner_up } => (
-            format!(
-                "there are several ways to lay this log beside {other}: one matches {matched} enables and disables, another {runner_up}"
-            ),
-            "enables in regular intervals look alike: use logs that go on longer",
+            format!("the alignment with {other} is ambiguous: one matches {matched} edges, another {runner_up}"),
+            "enables at regular intervals look alike: use longer logs",
         ),
         Refusal::OnePeriod => (
-            format!("all that this log and {other} have in common is one period of a match, and those are all alike"),
-            "use logs with more than one enable, or that tell the wall-clock time",
+            format!("this log and {other} share only one period of a match, and all periods look alike"),
+            "use logs with more than one enable, or with wall-clock time",
         ),
         Refusal::Chance { matched } => (
-            format!("that {matched} enables and disables of this log and {other} fit may be chance"),
-            "use logs that go on longer, with more enables in both",
+            format!("the {matched} matching edges of this log and {other} may be a coincidence"),
+            "use longer logs with more enables in both",
         ),
     };
     Error::new(ErrorKind::Unaligned(message)).in_file(&log.path).with_help(help)

@@ -33,7 +33,7 @@ pub fn edit(
 /// Writes one recording after another as one. Of more than two, what the first ones make is kept apart until the last
 /// is there.
 pub fn concat(files: &[File], to: Output<'_>, progress: &dyn Progress) -> Result<Written, Error> {
-    let missing = || Error::usage("there must be two recordings or more");
+    let missing = || Error::usage("expected at least two recordings");
     let (first, rest) = files.split_first().ok_or_else(missing)?;
     let (last, middle) = rest.split_last().ok_or_else(missing)?;
     let whole = first.frames()?;
@@ -103,7 +103,7 @@ fn refused(file: &File, error: EditError) -> Error {
     match error {
         EditError::Damaged(error) | EditError::Odd(error) => file.refused(error),
         EditError::Unended { at, frame } => {
-            let message = format!("the recording ends within frame {frame}");
+            let message = format!("the recording is truncated inside frame {frame}");
             let error =
                 DecodeError { dialect: "carla", code: "frame-open", at, message, help: Some(RECOVER.to_owned()) };
             Error::decode(file.path(), error)
@@ -113,4 +113,4 @@ fn refused(file: &File, error: EditError) -> Error {
     }
 }
 
-const RECOVER: &str = "logpose recover makes a whole recording out of it";
+const RECOVER: &str = "run `logpose recover` for a repaired copy";

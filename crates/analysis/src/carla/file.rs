@@ -68,8 +68,9 @@ impl File {
         }
         let other = Reader::detect(self.bytes(), extension(&self.path).as_deref());
         match other.map(|other| other.dialect().info().name).filter(|name| *name != "carla") {
-            Some(name) => refused.with_help(format!("it looks like {name}; `logpose info` tells what is in it")),
-            None => refused.with_help("if it was one before it was damaged, `logpose recover` saves its whole frames"),
+            Some(name) => refused.with_help(format!("it looks like {name}; run `logpose info` for a summary")),
+            None => refused
+                .with_help("if it is a damaged CARLA recording, run `logpose recover` to keep its complete frames"),
         }
     }
 }

@@ -379,17 +379,15 @@ impl<'a> Evidence<'a> {
         };
         let for_how_long = match back {
             Some(back) => format!(", for {}", seconds(back.since(*lost))),
-            None => ", and did not come back".to_owned(),
+            None => ", and never answered again".to_owned(),
         };
         Some(format!("the robot stopped answering {}{for_how_long}", gap(*lost, at)))
     }
 
     fn code(&self, at: Time) -> Option<String> {
-        let gone =
-            nearest(&self.code_gone, at, ABOUT_A_SECOND).map(|when| format!("the robot's program was gone {when}"));
-        let started = || {
-            nearest(&self.code_started, at, ABOUT_A_SECOND).map(|when| format!("the robot's program started {when}"))
-        };
+        let gone = nearest(&self.code_gone, at, ABOUT_A_SECOND).map(|when| format!("the robot code stopped {when}"));
+        let started =
+            || nearest(&self.code_started, at, ABOUT_A_SECOND).map(|when| format!("the robot code started {when}"));
         let told = || {
             nearest(self.no_code_reports, at, ABOUT_A_SECOND)
                 .map(|when| format!("the station reported no robot code {when}"))

@@ -195,5 +195,4 @@ const NUMBERS: [&str; 10] = [
     "setpoint",
     "speed",
 ];
-const HELP: &str =
-    "explain needs the recording of a Refloat board (.rfrec), a conversion of one, or a log of its live values";
+const HELP: &str = "explain needs a Refloat recording (.rfrec), a conversion of one, or a log of live values";

@@ -34,7 +34,7 @@ impl Case<'_> {
             return None;
         }
         Some(match self.ride.series.times.len() {
-            0 => verdict(Cause::Unknown, Certainty::Sure, "Nothing is recorded: the recording is empty."),
+            0 => verdict(Cause::Unknown, Certainty::Sure, "The recording is empty."),
             _ => verdict(Cause::Nothing, Certainty::Sure, "Nothing went wrong: the board was never engaged."),
         })
     }
@@ -63,21 +63,21 @@ impl Case<'_> {
             Some(Resource::Grip) => verdict(
                 Cause::Wheelslip,
                 Certainty::Likely,
-                "The wheel lost its grip or left the ground, and the board came down out of balance.",
+                "The wheel lost traction or left the ground, and the board landed out of balance.",
             ),
             _ if !lost.is_dive => return self.fell_back(&lost),
             Some(Resource::Voltage) => {
-                verdict(Cause::VoltageSag, Certainty::Likely, "Nose-dive: the battery gave in under the load.")
+                verdict(Cause::VoltageSag, Certainty::Likely, "Nosedive: the battery voltage collapsed under load.")
             }
             Some(Resource::Duty) => verdict(
                 Cause::DutyLimit,
                 Certainty::Likely,
-                "Nose-dive: the motor was at its top speed and had nothing left to hold you (duty limit).",
+                "Nosedive: the motor was at its top speed and had no torque left to hold you (duty limit).",
             ),
             Some(Resource::Current) => verdict(
                 Cause::CurrentLimit,
                 Certainty::Likely,
-                "Nose-dive: the board needed more torque than the motor gave (current limit).",
+                "Nosedive: the board needed more torque than the motor could deliver (current limit).",
             ),
             None => self.dive_without_reason(&lost),
         };
@@ -105,7 +105,7 @@ impl Case<'_> {
         match felt {
             Some(pushback) if pushback.kind != Adjustment::DUTY => {
                 let summary = format!(
-                    "Nose-dive: the board pushed back because of {}, and was ridden on until it could not hold.",
+                    "Nosedive: the board pushed back because of {}, and you kept riding until it could not hold you.",
                     reason(pushback)
                 );
                 verdict(Cause::PushbackOverridden, Certainty::Possible, &summary)
@@ -113,7 +113,7 @@ impl Case<'_> {
             _ => verdict(
                 Cause::NoseDive,
                 Certainty::Possible,
-                "Nose-dive: the nose went down, and nothing in the recording shows what was lacking.",
+                "Nosedive: the nose dropped, and the recording does not show why.",
             ),
         }
     }
@@ -122,7 +122,7 @@ impl Case<'_> {
         let mut verdict = verdict(
             Cause::Unknown,
             Certainty::Possible,
-            "The nose came up until the balance was lost; the recording does not show why.",
+            "The nose rose until the board lost its balance; the recording does not show why.",
         );
         self.argue(&mut verdict, lost);
         Some(verdict)
@@ -154,15 +154,15 @@ impl Case<'_> {
         for out in &self.ran_out {
             let ahead = onset.time.since(out.time);
             let when = if ahead >= 0 {
-                format!("{} before the nose went", time(ahead))
+                format!("{} before the nose dropped", time(ahead))
             } else {
-                format!("{} after the nose began to go", time(-ahead))
+                format!("{} after the nose started to drop", time(-ahead))
             };
             verdict.pro.push(match out.what {
                 Resource::Duty => format!("duty at its limit of {} {when}", percent(self.limits.max_duty.value)),
                 Resource::Current => match self.limits.max_current.filter(|_| self.is_limit_first()) {
                     Some(limit) => format!("the current was at its limit of {} {when}", amperes(limit.value)),
-                    None => format!("the motor gave less than asked {when}"),
+                    None => format!("the motor delivered less than requested {when}"),
                 },
                 Resource::Voltage => match self.findings.sag {
                     Some(sag) => format!("the battery was down by up to {}, from {when}", percent(sag.share)),
@@ -186,10 +186,10 @@ impl Case<'_> {
                 .push(format!("the footpads opened only afterwards, {} before the stop", time(ride.before(open))));
         }
         if self.ran_out.len() > 1 && !clear {
-            verdict.contra.push("several things ran out at about the same time".to_owned());
+            verdict.contra.push("several limits were reached at about the same time".to_owned());
         }
         if ride.seen().rate_hz.is_some_and(|rate| rate < ride.thresholds.loop_hz) {
-            verdict.contra.push("few samples a second: what came first is not sure".to_owned());
+            verdict.contra.push("low sample rate: the order of events is uncertain".to_owned());
         } else if clear && verdict.certainty == Certainty::Likely {
             verdict.certainty = Certainty::Sure;
         }
@@ -205,7 +205,7 @@ impl Case<'_> {
     fn room(&self, at: &Moment) -> Vec<String> {
         let duty = at.duty.map(|duty| format!("duty was at {} only", percent(duty.abs())));
         let current = at.request.zip(at.current).map(|(request, current)| {
-            format!("the motor gave {} of {} asked for", amperes(current.abs()), amperes(request.abs()))
+            format!("the motor delivered {} of the requested {}", amperes(current.abs()), amperes(request.abs()))
         });
         duty.into_iter().chain(current).collect()
     }
@@ -236,10 +236,8 @@ impl Case<'_> {
         if pads.open.is_some() && ago >= nanos(of.ghost_s) && speed > of.walking_kmh {
             let mut verdict =
                 verdict(Cause::Ghosting, Certainty::Likely, "The board ran on although the footpads were open.");
-            verdict.pro.push(format!("no foot was felt for {} at {}", time(ago), kmh(speed)));
-            verdict
-                .contra
-                .push("boards that are set to ignore open footpads while moving do this on purpose".to_owned());
+            verdict.pro.push(format!("no foot detected for {} at {}", time(ago), kmh(speed)));
+            verdict.contra.push("boards configured to ignore open footpads while moving do this on purpose".to_owned());
             return Some(verdict);
         }
         if self.ride.stop.kind == StopKind::StillRunning {
@@ -257,15 +255,15 @@ impl Case<'_> {
         };
         let mut verdict =
             verdict(Cause::FootpadOpened, certainty, "The footpads opened while you rode, and the board switched off.");
-        verdict.pro.push(format!("no foot was felt from {} before the stop on, at {}", time(ago), kmh(speed)));
-        verdict
-            .pro
-            .extend(open.error.map(|error| format!("the board was in balance then ({} off)", degrees(error.abs()))));
-        verdict.pro.extend(open.duty.map(|duty| format!("the motor had room (duty {})", percent(duty.abs()))));
+        verdict.pro.push(format!("no foot detected from {} before the stop, at {}", time(ago), kmh(speed)));
+        verdict.pro.extend(
+            open.error.map(|error| format!("the board was balanced at that time ({} error)", degrees(error.abs()))),
+        );
+        verdict.pro.extend(open.duty.map(|duty| format!("the motor had headroom (duty {})", percent(duty.abs()))));
         if !pads.flickers.is_empty() {
-            verdict.pro.push(format!("they had opened and closed before ({} times)", pads.flickers.len()));
+            verdict.pro.push(format!("the footpads had already opened and closed {} times", pads.flickers.len()));
         }
-        verdict.contra.push("somebody who jumps off at that speed looks the same".to_owned());
+        verdict.contra.push("jumping off at that speed looks the same".to_owned());
         Some(verdict)
     }
 
@@ -328,7 +326,7 @@ impl Case<'_> {
             return None;
         }
         if self.ride.series.is_cut {
-            let summary = "The file does not show why: a part of the recording was not fetched.";
+            let summary = "The file does not show why: the download is incomplete.";
             return Some(verdict(Cause::Unknown, Certainty::Sure, summary));
         }
         let mut verdict = match self.ride.stop.kind {
@@ -341,7 +339,7 @@ impl Case<'_> {
                 "Nothing went wrong: the recording ends in the middle of a ride.",
             ),
         };
-        verdict.pro.push("the board held its rider to the end".to_owned());
+        verdict.pro.push("the board kept its balance to the end".to_owned());
         self.close_calls(&mut verdict);
         if self.ride.moments.iter().all(|moment| moment.error.is_none()) {
             verdict.certainty = Certainty::Possible;
@@ -356,7 +354,7 @@ impl Case<'_> {
         if let Some(last) = self.ride.moments.last() {
             verdict.pro.extend(self.ride.kmh(last).map(|speed| format!("it was at {}", kmh(speed))));
             verdict.pro.extend(last.error.map(|error| format!("it was {} out of balance", degrees(error.abs()))));
-            verdict.pro.extend(last.footpad.map(|pads| format!("the footpads said: {}", pads.name())));
+            verdict.pro.extend(last.footpad.map(|pads| format!("footpad state: {}", pads.name())));
         }
         verdict
     }
@@ -371,7 +369,7 @@ fn reason(pushback: &Pushback) -> String {
     match pushback.kind {
         Adjustment::SPEED => "the speed".to_owned(),
         Adjustment::DUTY => "the duty".to_owned(),
-        Adjustment::ERROR => "an error of the battery management".to_owned(),
+        Adjustment::ERROR => "a BMS error".to_owned(),
         Adjustment::HIGH_VOLTAGE => "high voltage".to_owned(),
         Adjustment::LOW_VOLTAGE => "low voltage".to_owned(),
         Adjustment::TEMPERATURE => "the temperature".to_owned(),

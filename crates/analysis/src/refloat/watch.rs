@@ -95,7 +95,7 @@ impl Teller {
             }
             (Self::Wheelslip, Value::Boolean(true)) => sign(SignKind::Fault, Tone::Notable, "the wheel slips"),
             (Self::Fatal, Value::Boolean(true)) => {
-                sign(SignKind::Fault, Tone::Bad, "the board reports a fatal error and does not engage")
+                sign(SignKind::Fault, Tone::Bad, "the board reports a fatal error and will not engage")
             }
             (Self::Fault, Value::Int64(code)) if *code != 0 => {
                 sign(SignKind::Fault, Tone::Bad, &format!("the motor controller reports fault {code}"))
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(says(Teller::Adjustment, "nonsense"), None);
         let duty = "duty pushback: the motor is close to its top speed";
         assert_eq!(says(Teller::Adjustment, "duty pushback"), sign(SignKind::Pushback, Tone::Notable, duty));
-        let centring = "the board centres itself after it was engaged";
+        let centring = "the board centers itself after engaging";
         assert_eq!(says(Teller::Adjustment, "centering"), sign(SignKind::Pushback, Tone::Calm, centring));
         assert_eq!(says(Teller::Stop, "none"), None);
         let stopped = says(Teller::Stop, "pitch").unwrap();

@@ -119,7 +119,7 @@ impl<'a> Packets<'a> {
             DecodeError { dialect: "pcap", code, at: 0, message: message.to_owned(), help }
         };
         if sniff(file) == Confidence::No {
-            return Err(error("bad-magic", "not a capture: no magic number of pcap or pcapng"));
+            return Err(error("bad-magic", "not a capture: missing pcap or pcapng magic number"));
         }
         let mut about = About::default();
         let (format, at) = if file.starts_with(&SECTION.to_be_bytes()) {
@@ -127,7 +127,7 @@ impl<'a> Packets<'a> {
             (Format::Pcapng { big: false, interfaces: Vec::new() }, 0)
         } else {
             let (rest, header) =
-                parse_pcap_header(file).map_err(|_| error("truncated", "the head of the file is not whole"))?;
+                parse_pcap_header(file).map_err(|_| error("truncated", "the file header is truncated"))?;
             let precision = if header.is_nanosecond_precision() { "nanoseconds" } else { "microseconds" };
             about.version = format!("{}.{}, {precision}", header.version_major, header.version_minor);
             (Format::Pcap(Classic::new(&header)), file.len() - rest.len())
@@ -218,7 +218,7 @@ impl<'a> Packets<'a> {
     fn block(&mut self, block: &Block<'a>, at: usize, problems: &mut Problems) -> Option<Packet<'a>> {
         let Format::Pcapng { big, interfaces } = &mut self.format else { return None };
         let skipped = |message: String| {
-            Problem::new(Severity::Damage, "bad-block", at as u64, block.length as u64, message + "; it is skipped")
+            Problem::new(Severity::Damage, "bad-block", at as u64, block.length as u64, message + "; skipped")
         };
         match block.kind {
             ENHANCED | OBSOLETE => match block.packet(*big, interfaces, at) {
@@ -228,7 +228,7 @@ impl<'a> Packets<'a> {
             SIMPLE => {
                 let parse = if *big { parse_simplepacketblock_be } else { parse_simplepacketblock_le };
                 let (Ok((_, simple)), Some(interface)) = (parse(block.bytes), interfaces.first()) else {
-                    problems.push(skipped("a simple packet block has no interface or no length".to_owned()));
+                    problems.push(skipped("a simple packet block has no interface or length".to_owned()));
                     return None;
                 };
                 // The data end with padding, of which nothing but these two lengths tells.
@@ -243,7 +243,7 @@ impl<'a> Packets<'a> {
                 Some(interface) => interfaces.push(interface),
                 None => {
                     interfaces.push(Interface { link: u16::MAX, snaplen: 0, clock: Clock::micros() });
-                    problems.push(skipped("an interface description makes no sense".to_owned()));
+                    problems.push(skipped("invalid interface description".to_owned()));
                 }
             },
             SECTION => {
@@ -257,7 +257,7 @@ impl<'a> Packets<'a> {
                             self.about.application = Some(application.to_owned());
                         }
                     }
-                    _ => problems.push(skipped("a section header makes no sense".to_owned())),
+                    _ => problems.push(skipped("invalid section header".to_owned())),
                 }
             }
             _ => {}
@@ -273,15 +273,15 @@ impl<'a> Packets<'a> {
         let lost = next - self.at;
         let (code, what) = match trouble {
             Trouble::Cut(missing) if next == end => {
-                ("truncated", format!("the file is cut: the last packet needs {missing} bytes more"))
+                ("truncated", format!("the file is truncated: the last packet needs {missing} more bytes"))
             }
-            Trouble::Cut(missing) => ("bad-length", format!("a packet claims {missing} bytes more than there are")),
-            Trouble::Length(length) => ("bad-length", format!("a length of {length} bytes cannot be right")),
+            Trouble::Cut(missing) => ("bad-length", format!("a packet is {missing} bytes longer than the file")),
+            Trouble::Length(length) => ("bad-length", format!("invalid length of {length} bytes")),
             Trouble::Lengths(front, back) => {
-                ("bad-length", format!("a block has {front} bytes in front and {back} at its end"))
+                ("bad-length", format!("a block has the length {front} at its start and {back} at its end"))
             }
         };
-        let cost = if lost == 0 { String::new() } else { format!("; {lost} bytes are skipped") };
+        let cost = if lost == 0 { String::new() } else { format!("; skipped {lost} bytes") };
         problems.push(Problem::new(Severity::Damage, code, self.at as u64, lost as u64, what + &cost));
         next
     }
@@ -384,7 +384,7 @@ impl<'a> Block<'a> {
     fn packet(&self, big: bool, interfaces: &[Interface], at: usize) -> Result<Packet<'a>, String> {
         let room = self.bytes.len().checked_sub(ENHANCED_HEAD + 4);
         let (Some(room), Some(head)) = (room, array_at::<20>(self.bytes, 8)) else {
-            return Err("a packet block is too short for its head".to_owned());
+            return Err("a packet block is too short for its header".to_owned());
         };
         let [interface, high, low, caplen, _] = words(head, big);
         let number = match self.kind {
@@ -396,10 +396,10 @@ impl<'a> Block<'a> {
         let place = usize::try_from(number).ok();
         let interface = place.and_then(|place| interfaces.get(place));
         let interface =
-            interface.ok_or_else(|| format!("a packet is of interface {number}, which is not described"))?;
+            interface.ok_or_else(|| format!("a packet belongs to interface {number}, which has no description"))?;
         let bytes = self.bytes.get(ENHANCED_HEAD..ENHANCED_HEAD + room.min(caplen as usize)).unwrap_or_default();
         if bytes.len() != caplen as usize {
-            return Err(format!("a packet of {caplen} bytes is in a block with room for {room}"));
+            return Err(format!("a packet of {caplen} bytes is in a block of {room} bytes"));
         }
         let ticks = u64::from(high) << 32 | u64::from(low);
         let at = (at + ENHANCED_HEAD) as u64;

@@ -185,7 +185,7 @@ impl<'a> Flows<'a> {
             return found;
         }
         if self.links.len() >= MOST_LINKS {
-            let message = format!("more than {MOST_LINKS} links; that of {station} with {robot} is left out");
+            let message = format!("more than {MOST_LINKS} links; skipped {station} with {robot}");
             self.output.problems.push(Problem::new(Severity::Damage, "too-many-links", at, 0, message));
             return None;
         }
@@ -349,8 +349,9 @@ impl Link {
         let Self { station, robot, counts, .. } = self;
         let [control, status, to_robot, to_station] = *counts;
         let mut tell = |silent: IpAddr, what: &str| {
-            let message =
-                format!("only one side of the link of {station} with {robot} was captured: no {what} of {silent}");
+            let message = format!(
+                "only one direction of the link between {station} and {robot} was captured: no {what} from {silent}"
+            );
             problems.push(Problem::general(Severity::Warning, "one-sided", message));
         };
         match (control, status) {

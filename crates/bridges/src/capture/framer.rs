@@ -50,7 +50,7 @@ impl Protocol {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ToRobot => "the TCP stream to the robot",
-            Self::ToStation => "the TCP stream of the robot",
+            Self::ToStation => "the TCP stream from the robot",
             Self::Rlog => "the RLOG stream",
         }
     }
@@ -147,7 +147,7 @@ impl Framer {
                 (self.found, self.whole) = (!middle && self.protocol != Protocol::Rlog, !middle);
                 (self.known, self.foreign, self.latest) = (self.found, false, Time::MIN);
                 if middle {
-                    let message = format!("{} was captured from its middle on", self.protocol.name());
+                    let message = format!("the capture starts in the middle of {}", self.protocol.name());
                     problems.push(Problem::new(Severity::Warning, "middle-of-stream", mark.at, 0, message));
                 }
                 Ok(())
@@ -192,7 +192,7 @@ impl Framer {
         if self.found && !self.buffer.is_empty() {
             let at = self.mark(0).at;
             let length = self.buffer.len() as u64;
-            let message = format!("a message of {} ends after {length} bytes", self.protocol.name());
+            let message = format!("a message of {} is truncated after {length} bytes", self.protocol.name());
             problems.push(Problem::new(severity, "cut-message", at, length, message));
         } else {
             self.pass(self.buffer.len());
@@ -303,7 +303,7 @@ impl Framer {
         let mut used = 0;
         while let Some((head, length)) = bytes.get(used..).and_then(|rest| self.protocol.head(rest)) {
             if length as u64 > self.longest {
-                let message = format!("a message of {} claims {length} bytes", self.protocol.name());
+                let message = format!("a message of {} has an invalid length of {length} bytes", self.protocol.name());
                 problems.push(Problem::new(Severity::Damage, "too-long", self.mark(used).at, 0, message));
                 self.found = false;
                 break;
@@ -358,7 +358,7 @@ impl Framer {
     fn tell_passed(&mut self, problems: &mut Problems) {
         let length = std::mem::take(&mut self.passed);
         if length > 0 {
-            let message = format!("{length} bytes of {} belong to no message that can be found", self.protocol.name());
+            let message = format!("{length} bytes of {} belong to no recognizable message", self.protocol.name());
             problems.push(Problem::new(Severity::Damage, "no-message", self.passed_at, length, message));
         }
     }

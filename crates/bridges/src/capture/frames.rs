@@ -80,12 +80,12 @@ impl Unused {
         (Self::Udp, "other UDP"),
         (Self::Tcp, "other TCP"),
         (Self::OtherIp, "other IP"),
-        (Self::NotIp, "no IP"),
+        (Self::NotIp, "not IP"),
         (Self::Beacon, "simulator beacons (UDP 1135)"),
         (Self::Field, "field (FMS)"),
         (Self::Fragment, "fragments"),
         (Self::Short, "too short"),
-        (Self::Link, "link type not understood"),
+        (Self::Link, "unknown link type"),
     ];
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn read(
             Frame::Unused(unused) => tally.unused(unused),
             Frame::Datagram(datagram) if datagram.missing > 0 => {
                 let (port, missing) = (datagram.port, datagram.missing);
-                let message = format!("{missing} bytes of a datagram to port {port} were not captured; it is left out");
+                let message = format!("{missing} bytes of a datagram to port {port} were not captured; skipped");
                 flows.problems().push(Problem::new(Severity::Damage, "cut-packet", packet.at, 0, message));
             }
             Frame::Datagram(datagram) => {
@@ -79,11 +79,11 @@ pub(crate) fn read(
             }
             Frame::Fragment => {
                 tally.unused(Unused::Fragment);
-                let message = "a fragment of a packet; fragments are not put together";
+                let message = "skipped an IP fragment; fragments are not reassembled";
                 flows.problems().push(Problem::new(Severity::Damage, "fragment", packet.at, 0, message));
             }
             Frame::Headless => {
-                let message = "the headers of a packet are not whole; it is left out";
+                let message = "packet headers are truncated; skipped";
                 flows.problems().push(Problem::new(Severity::Damage, "cut-packet", packet.at, 0, message));
             }
         }
@@ -202,7 +202,7 @@ impl Tally {
         problems.append(found.problems);
         for (link, count) in self.links.iter().filter(|(link, _)| !is_known(*link)) {
             let name = link_name(*link);
-            let message = format!("{count} packets of the link type {link} ({name}) are not understood");
+            let message = format!("skipped {count} packets of unknown link type {link} ({name})");
             problems.push(Problem::general(Severity::Warning, "link-type", message));
         }
         if found.links.is_empty() && found.rlogs.is_empty() {
@@ -210,16 +210,16 @@ impl Tally {
             problems.push(Problem::general(Severity::Warning, "no-traffic", message));
         }
         if about.timeless > 0 {
-            let message = format!("{} packets have no time; they get that of the packet before", about.timeless);
+            let message = format!("{} packets have no timestamp and got that of the packet before", about.timeless);
             problems.push(Problem::general(Severity::Warning, "no-time", message));
         }
         if self.beyond > 0 {
-            let message = format!("{} packets have times beyond ±292 years; they are at the limit", self.beyond);
+            let message = format!("{} packets have timestamps beyond ±292 years, which were clamped", self.beyond);
             problems.push(Problem::general(Severity::Warning, "bad-time", message));
         }
         if self.back > 0 {
             let (count, most) = (self.back, Time::from_nanos(self.farthest));
-            let message = format!("{count} packets are earlier than the one before, by up to {most} s");
+            let message = format!("{count} packets have earlier timestamps than the one before, by up to {most} s");
             problems.push(Problem::general(Severity::Note, "time-step-back", message));
         }
         let unused = Unused::ALL.iter().zip(self.unused).filter(|(_, count)| *count > 0);

@@ -85,8 +85,7 @@ impl Sink for Renumber<'_, '_> {
                         self.output.sink.channel(number, channel)?;
                     }
                     None => {
-                        let message =
-                            format!("more than {} channels; {:?} is left out", self.output.most, channel.name);
+                        let message = format!("more than {} channels; skipped {:?}", self.output.most, channel.name);
                         self.problem(Problem::general(Severity::Damage, "too-many-channels", message));
                     }
                 }

@@ -62,7 +62,7 @@ impl Rlogs {
         let place = match found {
             Some(place) => place,
             None if self.sources.len() >= MOST_SOURCES => {
-                let message = format!("more than {MOST_SOURCES} RLOG streams; that of {robot} to {client} is left out");
+                let message = format!("more than {MOST_SOURCES} RLOG streams; skipped {robot} to {client}");
                 output.problems.push(Problem::new(Severity::Damage, "too-many-links", mark.at, 0, message));
                 return None;
             }
@@ -72,8 +72,8 @@ impl Rlogs {
             }
         };
         if middle {
-            let message = "an RLOG stream was captured from its middle on; without its first frame the names of its \
-                           fields are not known, and only fields that are new can be read";
+            let message = "the capture starts in the middle of an RLOG stream; without its first frame the field names \
+                           are unknown, and only new fields can be read";
             output.problems.push(Problem::new(Severity::Damage, "unknown-fields", mark.at, 0, message));
         }
         self.sources.get_mut(place)?.streams += 1;

@@ -259,7 +259,7 @@ impl Sink for Messages {
             (self.plan.channels.get(place), self.states.get(place).is_some_and(|state| state.declared))
         {
             if (&known.name, &known.type_name) != (&channel.name, &channel.type_name) {
-                let message = format!("it is declared again, as {:?} of the type {}", channel.name, channel.type_name);
+                let message = format!("declared again as {:?} with type {}", channel.name, channel.type_name);
                 return Err(EncodeError::new("mcap", &known.name, message).into());
             }
             // Nothing but its metadata can be new, and they are so from here on.

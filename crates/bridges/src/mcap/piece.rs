@@ -39,7 +39,7 @@ impl McapPiece {
 impl Sink for McapPiece {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         let Some(known) = self.plan.channels.get(id as usize) else {
-            return Err(refuse(&self.plan, id, format!("{:?} was not among the channels of the header", channel.name)));
+            return Err(refuse(&self.plan, id, format!("{:?} is not in the header", channel.name)));
         };
         let mut event = json!({"event": "start", "channel": id, "name": channel.name});
         if known.metadata != channel.metadata
@@ -144,7 +144,7 @@ impl Buffer {
     pub(crate) fn samples(&mut self, plan: &Plan, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         for sample in samples {
             let Some(lane) = plan.lanes.get(sample.channel as usize).filter(|lane| lane.topic >= FIRST) else {
-                let message = "a sample of a channel that was not declared".to_owned();
+                let message = "sample of an undeclared channel".to_owned();
                 return Err(refuse(plan, sample.channel, message));
             };
             let Some(time) = plan.log_time(sample.time) else {
@@ -342,5 +342,5 @@ fn refuse(plan: &Plan, id: ChannelId, message: String) -> SinkError {
     EncodeError::new("mcap", channel, message).into()
 }
 
-const ANOTHER_TYPE: &str = "a value of another type came than was declared";
-const TOO_LONG: &str = "a value longer than 4 GiB, which no message can hold";
+const ANOTHER_TYPE: &str = "the value has another type than the channel";
+const TOO_LONG: &str = "the value is longer than 4 GiB, the limit of a message";

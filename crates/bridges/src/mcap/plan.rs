@@ -517,5 +517,5 @@ pub(crate) fn offset(earliest: Time) -> u64 {
 }
 
 fn too_many(channel: &Channel) -> EncodeError {
-    EncodeError::new("mcap", &channel.name, format!("MCAP has room for {} channels; choose fewer", u16::MAX))
+    EncodeError::new("mcap", &channel.name, format!("MCAP is limited to {} channels; select fewer", u16::MAX))
 }

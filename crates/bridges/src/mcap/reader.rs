@@ -32,7 +32,7 @@ pub fn read(
             dialect: "mcap",
             code: "bad-magic",
             at: 0,
-            message: "an MCAP file starts with 89 4d 43 41 50 30 0d 0a".to_owned(),
+            message: "expected the MCAP magic bytes 89 4d 43 41 50 30 0d 0a".to_owned(),
             help: None,
         }
         .into());
@@ -50,7 +50,7 @@ pub fn read(
                 (Part::Loose(_), Some(Ok(unpacked))) => reader.items(unpacked, Place::File(*at))?,
                 (Part::Chunk(..), Some(Ok(unpacked))) => reader.items(unpacked, Place::Chunk(*at))?,
                 (Part::Chunk(record, _) | Part::Loose(record), Some(Err(reason))) => {
-                    let message = format!("a chunk cannot be read: {reason}; its messages are lost");
+                    let message = format!("cannot read a chunk: {reason}; lost its messages");
                     let length = record.len() as u64;
                     reader.problems.push(Problem::new(Severity::Damage, "bad-chunk", *at, length, message));
                 }
@@ -98,7 +98,7 @@ impl<'a> Outline<'a> {
                     data_end = true;
                     // Chunks have sums of their own; only messages outside of them need that of the whole section.
                     if any_loose && let Err(reason) = check_data(file.get(..frames.at).unwrap_or_default()) {
-                        let message = format!("the data section is damaged: {reason}; some messages are wrong");
+                        let message = format!("the data section is damaged: {reason}; some messages may be wrong");
                         problems.push(Problem::new(Severity::Damage, "data-crc", frame.at as u64, 0, message));
                     }
                 }
@@ -118,17 +118,17 @@ impl<'a> Outline<'a> {
         if !data_end {
             let (severity, message) = match lost {
                 0 => {
-                    let message = "the file has no end: it was cut, or is still being written; all in it is whole";
+                    let message = "the file has no footer: it was truncated or is still being written; all messages in it are complete";
                     (Severity::Warning, message.to_owned())
                 }
                 lost => {
-                    let message = format!("the file ends in the middle: {lost} bytes are no whole record and are lost");
+                    let message = format!("the file is truncated; lost an incomplete record of {lost} bytes");
                     (Severity::Damage, message)
                 }
             };
             problems.push(Problem::new(severity, "truncated", at, lost, message));
         } else if !footer || !rest.starts_with(MAGIC) {
-            let message = "the end of the file is not whole; all messages are there";
+            let message = "the end of the file is incomplete; all messages are readable";
             problems.push(Problem::new(Severity::Warning, "truncated-end", at, lost, message));
         }
         outline
@@ -161,16 +161,16 @@ impl<'a> Outline<'a> {
                 self.parts.push((frame.at as u64, Part::Chunk(record.unwrap_or_default(), header.uncompressed_size)));
             }
             Ok(Record::Attachment { header, .. }) => {
-                let message = format!("the attachment {:?} is left out: a log holds samples alone", header.name);
+                let message = format!("skipped the attachment {:?}: only samples are read", header.name);
                 report(Severity::Warning, "attachment", message);
             }
             Ok(_) => {}
             Err(reason) if frame.opcode == op::CHUNK => {
-                let message = format!("a chunk cannot be read: {reason}; its messages are lost");
+                let message = format!("cannot read a chunk: {reason}; lost its messages");
                 report(Severity::Damage, "bad-chunk", message);
             }
             Err(reason) => {
-                let message = format!("record {:#04x}: {reason}; it is skipped", frame.opcode);
+                let message = format!("record {:#04x}: {reason}; skipped", frame.opcode);
                 report(Severity::Damage, "bad-record", message);
             }
         }
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
     fn has_room(&mut self, at: u64) -> bool {
         let has_room = (self.lanes.channels.len() as u64) < u64::from(self.most_channels);
         if !has_room {
-            let message = format!("more than {} channels; the others are left out", self.most_channels);
+            let message = format!("more than {} channels; skipped the others", self.most_channels);
             self.problems.push(Problem::new(Severity::Damage, "too-many-channels", at, 0, message));
         }
         has_room
@@ -291,7 +291,8 @@ impl<'a> Reader<'a> {
         }
         let id = topic.id;
         if self.lanes.topic(topic) {
-            let message = format!("channel {id} is declared a second time, differently; its messages are read as that");
+            let message =
+                format!("channel {id} is declared a second time with another definition, which applies from here on");
             self.problems.push(Problem::new(Severity::Warning, "channel-changed", at, 0, message));
         }
         self.declared.resize(self.lanes.channels.len(), false);
@@ -310,7 +311,7 @@ impl<'a> Reader<'a> {
                 }
                 Item::Declaration(record) => self.declaration(*record, place.of(last)),
                 Item::Bad(opcode, reason) => {
-                    let message = format!("record {opcode:#04x}: {reason}; it is skipped");
+                    let message = format!("record {opcode:#04x}: {reason}; skipped");
                     self.problems.push(Problem::new(Severity::Damage, "bad-record", place.of(last), 0, message));
                 }
             }
@@ -347,14 +348,14 @@ impl<'a> Reader<'a> {
     ) -> Result<(), StreamError> {
         let time = i64::try_from(i128::from(log_time) - i128::from(self.offset));
         let Some(lane) = self.lanes.lane(topic) else {
-            return self.lost(at, data, &format!("a message of channel {topic}, which is not declared"));
+            return self.lost(at, data, &format!("message of undeclared channel {topic}"));
         };
         let channel = lane.channel;
         let payload = match lane.kind {
             Kind::Plain => data,
             Kind::Counted => match data.get(4..) {
                 Some(payload) => payload,
-                None => return self.misfit(at, data, channel, "there is no count in front"),
+                None => return self.misfit(at, data, channel, "missing count"),
             },
             Kind::Skip => return Ok(()),
             _ => return self.special(topic, time.unwrap_or(i64::MAX), data, at, batch),
@@ -364,7 +365,7 @@ impl<'a> Reader<'a> {
             Err(misfit) => return self.misfit(at, data, channel, &misfit.to_string()),
         };
         let Ok(time) = time else {
-            return self.lost(at, data, &format!("a message at {log_time} ns, beyond what 64 bits with a sign hold"));
+            return self.lost(at, data, &format!("timestamp {log_time} ns is out of range"));
         };
         if self.declared.get(channel as usize) != Some(&true) || self.first.is_none() {
             self.first(topic, log_time, Time::from_nanos(time), batch)?;
@@ -446,7 +447,7 @@ impl<'a> Reader<'a> {
                 self.text.clear();
                 match message.json(data, &mut self.text) {
                     Some(()) => self.sink.samples(&[Sample { channel, time, value: Value::String(&self.text) }])?,
-                    None => self.misfit(at, data, channel, "its bytes do not fit its definition")?,
+                    None => self.misfit(at, data, channel, "the bytes do not match the definition")?,
                 }
             }
             _ => {}
@@ -463,7 +464,7 @@ impl<'a> Reader<'a> {
             self.announce(number, channel, at);
         }
         let Some(id) = number.and_then(|number| self.lanes.number(number)) else {
-            return self.lost(at, &[], "an event of no channel");
+            return self.lost(at, &[], "event without a channel");
         };
         let time = event.get("time_ns").and_then(serde_json::Value::as_i64).map_or(time, Time::from_nanos);
         match text("event") {
@@ -487,10 +488,10 @@ impl<'a> Reader<'a> {
                 let value = payload.as_deref().zip(ty).map(|(payload, ty)| Value::parse(ty, payload, Layout::Little));
                 match value {
                     Some(Ok(value)) => self.sink.samples(&[Sample { channel: id, time, value }])?,
-                    _ => self.lost(at, &[], "a sample among the events that is no value of its channel")?,
+                    _ => self.lost(at, &[], "a sample event whose value has another type than its channel")?,
                 }
             }
-            _ => self.lost(at, &[], "an event of another kind than start, metadata, end and sample")?,
+            _ => self.lost(at, &[], "unknown event, expected start, metadata, end or sample")?,
         }
         Ok(())
     }
@@ -509,7 +510,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn lost(&mut self, at: u64, bytes: &[u8], what: &str) -> Result<(), StreamError> {
-        let message = format!("{what}; it is skipped");
+        let message = format!("{what}; skipped");
         self.problems.push(Problem::new(Severity::Damage, "bad-message", at, bytes.len() as u64, message));
         Ok(())
     }
@@ -517,7 +518,7 @@ impl<'a> Reader<'a> {
     #[cold]
     fn misfit(&mut self, at: u64, bytes: &[u8], id: ChannelId, reason: &str) -> Result<(), StreamError> {
         let channel = self.lanes.channels.get(id as usize).cloned().unwrap_or_default();
-        let message = format!("no value of {:?} ({}): {reason}; skipped", channel.name, channel.type_name);
+        let message = format!("invalid value of {:?} ({}): {reason}; skipped", channel.name, channel.type_name);
         self.problems.push(Problem::new(Severity::Damage, "misfit", at, bytes.len() as u64, message));
         Ok(())
     }

@@ -124,7 +124,7 @@ fn chunk(record: &[u8], claimed: u64) -> Result<Unpacked<'static>, String> {
     // The crate takes memory for what is claimed, so a claim is believed as far as it is small or likely.
     let most = (record.len() as u64).saturating_mul(DENSEST).clamp(SMALL, LARGEST);
     if claimed > most {
-        return Err(format!("{} bytes claim to be {claimed}, and at most {most} are believed", record.len()));
+        return Err(format!("{} bytes would decompress to {claimed}, the limit is {most}", record.len()));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(claimed).unwrap_or(0));
     let mut items = Vec::new();
@@ -181,15 +181,15 @@ fn pull(mut bytes: &[u8], options: LinearReaderOptions, mut each: impl FnMut(u8,
 fn safely<T>(run: impl FnOnce() -> McapResult<T>) -> Result<T, String> {
     match guarded("mcap", || Ok(run())) {
         Ok(result) => result.map_err(|error| sentence(&error)),
-        Err(_) => Err("its content contradicts itself".to_owned()),
+        Err(_) => Err("the contents are inconsistent".to_owned()),
     }
 }
 
 fn sentence(error: &McapError) -> String {
     match error {
         // These say where in the crate; the record is named in front.
-        McapError::Parse(_) => "it ends too early, or a text is not UTF-8".to_owned(),
-        McapError::UnexpectedEof => "it ends in the middle of a record".to_owned(),
+        McapError::Parse(_) => "truncated, or text that is not UTF-8".to_owned(),
+        McapError::UnexpectedEof => "truncated inside a record".to_owned(),
         McapError::Io(error) => error.to_string(),
         other => other.to_string(),
     }

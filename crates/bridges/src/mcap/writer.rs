@@ -184,7 +184,7 @@ impl<W: Write> File<W> {
 
 /// What is to be said about samples whose times MCAP does not have.
 pub(crate) fn early_samples(count: u64) -> Option<Problem> {
-    let message = format!("{count} samples at times that MCAP cannot say; only logpose reads them from the file");
+    let message = format!("{count} samples have timestamps that MCAP cannot represent; only logpose can read them");
     (count > 0).then(|| Problem::general(Severity::Warning, "early-samples", message))
 }
 

@@ -32,17 +32,17 @@ pub(crate) fn read(
     let table = Table::new(file, b';', false);
     let names = table.names().filter(|names| names.first().is_some_and(|name| name.contains(':')));
     let Some(names) = names else {
-        let message = "line 1: the headings are no `key:name:unit:precision:relative:timestamp` with `;` between them";
+        let message = "line 1: expected headings `key:name:unit:precision:relative:timestamp` separated by `;`";
         return Err(error("no-headings", message.to_owned()).into());
     };
     if names.len() > read.limits.channels as usize {
-        let message = format!("line 1: {} columns, at most {} are read", names.len(), read.limits.channels);
+        let message = format!("line 1: {} columns, the limit is {}", names.len(), read.limits.channels);
         return Err(error("too-many-channels", message).into());
     }
     let headings: Vec<Heading<'_>> = names.iter().map(|name| Heading::of(name)).collect();
     let time = headings.iter().position(|heading| heading.key == TIME);
     if time.is_none() {
-        let message = "there is no column t_day; rows are counted, one second each".to_owned();
+        let message = "no column t_day; using one second per row".to_owned();
         problems.push(Problem::general(Severity::Warning, "no-time-column", message));
     }
     let mut columns = Columns::new("vesc");
@@ -58,7 +58,10 @@ pub(crate) fn read(
                 return Ok(());
             }
             if row.len() != headings.len() {
-                row.skip(&format!("it has {} cells, the first line has {}", row.len(), headings.len()), problems);
+                row.skip(
+                    &format!("expected {} cells as in the first line, found {}", headings.len(), row.len()),
+                    problems,
+                );
                 return Ok(());
             }
             let now = match time {
@@ -68,7 +71,7 @@ pub(crate) fn read(
                     let cell = cell.or_else(|| above.get(place).map(Vec::as_slice)).unwrap_or_default();
                     let now = moment(cell, 9);
                     if now.is_none() {
-                        row.skip(&format!("t_day: {} is no time", shown(cell)), problems);
+                        row.skip(&format!("t_day: {} is not a timestamp", shown(cell)), problems);
                     }
                     now
                 }

@@ -23,7 +23,7 @@ pub(super) fn csv(file: &[u8]) -> Result<(String, Vec<u8>), String> {
     let wanted = |name: &&String| is_csv(name.as_bytes()) && !name.starts_with("__MACOSX/");
     let Some(name) = names.iter().find(wanted) else {
         let found = names.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
-        return Err(format!("there is no .csv in the zip file, only {found}"));
+        return Err(format!("no .csv in the zip file, found {found}"));
     };
     let entry = archive.by_name(name).map_err(|error| format!("{name} in the zip file: {error}"))?;
     // What it claims to have may be wrong: it is counted while it comes.

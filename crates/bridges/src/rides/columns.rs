@@ -51,17 +51,17 @@ impl Known {
 
     /// What a text is as a value of the model; the sentence says what is wrong. `word` is memory for words.
     fn value<'w>(self, cell: &[u8], word: &'w mut String) -> Result<Value<'w>, &'static str> {
-        let double = |places| number(cell, places).ok_or("is no number");
+        let double = |places| number(cell, places).ok_or("is not a number");
         let code = |most: u8| {
             let code = whole(cell).and_then(|code| u8::try_from(code).ok()).filter(|code| *code <= most);
-            code.ok_or("is no number that has a word")
+            code.ok_or("is not a known code")
         };
         Ok(Value::Double(match self.how {
             How::Places(places) => double(places)?,
             How::Magnitude(places) => double(places)?.abs(),
             How::Times(factor) => double(0)? * factor,
             How::Degrees => double(0)?.to_degrees(),
-            How::Whole => return whole(cell).map(Value::Int64).ok_or("is no whole number"),
+            How::Whole => return whole(cell).map(Value::Int64).ok_or("is not an integer"),
             How::Truth => return Ok(Value::Boolean(code(1)? != 0)),
             How::Footpad => return Ok(Value::String(Footpad::from_bits(code(3)?).name().as_bytes())),
             How::Adjustment => {
@@ -193,7 +193,7 @@ impl Columns {
             match known.value(cell, &mut word) {
                 Ok(value) => out.value(id, time, &value)?,
                 Err(wrong) => {
-                    let message = format!("{}: {} {wrong}; it is left out", column.name, shown(cell));
+                    let message = format!("{}: {} {wrong}; skipped", column.name, shown(cell));
                     row.note(Severity::Damage, "bad-cell", &message, problems);
                 }
             }

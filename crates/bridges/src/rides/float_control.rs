@@ -32,7 +32,7 @@ pub(crate) fn read(
         return table(file, read, sink, problems);
     }
     let (name, content) = archive::csv(file).map_err(|message| {
-        let help = "unzip it with another program and open the .csv".to_owned();
+        let help = "unzip it and open the .csv".to_owned();
         DecodeError { dialect: DIALECT, code: "zip", at: 0, message, help: Some(help) }
     })?;
     let mut inside = Problems::default();
@@ -59,11 +59,11 @@ fn table(
     let error = |code, message| DecodeError { dialect: DIALECT, code, at: 0, message, help: None };
     let table = Table::new(file, b',', true);
     let Some(names) = table.names().filter(|names| is_ours(names)) else {
-        let message = "line 1: the columns are not those of Float Control, which begin with Time(s) and have Duty%";
+        let message = "line 1: expected Float Control columns, starting with Time(s) and including Duty%";
         return Err(error("no-columns", message.to_owned()).into());
     };
     if names.len() > read.limits.channels as usize {
-        let message = format!("line 1: {} columns, at most {} are read", names.len(), read.limits.channels);
+        let message = format!("line 1: {} columns, the limit is {}", names.len(), read.limits.channels);
         return Err(error("too-many-channels", message).into());
     }
     let mut columns = Columns::new("float-control");
@@ -78,11 +78,14 @@ fn table(
                 return Ok(());
             }
             if row.len() != names.len() {
-                row.skip(&format!("it has {} cells, the first line has {}", row.len(), names.len()), problems);
+                row.skip(
+                    &format!("expected {} cells as in the first line, found {}", names.len(), row.len()),
+                    problems,
+                );
                 return Ok(());
             }
             let Some(now) = moment(row.cell(0), 9) else {
-                row.skip(&format!("{TIME}: {} is no time", shown(row.cell(0))), problems);
+                row.skip(&format!("{TIME}: {} is not a timestamp", shown(row.cell(0))), problems);
                 return Ok(());
             };
             rows += 1;
@@ -98,7 +101,7 @@ fn table(
     };
     let channels = columns.read(DIALECT, walk, sink, problems)?;
     if let Some(unknown) = names.iter().find(|name| name.starts_with("Speed(") && known(name).1.is_none()) {
-        let message = format!("the unit of {unknown:?} is not known; it is kept as it is");
+        let message = format!("unknown unit in {unknown:?}; keeping the values unchanged");
         problems.push(Problem::general(Severity::Warning, "unknown-unit", message));
     }
     Ok(Header { origin: DIALECT.to_owned(), channels, ..Header::default() })

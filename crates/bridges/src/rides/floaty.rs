@@ -31,20 +31,20 @@ pub(crate) fn read(
 ) -> Result<Header, StreamError> {
     let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
     let json: Json = serde_json::from_slice(file).map_err(|error| {
-        let help = error.is_eof().then(|| "the file was cut; share the ride from Floaty again".to_owned());
+        let help = error.is_eof().then(|| "the file is truncated; export the ride from Floaty again".to_owned());
         let at = place(file, error.line(), error.column());
-        DecodeError { dialect: DIALECT, code: "no-json", at, message: format!("no JSON: {error}"), help }
+        DecodeError { dialect: DIALECT, code: "no-json", at, message: format!("not JSON: {error}"), help }
     })?;
     let Json::Object(mut ride) = json else {
-        return Err(refused("not-a-ride", "a ride is an object with `logs`").into());
+        return Err(refused("not-a-ride", "expected an object with `logs`").into());
     };
     if !matches!(ride.get("logs"), Some(Json::Array(_))) {
-        return Err(refused("not-a-ride", "the object has no list `logs`, so it is no ride of Floaty").into());
+        return Err(refused("not-a-ride", "expected a list `logs`, as in a Floaty ride").into());
     }
     let mut list = |key: &str| match ride.shift_remove(key) {
         Some(Json::Array(list)) => list,
         Some(other) if !other.is_null() => {
-            let message = format!("{key:?} is no list; it is left out");
+            let message = format!("{key:?} is not a list; skipped");
             problems.push(Problem::general(Severity::Damage, "bad-list", message));
             Vec::new()
         }
@@ -61,7 +61,7 @@ pub(crate) fn read(
         table.declare(&mut channels, problems);
     }
     if channels.len() > read.limits.channels as usize {
-        let message = format!("{} kinds of values, at most {} are read", channels.len(), read.limits.channels);
+        let message = format!("{} kinds of values, the limit is {}", channels.len(), read.limits.channels);
         return Err(refused("too-many-channels", &message).into());
     }
     let about = ChannelId::try_from(channels.len()).unwrap_or(ChannelId::MAX);
@@ -121,7 +121,7 @@ impl<'a> Entries<'a> {
             self.times.push(time.map(|ns| Time::from_nanos(ns.saturating_sub(start))));
             let (Some(_), Json::Object(entry)) = (time, entry) else {
                 let text = shown(entry.to_string().as_bytes());
-                let message = format!("{}[{number}] has no timestamp: {text}; it is left out", self.name);
+                let message = format!("{}[{number}] has no timestamp: {text}; skipped", self.name);
                 problems.push(Problem::general(Severity::Damage, "bad-entry", message));
                 continue;
             };
@@ -152,7 +152,7 @@ impl<'a> Entries<'a> {
                 _ => matches!(column.guess, Guess::Int64 | Guess::Double),
             });
             if let (Some(_), None) = (found, known) {
-                let message = format!("{:?} of {} is not always a number; it is kept as it is", column.key, self.name);
+                let message = format!("{:?} of {} is not always a number; keeping it unchanged", column.key, self.name);
                 problems.push(Problem::general(Severity::Warning, "no-numbers", message));
             }
             column.model = known.map(|known| {

@@ -58,7 +58,7 @@ pub(crate) fn read(
                 Ok(())
             })?;
             if !taken {
-                row.skip(&format!("it has {} cells, at least {FIRST} are needed", row.len()), problems);
+                row.skip(&format!("found {} cells, expected at least {FIRST}", row.len()), problems);
             }
             Ok(())
         })?;
@@ -77,7 +77,7 @@ fn cells(
     take: &mut TakeCell<'_>,
 ) -> Result<bool, StreamError> {
     let Some(now) = milliseconds(cut.cell(0)) else {
-        row.skip(&format!("ms_today: {} is no time", shown(cut.cell(0))), problems);
+        row.skip(&format!("ms_today: {} is not a timestamp", shown(cut.cell(0))), problems);
         return Ok(false);
     };
     let now = clock.at(now);
@@ -108,7 +108,7 @@ fn is_number(cell: &[u8]) -> bool {
 fn warn_of_others(names: &[&str], problems: &mut Problems) {
     let other = names.iter().zip(COLUMNS).find(|(name, (known, ..))| !name.is_empty() && *name != known);
     if let Some((name, (known, ..))) = other {
-        let message = format!("line 1: the column {name:?} stands in the place of {known}, and is read as that");
+        let message = format!("line 1: reading the column {name:?} as {known} because of its position");
         problems.push(Problem::new(Severity::Warning, "other-columns", 0, 0, message));
     }
 }

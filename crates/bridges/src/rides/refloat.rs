@@ -46,11 +46,11 @@ pub(crate) fn read(
     let table = Table::new(file, b',', false);
     let names = table.names().unwrap_or_default();
     let Some(ids) = names.strip_prefix(&HEAD) else {
-        let message = format!("line 1: the columns do not begin with {}", HEAD.join(","));
+        let message = format!("line 1: expected the columns to start with {}", HEAD.join(","));
         return Err(error("no-columns", 0, message).into());
     };
     if ids.len() > read.limits.channels as usize {
-        let message = format!("line 1: {} values, at most {} are read", ids.len(), read.limits.channels);
+        let message = format!("line 1: {} values, the limit is {}", ids.len(), read.limits.channels);
         return Err(error("too-many-channels", 0, message).into());
     }
     let mut channels: Vec<Channel> = ids.iter().map(|id| items::channel(id)).collect();
@@ -58,7 +58,7 @@ pub(crate) fn read(
     let mut names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair.first() == pair.last()).and_then(<[&str]>::first) {
-        return Err(error("same-name", 0, format!("line 1: there are two columns for {twice}")).into());
+        return Err(error("same-name", 0, format!("line 1: duplicate column {twice}")).into());
     }
     if ids.contains(&"") {
         return Err(error("no-name", 0, "line 1: a column has no name".to_owned()).into());
@@ -82,7 +82,7 @@ pub(crate) fn read(
         let time = reader.at(row, &record, &mut bad);
         for ((id, value), name) in (0..).zip(&values).zip(ids) {
             if f64::from(float16::decode(float16::encode(*value))).to_bits() != f64::from(*value).to_bits() {
-                let message = format!("{name}: {value} is no value that a board records");
+                let message = format!("{name}: {value} is not a value that a board can record");
                 row.note(Severity::Warning, "not-float16", &message, &mut bad);
             }
             out.value(id, time, &Value::Float(*value))?;
@@ -119,16 +119,14 @@ struct Record {
 fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, String> {
     let width = HEAD.len() + ids.len();
     if row.len() != width {
-        return Err(format!("it has {} cells, the first line has {width}", row.len()));
+        return Err(format!("expected {width} cells as in the first line, found {}", row.len()));
     }
     let [index, tick, seconds, running, wheelslip, footpad, adjustment] =
         std::array::from_fn(|place| str::from_utf8(row.cell(place)).unwrap_or_default());
-    let bad = |name: &str, cell: &str, what: &str| format!("{name}: {} is no {what}", shown(cell.as_bytes()));
+    let bad = |name: &str, cell: &str, what: &str| format!("{name}: {} is not a {what}", shown(cell.as_bytes()));
     let code = |name: &str, cell: &str, word: &dyn Fn(&str) -> Option<u8>, most: u8| {
         let number = cell.parse().ok().filter(|code| *code <= most);
-        number
-            .or_else(|| word(cell))
-            .ok_or_else(|| bad(name, cell, &format!("number up to {most} and no word for one")))
+        number.or_else(|| word(cell)).ok_or_else(|| bad(name, cell, &format!("number up to {most} or a known word")))
     };
     let truth = |cell: &str| match cell {
         "true" => Some(1),
@@ -146,11 +144,11 @@ fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, S
     for (id, cell) in ids.iter().zip(row.cells().skip(HEAD.len())) {
         #[expect(clippy::cast_possible_truncation, reason = "what is rounded is told by the caller")]
         let value = number(cell, 0).map(|value| value as f32).filter(|value| value.is_finite());
-        values.push(value.ok_or_else(|| format!("{id}: {} is no number of 32 bits", shown(cell)))?);
+        values.push(value.ok_or_else(|| format!("{id}: {} is not a 32-bit number", shown(cell)))?);
     }
     Ok(Record {
         index: index.parse().map_err(|_| bad("index", index, "index"))?,
-        tick: tick.parse().map_err(|_| bad("time_ticks", tick, "tick of 32 bits"))?,
+        tick: tick.parse().map_err(|_| bad("time_ticks", tick, "32-bit tick"))?,
         seconds: moment(seconds.as_bytes(), 9).ok_or_else(|| bad("time_s", seconds, "time"))?,
         flags,
     })
@@ -172,7 +170,7 @@ impl Reader {
             return time;
         };
         if back {
-            let message = format!("time_ticks goes back from {tick} to {}", record.tick);
+            let message = format!("time_ticks goes backwards from {tick} to {}", record.tick);
             row.note(Severity::Warning, "time-step-back", &message, problems);
         }
         if record.index != index.wrapping_add(1) {
@@ -181,7 +179,7 @@ impl Reader {
         }
         let since = Time::from_nanos(time.since(first));
         if record.seconds.since(since).unsigned_abs() >= TICK {
-            let message = format!("time_s is {} and the ticks say {since}; the ticks count", record.seconds);
+            let message = format!("time_s is {} but the ticks give {since}; using the ticks", record.seconds);
             row.note(Severity::Warning, "time-differs", &message, problems);
         }
         self.last = Some((first, record.index, record.tick));

@@ -92,10 +92,13 @@ impl<W: Write> RefloatRows<W> {
             let column = match Column::of(channel) {
                 Some(Column::Flag(place)) => Some(place),
                 Some(Column::Value(id)) if id.is_empty() || id.contains([',', '"', '\n', '\r']) => {
-                    return Err(refused(&channel.name, "has a name that needs quotes, and this form has none"));
+                    return Err(refused(
+                        &channel.name,
+                        "has a name that needs quotes, which this format does not support",
+                    ));
                 }
                 Some(Column::Value(_)) if waiting.iter().any(|(name, _)| *name == channel.name) => {
-                    return Err(refused(&channel.name, "is there twice, with two types"));
+                    return Err(refused(&channel.name, "occurs twice with different types"));
                 }
                 Some(Column::Value(id)) => {
                     buffer.push(b',');
@@ -107,19 +110,24 @@ impl<W: Write> RefloatRows<W> {
                     beside.push(&channel.name);
                     None
                 }
-                None => return Err(refused(&channel.name, "is no part of a recording; leave it out, or use --to csv")),
+                None => {
+                    return Err(refused(
+                        &channel.name,
+                        "is not part of a recording; exclude it with -n, or use --to csv",
+                    ));
+                }
             };
             columns.push(column);
         }
         for (place, (name, _)) in FLAGS.iter().enumerate() {
             if !columns.contains(&Some(place)) {
-                return Err(refused(name, "is missing, and every sample of a recording has it"));
+                return Err(refused(name, "is missing, but every sample of a recording needs it"));
             }
         }
         buffer.push(b'\n');
         let mut problems = Problems::default();
         if !beside.is_empty() {
-            let message = format!("left out, because this form has no place for it: {}", beside.join(", "));
+            let message = format!("skipped, because this format cannot represent it: {}", beside.join(", "));
             problems.push(Problem::general(Severity::Warning, "left-out", message));
         }
         Ok(Self { columns, waiting, range: None, index: 0, buffer, out, problems, samples: 0 })
@@ -128,7 +136,7 @@ impl<W: Write> RefloatRows<W> {
     /// Writes the last lines. What has more samples than others is refused.
     pub fn finish(&mut self) -> Result<(), SinkError> {
         if let Some((name, cells)) = self.waiting.iter().find(|(_, cells)| !cells.is_empty()) {
-            let message = format!("has {} samples more than others, so it is no recording", cells.len());
+            let message = format!("has {} more samples than other channels, so this is not a recording", cells.len());
             return Err(refused(name, &message));
         }
         Ok(self.flush()?)
@@ -152,7 +160,7 @@ impl<W: Write> RefloatRows<W> {
             let other = self.waiting.iter().find(|(_, cells)| cells.front().is_some_and(|(other, _)| *other != time));
             if let Some((name, cells)) = other {
                 let other = cells.front().map_or(Time::ZERO, |(other, _)| *other);
-                let message = format!("has sample {} at {other} s, and others have it at {time} s", self.index);
+                let message = format!("has sample {} at {other} s, other channels have it at {time} s", self.index);
                 return Err(refused(name, &message));
             }
             self.head(time)?;
@@ -173,13 +181,13 @@ impl<W: Write> RefloatRows<W> {
     /// Begins a line: what comes in front of the flags.
     fn head(&mut self, time: Time) -> Result<(), SinkError> {
         let at = |wrong: &str| Err(refused(FLAGS[0].0, &format!("sample {} at {time} s {wrong}", self.index)));
-        let Some(tick) = Clock::new(TICK_RATE).line(time) else { return at("is no whole tick of 100 µs") };
+        let Some(tick) = Clock::new(TICK_RATE).line(time) else { return at("is not a multiple of the 100 µs tick") };
         let (first, last) = self.range.unwrap_or((tick, tick));
         if self.range.is_none() && u32::try_from(tick).is_err() {
-            return at("is no time that a board begins with, which is a tick of 32 bits");
+            return at("is out of range for a first timestamp, which is a 32-bit tick");
         }
         if i32::try_from(tick - last).is_err() {
-            return at("is days away from the sample in front of it, which 32 bits of ticks cannot tell");
+            return at("is days after the sample before it, which 32-bit ticks cannot represent");
         }
         self.range = Some((first, tick));
         let (since, rate) = (tick - first, i64::from(TICK_RATE));
@@ -200,7 +208,7 @@ impl<W: Write> Sink for RefloatRows<W> {
             let Some(Some(place)) = self.columns.get(sample.channel as usize) else { continue };
             let Some((name, cells)) = self.waiting.get_mut(*place) else { continue };
             let Some(cell) = Cell::of(&sample.value, *place) else {
-                let message = format!("has a value at {} s that no board can record", sample.time);
+                let message = format!("has a value at {} s that a board cannot record", sample.time);
                 return Err(refused(name, &message));
             };
             cells.push_back((sample.time, cell));

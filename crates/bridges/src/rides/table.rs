@@ -78,7 +78,7 @@ impl<'a> Row<'a> {
 
     /// Notes that it could not be read.
     pub(super) fn skip(&self, message: &str, problems: &mut Problems) {
-        let message = format!("line {}: {message}; the row is skipped", self.line);
+        let message = format!("line {}: {message}; skipped the row", self.line);
         problems.push(Problem::new(Severity::Damage, "bad-row", self.at, self.length, message));
     }
 

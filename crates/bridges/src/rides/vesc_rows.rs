@@ -62,7 +62,7 @@ impl<W: Write> VescRows<W> {
             };
             let Heading { key, name, unit, precision } = heading;
             if [key, name, &unit].iter().any(|part| part.contains([':', ';', '\n', '\r'])) || key.is_empty() {
-                return Err(refused(&channel.name, "has a name or a unit with signs that separate headings"));
+                return Err(refused(&channel.name, "has a name or unit with characters that separate headings"));
             }
             let mut free = key.to_owned();
             let mut count = 1;
@@ -75,15 +75,19 @@ impl<W: Write> VescRows<W> {
             columns.push(Some(column));
         }
         if let Some(first) = texts.first() {
-            let message = format!("is no number, and this form has nothing else; leave it out, and also {texts:?}");
             let message =
-                if texts.len() == 1 { "is no number, and this form has nothing else".to_owned() } else { message };
+                format!("is not a number, and this format holds only numbers; exclude it with -n, and also {texts:?}");
+            let message = if texts.len() == 1 {
+                "is not a number, and this format holds only numbers".to_owned()
+            } else {
+                message
+            };
             return Err(refused(first, &message));
         }
         buffer.push(b'\n');
         let mut problems = Problems::default();
         if !beside.is_empty() {
-            let message = format!("left out, because this form has no place for it: {}", beside.join(", "));
+            let message = format!("skipped, because this format cannot represent it: {}", beside.join(", "));
             problems.push(Problem::general(Severity::Warning, "left-out", message));
         }
         let counts = vec![0; columns.len()];
@@ -106,7 +110,7 @@ impl<W: Write> VescRows<W> {
     pub fn finish(&mut self) -> Result<(), SinkError> {
         self.write_rows()?;
         if self.not_finite > 0 {
-            let message = format!("{} values that are no finite numbers are left out", self.not_finite);
+            let message = format!("skipped {} values that are not finite", self.not_finite);
             self.problems.push(Problem::general(Severity::Damage, "not-finite", message));
         }
         self.out.write_all(&self.buffer)?;

@@ -129,7 +129,7 @@ fn packets_of_others_are_counted_and_skipped() {
     let seen = see(&pcap(&Classic::default(), &frames));
     assert_eq!(seen.doubles("/ds/battery").len(), 50);
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
-    let counts = "other UDP 1, other IP 2, no IP 1, simulator beacons (UDP 1135) 1, field (FMS) 2, too short 2";
+    let counts = "other UDP 1, other IP 2, not IP 1, simulator beacons (UDP 1135) 1, field (FMS) 2, too short 2";
     assert_eq!(seen.fact("unused_packets"), counts);
 }
 
@@ -142,7 +142,7 @@ fn a_capture_of_something_else_says_so() {
     let radio = see(&pcap(&Classic { link: 127, ..Classic::default() }, &traffic.frames(raw)));
     assert_eq!(radio.problem_codes(), ["link-type", "no-traffic"]);
     let message = &radio.problems.list()[0].message;
-    assert_eq!(message, "1 packets of the link type 127 (802.11) are not understood");
+    assert_eq!(message, "skipped 1 packets of unknown link type 127 (802.11)");
     let empty = see(&pcap(&Classic::default(), &[]));
     assert_eq!(empty.problem_codes(), ["no-traffic"]);
 }
@@ -187,7 +187,7 @@ fn packets_cut_by_the_capture_are_told() {
 #[test]
 fn only_one_side_is_a_warning() {
     let both = Traffic::link(STATION, ROBOT);
-    for (skip, sentence) in [(0, "no control packets of 10.2.54.5"), (1, "no status packets of 10.2.54.2")] {
+    for (skip, sentence) in [(0, "no control packets from 10.2.54.5"), (1, "no status packets from 10.2.54.2")] {
         let kept = both.0.iter().enumerate().filter(|(n, _)| n % 2 != skip).map(|(_, packet)| packet.clone());
         let seen = see(&Traffic(kept.collect()).capture());
         assert_eq!(seen.problem_codes(), ["one-sided"]);
@@ -243,7 +243,10 @@ fn times_that_step_back_are_noted() {
     traffic.0[5].0 -= 60_000_000;
     let seen = see(&traffic.capture());
     assert_eq!(seen.problem_codes(), ["time-step-back"]);
-    assert_eq!(seen.problems.list()[0].message, "1 packets are earlier than the one before, by up to 0.058 s");
+    assert_eq!(
+        seen.problems.list()[0].message,
+        "1 packets have earlier timestamps than the one before, by up to 0.058 s"
+    );
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_hole_is_told_with_its_place_and_reading_goes_on() {
     let problem = &seen.problems.list()[0];
     let lost = (console(8, &lines[8]).len() + console(9, &lines[9]).len()) as u64;
     assert_eq!(problem.length, lost);
-    assert_eq!(problem.message, format!("{lost} bytes of the TCP stream of the robot were not captured"));
+    assert_eq!(problem.message, format!("{lost} bytes of the TCP stream from the robot were not captured"));
     let expected: Vec<_> =
         lines.iter().enumerate().filter(|(n, _)| ![8, 9].contains(n)).map(|(_, l)| l.clone()).collect();
     assert_eq!(told(&seen), expected);

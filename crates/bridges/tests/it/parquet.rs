@@ -101,7 +101,7 @@ fn channels_that_the_header_lacks_are_refused() {
     let writer = ParquetWriter::new(Vec::new(), Header::default()).unwrap();
     let error = writer.piece().channel(0, &Channel::new("/a", "double"));
     let Err(SinkError::Refused(error)) = error else { panic!("{error:?}") };
-    assert_eq!(error.to_string(), r#"parquet: channel "/a": is not in the header of the file"#);
+    assert_eq!(error.to_string(), r#"parquet: channel "/a": is missing from the file header"#);
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn wide_tables_of_others_are_channels() {
         ];
         assert_eq!(found, expected);
         let kinds: Vec<_> = problems.list().iter().map(|p| (p.code, &*p.message)).collect();
-        let skipped = "columns of types that no channel has were skipped: \"nothing\" (Null)";
-        let values = "2 values hold nulls or numbers beyond 64 bits; skipped";
+        let skipped = "skipped columns of unsupported types: \"nothing\" (Null)";
+        let values = "skipped 2 values with nulls or numbers beyond 64 bits";
         assert_eq!(kinds, [("column-skipped", skipped), ("bad-value", values)]);
         let mut calls = crate::Recording::default();
         bridge(name).replay(&store, &index, &Default::default(), &mut calls).unwrap();
@@ -217,17 +217,17 @@ fn other_tables_are_refused_with_what_they_have() {
     let cases: [(Vec<(&str, ArrayRef)>, &str); 3] = [
         (
             vec![("a", numbers()), ("b", Arc::new(StringArray::from(vec!["x"])))],
-            "it has no column of times; found are the columns a (Int32), b (Utf8); expected are time_ns (or time, in \
-             seconds), channel and columns of values, or a time and one column for each channel",
+            "no column of timestamps; found the columns a (Int32), b (Utf8); expected time_ns (or time, in \
+             seconds), channel and columns of values, or a time and one column per channel",
         ),
         (
             vec![("Time", numbers()), ("b", numbers())],
-            "its column \"Time\" holds whole numbers of an unknown unit; call it time_ns, time_us or time_ms",
+            "column \"Time\" has integers of an unknown unit; rename it to time_ns, time_us or time_ms",
         ),
         (
             vec![("time_ns", Arc::new(Int64Array::from(vec![1]))), ("channel", Arc::new(StringArray::from(vec!["x"])))],
-            "it has a time but no column of values; found are the columns time_ns (Int64), channel (Utf8); expected are \
-             time_ns (or time, in seconds), channel and columns of values, or a time and one column for each channel",
+            "no column of values besides the time; found the columns time_ns (Int64), channel (Utf8); expected \
+             time_ns (or time, in seconds), channel and columns of values, or a time and one column per channel",
         ),
     ];
     for (columns, message) in cases {
@@ -242,7 +242,7 @@ fn a_cut_file_says_that_the_footer_is_missing() {
     for len in [12, 100, file.len() - 1] {
         let error = refused("parquet", &file[..len]);
         assert_eq!((error.code, error.at), ("no-footer", len as u64));
-        assert_eq!(error.message, "the footer is missing: the file is cut, or its writer did not finish");
+        assert_eq!(error.message, "missing footer: the file is truncated or was not finished");
         assert!(error.help.unwrap().contains("copy the file again"));
     }
     assert_eq!(refused("parquet", b"PARE").code, "encrypted");

@@ -376,7 +376,7 @@ fn logs_of_vesc_express_are_counted_where_they_have_no_time() {
             "1.000 adc_left 3.1",
             "1.000 vesc/V11 Current 7",
         ],
-        &["there is no column t_day; rows are counted, one second each"],
+        &["no column t_day; using one second per row"],
     );
 }
 
@@ -588,44 +588,44 @@ fn what_is_wrong_is_told_with_its_line_and_byte() {
             "refloat-csv",
             "refloat-cut.csv",
             &[
-                "byte 0x55: line 3: erpm: \"fast\" is no number of 32 bits; the row is skipped",
-                "byte 0x6f: line 4: footpad: \"4\" is no number up to 3 and no word for one; the row is skipped",
-                "byte 0x89: line 5: time_ticks: \"4294967296\" is no tick of 32 bits; the row is skipped",
-                "byte 0xaa: line 6: time_ticks goes back from 100 to 90",
+                "byte 0x55: line 3: erpm: \"fast\" is not a 32-bit number; skipped the row",
+                "byte 0x6f: line 4: footpad: \"4\" is not a number up to 3 or a known word; skipped the row",
+                "byte 0x89: line 5: time_ticks: \"4294967296\" is not a 32-bit tick; skipped the row",
+                "byte 0xaa: line 6: time_ticks goes backwards from 100 to 90",
                 "byte 0xaa: line 6: index 5 follows 0",
-                "byte 0xaa: line 6: time_s is 0.900 and the ticks say -0.001; the ticks count",
-                "byte 0xaa: line 6: erpm: 4108.5 is no value that a board records",
-                "byte 0xc5: line 7: it has 5 cells, the first line has 8; the row is skipped",
+                "byte 0xaa: line 6: time_s is 0.900 but the ticks give -0.001; using the ticks",
+                "byte 0xaa: line 6: erpm: 4108.5 is not a value that a board can record",
+                "byte 0xc5: line 7: expected 8 cells as in the first line, found 5; skipped the row",
             ][..],
         ),
         (
             "vesc-csv",
             "vesc-analysis-rows.csv",
             &[
-                "byte 0x3c: line 2: t_day: \"\" is no time; the row is skipped",
-                "byte 0x41: line 3: it has 4 cells, the first line has 3; the row is skipped",
-                "byte 0x55: line 5: it has 2 cells, the first line has 3; the row is skipped",
-                "byte 0x4b: line 4: erpm: \"x\" is no number; it is left out",
-                "byte 0x4b: line 4: fault: \"0.5\" is no whole number; it is left out",
+                "byte 0x3c: line 2: t_day: \"\" is not a timestamp; skipped the row",
+                "byte 0x41: line 3: expected 3 cells as in the first line, found 4; skipped the row",
+                "byte 0x55: line 5: expected 3 cells as in the first line, found 2; skipped the row",
+                "byte 0x4b: line 4: erpm: \"x\" is not a number; skipped",
+                "byte 0x4b: line 4: fault: \"0.5\" is not an integer; skipped",
             ][..],
         ),
         (
             "float-control",
             "float-control-cut.csv",
             &[
-                "byte 0x1d5: line 3: it has 13 cells, the first line has 36; the row is skipped",
-                "byte 0x212: line 4: Time(s): \"later\" is no time; the row is skipped",
+                "byte 0x1d5: line 3: expected 36 cells as in the first line, found 13; skipped the row",
+                "byte 0x212: line 4: Time(s): \"later\" is not a timestamp; skipped the row",
             ][..],
         ),
         (
             "floaty",
             "floaty-entries.json",
             &[
-                "\"locations\" is no list; it is left out",
-                "logs[0] has no timestamp: \"1\"; it is left out",
-                "logs[1] has no timestamp: \"{\\\"speed\\\":1}\"; it is left out",
-                "\"speed\" of logs is not always a number; it is kept as it is",
-                "\"faultCode\" of logs is not always a number; it is kept as it is",
+                "\"locations\" is not a list; skipped",
+                "logs[0] has no timestamp: \"1\"; skipped",
+                "logs[1] has no timestamp: \"{\\\"speed\\\":1}\"; skipped",
+                "\"speed\" of logs is not always a number; keeping it unchanged",
+                "\"faultCode\" of logs is not always a number; keeping it unchanged",
             ][..],
         ),
     ] {
@@ -641,15 +641,11 @@ fn what_cannot_be_read_at_all_gets_a_sentence() {
         bridge(name).unpack(file, &ReadOptions::default(), &mut store, &mut problems).unwrap_err().to_string()
     };
     for (name, file, message) in [
-        (
-            "refloat-csv",
-            "refloat-headless.csv",
-            "refloat-csv: byte 0x0: line 1: there are two columns for /refloat/erpm",
-        ),
+        ("refloat-csv", "refloat-headless.csv", "refloat-csv: byte 0x0: line 1: duplicate column /refloat/erpm"),
         (
             "vesc-tool",
             "vesc-tool-short.csv",
-            "vesc-tool: byte 0x2a5: line 2: it has 4 cells, at least 22 are needed; the row is skipped",
+            "vesc-tool: byte 0x2a5: line 2: found 4 cells, expected at least 22; skipped the row",
         ),
         (
             "float-control",
@@ -659,28 +655,28 @@ fn what_cannot_be_read_at_all_gets_a_sentence() {
         (
             "float-control",
             "float-control-other.zip",
-            "float-control: byte 0x0: notes.csv: line 1: the columns are not those of Float Control, which begin with \
-             Time(s) and have Duty%",
+            "float-control: byte 0x0: notes.csv: line 1: expected Float Control columns, starting with \
+             Time(s) and including Duty%",
         ),
-        ("floaty", "floaty-cut.json", "floaty: byte 0x2bb: no JSON: EOF while parsing a string at line 4 column 410"),
+        ("floaty", "floaty-cut.json", "floaty: byte 0x2bb: not JSON: EOF while parsing a string at line 4 column 410"),
         (
             "refloat-csv",
             "garbage.csv",
-            "refloat-csv: byte 0x0: line 1: the columns do not begin with \
+            "refloat-csv: byte 0x0: line 1: expected the columns to start with \
              index,time_ticks,time_s,running,wheelslip,footpad,sat",
         ),
         (
             "vesc-csv",
             "garbage.csv",
-            "vesc-csv: byte 0x0: line 1: the headings are no `key:name:unit:precision:relative:timestamp` with `;` \
-             between them",
+            "vesc-csv: byte 0x0: line 1: expected headings `key:name:unit:precision:relative:timestamp` separated \
+             by `;`",
         ),
         (
             "vesc-tool",
             "garbage.csv",
-            "vesc-tool: byte 0x0: line 1: it has 1 cells, at least 22 are needed; the row is skipped",
+            "vesc-tool: byte 0x0: line 1: found 1 cells, expected at least 22; skipped the row",
         ),
-        ("floaty", "garbage.csv", "floaty: byte 0x0: no JSON: expected value at line 1 column 1"),
+        ("floaty", "garbage.csv", "floaty: byte 0x0: not JSON: expected value at line 1 column 1"),
     ] {
         assert_eq!(refused(name, &fixture(&format!("corrupt/{file}"))), message, "{file}");
     }
@@ -700,7 +696,7 @@ fn sizes_that_are_too_large_are_refused() {
         ("floaty", "valid/floaty.json"),
     ] {
         let error = bridge(name).unpack(&fixture(file), &how, &mut Vec::new(), &mut Problems::default()).unwrap_err();
-        assert!(error.to_string().contains("at most 3 are read"), "{error}");
+        assert!(error.to_string().contains("the limit is 3"), "{error}");
     }
 }
 
@@ -728,10 +724,13 @@ fn samples(ns: i64, erpm: f32) -> Vec<Sample<'static>> {
 fn what_is_no_recording_is_refused_with_its_name() {
     let refused = |more: &[(&str, &str)]| RefloatRows::new(&channels(more), Vec::new()).unwrap_err().to_string();
     for (more, message) in [
-        (("/Drive/Speed", "double"), "\"/Drive/Speed\": is no part of a recording; leave it out, or use --to csv"),
-        (("state", "string"), "\"/refloat/state\": is no part of a recording; leave it out, or use --to csv"),
-        (("a,b", "float"), "\"/refloat/a,b\": has a name that needs quotes, and this form has none"),
-        (("erpm", "double"), "\"/refloat/erpm\": is there twice, with two types"),
+        (
+            ("/Drive/Speed", "double"),
+            "\"/Drive/Speed\": is not part of a recording; exclude it with -n, or use --to csv",
+        ),
+        (("state", "string"), "\"/refloat/state\": is not part of a recording; exclude it with -n, or use --to csv"),
+        (("a,b", "float"), "\"/refloat/a,b\": has a name that needs quotes, which this format does not support"),
+        (("erpm", "double"), "\"/refloat/erpm\": occurs twice with different types"),
     ] {
         assert_eq!(refused(&[more]), format!("refloat-csv: channel {message}"));
     }
@@ -745,11 +744,14 @@ fn what_is_no_recording_is_refused_with_its_name() {
         Ok(rows.into_out())
     };
     for (calls, message) in [
-        (vec![samples(50_000, 1.0)], "sample 0 at 0.000050 s is no whole tick of 100 µs"),
-        (vec![samples(-100_000, 1.0)], "is no time that a board begins with"),
-        (vec![samples(0, 1.0), samples(300_000_000_000_000, 1.0)], "sample 1 at 300000.000 s is days away"),
-        (vec![samples(0, f32::NAN)], "\"/refloat/erpm\": has a value at 0.000 s that no board can record"),
-        (vec![samples(0, 1.0)[..4].to_vec()], "\"/refloat/running\": has 1 samples more than others"),
+        (vec![samples(50_000, 1.0)], "sample 0 at 0.000050 s is not a multiple of the 100 µs tick"),
+        (vec![samples(-100_000, 1.0)], "is out of range for a first timestamp"),
+        (
+            vec![samples(0, 1.0), samples(300_000_000_000_000, 1.0)],
+            "sample 1 at 300000.000 s is days after the sample before it",
+        ),
+        (vec![samples(0, f32::NAN)], "\"/refloat/erpm\": has a value at 0.000 s that a board cannot record"),
+        (vec![samples(0, 1.0)[..4].to_vec()], "\"/refloat/running\": has 1 more samples than other channels"),
     ] {
         let error = written(&calls).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -782,7 +784,7 @@ fn only_whole_recordings_are_recordings() {
 fn texts_have_no_place_in_vesc_tool_and_are_named() {
     let more = [("file/meta", "json"), ("float-control/State", "string"), ("/Robot/Mode", "string")];
     let error = VescRows::new(&channels(&more), None, Vec::new()).unwrap_err().to_string();
-    assert!(error.starts_with("vesc-csv: channel \"/refloat/float-control/State\": is no number"), "{error}");
+    assert!(error.starts_with("vesc-csv: channel \"/refloat/float-control/State\": is not a number"), "{error}");
     assert!(error.contains("/Robot/Mode"), "{error}");
     let rows = VescRows::new(&channels(&more[..1]), None, Vec::new()).unwrap();
     let told = rows.problems.list().first().unwrap();
@@ -792,7 +794,7 @@ fn texts_have_no_place_in_vesc_tool_and_are_named() {
     rows.samples(&samples(0, 1.5)).unwrap();
     rows.samples(&samples(100_000, f32::NAN)[3..]).unwrap();
     rows.finish().unwrap();
-    assert_eq!(rows.problems.list()[0].to_string(), "1 values that are no finite numbers are left out");
+    assert_eq!(rows.problems.list()[0].to_string(), "skipped 1 values that are not finite");
     let out = String::from_utf8(rows.into_out()).unwrap();
     assert_eq!(out.lines().skip(1).collect::<Vec<_>>(), ["0;1;0;3;0;1.5", "0.0001;;;;0;"]);
 }

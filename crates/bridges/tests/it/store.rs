@@ -142,9 +142,9 @@ fn samples_that_do_not_fit_their_channel_are_refused() {
     pack.channel(0, &Channel::new("/a", "double")).unwrap();
     let sample = |channel, value| [Sample { channel, time: Time::ZERO, value }];
     let error = pack.samples(&sample(0, Value::Int64(1))).unwrap_err().to_string();
-    assert_eq!(error, r#"store: channel "/a": a sample is a Int64, the channel's type says Double"#);
+    assert_eq!(error, r#"store: channel "/a": the sample is a Int64, the channel is declared as Double"#);
     let error = pack.samples(&sample(1, Value::Int64(1))).unwrap_err().to_string();
-    assert_eq!(error, r#"store: channel "number 1": a sample comes before its channel"#);
+    assert_eq!(error, r#"store: channel "number 1": sample of an undeclared channel"#);
     assert!(matches!(pack.channel(u32::MAX, &Channel::default()), Err(SinkError::Refused(_))));
 }
 

@@ -269,11 +269,11 @@ fn a_channel_may_be_declared_again_but_not_as_another() {
     stream.channel(0, &other).unwrap();
     stream.channel(0, &other).unwrap();
     let error = stream.channel(0, &Channel::new("/b", "double")).unwrap_err().to_string();
-    assert_eq!(error, "mcap: channel \"/a\": it is declared again, as \"/b\" of the type double");
+    assert_eq!(error, "mcap: channel \"/a\": declared again as \"/b\" with type double");
     let error = stream.channel(u32::MAX, &Channel::new("/z", "double")).unwrap_err().to_string();
-    assert_eq!(error, "mcap: channel \"/z\": MCAP has room for 65535 channels; choose fewer");
+    assert_eq!(error, "mcap: channel \"/z\": MCAP is limited to 65535 channels; select fewer");
     let error = stream.samples(&[Sample { channel: 9, time: Time::ZERO, value: Value::Double(1.0) }]);
-    assert!(error.unwrap_err().to_string().contains("not declared"));
+    assert!(error.unwrap_err().to_string().contains("sample of an undeclared channel"));
     stream.finish().unwrap();
     let (header, calls) = replay("mcap", &file.0.take());
     let sample = Call::Sample(0, 7, Type::Double, 1.0_f64.to_le_bytes().to_vec());

@@ -292,5 +292,5 @@ fn two_recordings_are_not_mixed() {
     let out = dir.path().join("b.log");
     let error = convert_to(&[open(&path), open(&path)], vec![Lookup::default(); 2], &out, &ConvertOptions::default());
     let error = error.map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("frame 1 comes twice") && !out.exists(), "{error}");
+    assert!(error.contains("frame 1 occurs twice") && !out.exists(), "{error}");
 }

@@ -102,10 +102,10 @@ fn a_companion_of_another_log_is_not_joined() {
     let mut near = fixture("match.dsevents");
     near[11] += 2;
     for (events, why) in [
-        (late, Some("it begins at 2022-03-06T07:33:43.500000000Z, and this log at 2022-03-06T07:33:40.500000000Z")),
+        (late, Some("it starts at 2022-03-06T07:33:43.500000000Z, this log at 2022-03-06T07:33:40.500000000Z")),
         (near, None),
         (b"nonsense".to_vec(), Some("seconds needs 8 bytes, 4 left")),
-        (fixture("match.dslog"), Some("it holds what a .dslog holds")),
+        (fixture("match.dslog"), Some("its contents are those of a .dslog file")),
         (Vec::new(), Some("the file is empty")),
         (fixture("match.dsevents")[..20].to_vec(), None),
     ] {
@@ -116,7 +116,7 @@ fn a_companion_of_another_log_is_not_joined() {
         let Some(why) = why else { continue };
         let [problem] = log.problems.list() else { panic!("{:?}", log.problems) };
         assert_eq!((problem.severity, problem.code, problem.at), (Severity::Warning, "companion", None));
-        assert!(problem.message.starts_with("x.dsevents is not read with it: "), "{problem}");
+        assert!(problem.message.starts_with("x.dsevents is not opened with it: "), "{problem}");
         assert!(problem.message.contains(why), "{problem}");
         assert!(has(&log, "/ds/battery") && !has(&log, "/ds/console"));
     }
@@ -130,8 +130,8 @@ fn problems_are_told_with_the_byte_of_their_file() {
     let events_path = put(&dir, "x.dsevents", &events[..events.len() - 1]);
     let told = |path: &Path| open(path).problems.list().iter().map(ToString::to_string).collect::<Vec<_>>();
     let (in_log, in_events) = (
-        "power distribution needs 33 bytes, 32 left; the last 46 bytes are not read",
-        "text needs 23 bytes, 22 left; the last 42 bytes are not read",
+        "power distribution needs 33 bytes, 32 left; skipped the last 46 bytes",
+        "text needs 23 bytes, 22 left; skipped the last 42 bytes",
     );
     assert_eq!(told(&log_path), [format!("byte 0x201: {in_log}"), format!("byte 0x599: x.dsevents: {in_events}")]);
     assert_eq!(told(&events_path), [format!("byte 0x201: x.dslog: {in_log}"), format!("byte 0x599: {in_events}")]);
@@ -177,7 +177,7 @@ fn a_version_that_is_not_read_names_its_season() {
     let mut old = fixture("match.dslog");
     old[3] = 1;
     let error = Log::from_bytes("x.dslog", old, &OpenOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("the Driver Station of 2014 wrote it"), "{error}");
+    assert!(error.to_string().contains("written by the Driver Station of 2014"), "{error}");
 }
 
 #[test]

@@ -214,25 +214,25 @@ fn summaries_count_values_as_long_as_they_held() {
 fn what_makes_no_sense_is_pointed_at() {
     let log = small();
     let cases = [
-        ("z > 1", "there is no channel \"z\"", "z", None),
-        ("Arm/stat = 'B'", "there is no channel \"Arm/stat\"", "Arm/stat", Some("did you mean /Arm/state?")),
-        ("y > 1", "\"y\" could be several channels", "y", Some("name more of it: /Arm/y  /Leg/y")),
-        ("x + 1", "this is a number, not a condition", "x + 1", Some("compare it")),
-        ("x and flag", "this is a number, not a condition", "x", None),
-        ("state > 5", "a text is compared with a number", "state > 5", Some("single quotes")),
-        ("flag = 1", "a truth value is compared with a number", "flag = 1", Some("stands alone")),
-        ("flag < true", "truth values have no order", "flag < true", None),
-        ("list = 1", "this is a list", "list", Some("list[0]")),
-        ("Point > 1", "this is a struct", "Point", Some(".x .y .mode")),
+        ("z > 1", "no channel \"z\"", "z", None),
+        ("Arm/stat = 'B'", "no channel \"Arm/stat\"", "Arm/stat", Some("did you mean /Arm/state?")),
+        ("y > 1", "\"y\" matches several channels", "y", Some("use a longer name: /Arm/y  /Leg/y")),
+        ("x + 1", "expected a condition, found a number", "x + 1", Some("compare it")),
+        ("x and flag", "expected a condition, found a number", "x", None),
+        ("state > 5", "cannot compare a text with a number", "state > 5", Some("single quotes")),
+        ("flag = 1", "cannot compare a boolean with a number", "flag = 1", Some("on its own")),
+        ("flag < true", "booleans have no order", "flag < true", None),
+        ("list = 1", "expected a single value, found a list", "list", Some("list[0]")),
+        ("Point > 1", "expected a single value, found a struct", "Point", Some(".x .y .mode")),
         ("Point.z > 1", "/Point (struct:Point) has no .z", "Point.z", Some("it has .x .y .mode")),
         ("x[0] > 1", "/Arm/x (double) has no [0]", "x[0]", None),
-        ("sqrt(age(x)) > 1", "age() cannot stand inside sqrt()", "age(x)", Some("compared")),
-        ("age(x) * age(y) > 1", "\"y\" could be several channels", "y", None),
-        ("1 / age(x) > 1", "age() cannot stand inside a divisor", "age(x)", None),
-        ("rate(state) > 1", "rate() needs a number, and this is a text", "state", Some("changed()")),
+        ("sqrt(age(x)) > 1", "age() cannot be used inside sqrt()", "age(x)", Some("compared")),
+        ("age(x) * age(y) > 1", "\"y\" matches several channels", "y", None),
+        ("1 / age(x) > 1", "age() cannot be used inside a divisor", "age(x)", None),
+        ("rate(state) > 1", "rate() needs a number, found a text", "state", Some("changed()")),
         ("age(x + 1) > 1", "age() needs a channel, not an expression", "x + 1", None),
-        ("mode = 'auto'", "this log has no driver station modes", "mode", Some("double quotes")),
-        ("x-1 > 2", "there is no channel \"x-1\"", "x-1", Some("blanks on both sides")),
+        ("mode = 'auto'", "the log has no Driver Station modes", "mode", Some("double quotes")),
+        ("x-1 > 2", "no channel \"x-1\"", "x-1", Some("put spaces around it")),
     ];
     for (text, message, at, help) in cases {
         let (found_message, found_at, found_help) = refused(&log, text);
@@ -243,7 +243,7 @@ fn what_makes_no_sense_is_pointed_at() {
     }
     let demo = open_demo(R2);
     let (message, at, help) = refused(&demo, "mode = 'teleopp'");
-    assert_eq!((&*message, &*at), ("there is no mode 'teleopp'", "'teleopp'"));
+    assert_eq!((&*message, &*at), ("unknown mode 'teleopp'", "'teleopp'"));
     assert!(help.unwrap().contains("'teleop'"));
 }
 

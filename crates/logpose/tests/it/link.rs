@@ -73,7 +73,7 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             connected(&[(0, true), (20_900, false)]),
             Reason::RobotLost,
-            "the robot stopped answering 900 ms after, and did not come back",
+            "the robot stopped answering 900 ms after, and never answered again",
         ),
         (
             driven().numbers("/ds/packet_loss", [(19_500, 0.04), (20_500, 0.56)].into_iter()),
@@ -96,12 +96,12 @@ fn the_reason_of_a_disable_has_its_evidence() {
         (
             driven().flag("/ds/status/code", &[(0, true), (19_500, false)]),
             Reason::Code,
-            "the robot's program was gone 500 ms before",
+            "the robot code stopped 500 ms before",
         ),
         (
             driven().flag("/ds/status/code_start", &[(0, false), (19_000, true), (19_020, false)]),
             Reason::Code,
-            "the robot's program started 1.0 s before",
+            "the robot code started 1.0 s before",
         ),
         (
             driven().flag("/ds/status/brownout", &[(0, false), (19_700, true), (20_020, false)]),

@@ -119,7 +119,7 @@ fn what_is_no_recording_is_refused_by_name_and_leaves_nothing() {
     assert!(error.contains("\"/drive\"") && error.contains("-y"), "{error}");
     let value = logpose::core::Value::Float(0.1);
     let error = refusal(&[("/refloat/erpm", "float")], &[(0, Time::ZERO, value)]);
-    assert!(error.contains("\"/refloat/erpm\"") && error.contains("0.1 is no value"), "{error}");
+    assert!(error.contains("\"/refloat/erpm\"") && error.contains("0.1 cannot be stored in 16 bits"), "{error}");
     // Only when all samples are there it is known that some are missing.
     let value = logpose::core::Value::Float(0.5);
     let error = refusal(&[("/refloat/erpm", "float"), ("/refloat/pitch", "float")], &[(0, Time::ZERO, value)]);

@@ -89,7 +89,7 @@ impl std::error::Error for UnknownScenario {}
 impl fmt::Display for UnknownScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Scenario::ALL.map(Scenario::name).join(", ");
-        write!(f, "no scenario {:?}: there are {names}", self.0)
+        write!(f, "unknown scenario {:?}, expected one of {names}", self.0)
     }
 }
 

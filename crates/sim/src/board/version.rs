@@ -86,5 +86,5 @@ impl FromStr for BoardVersion {
 
 /// A version that no emulated board has.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("no version {0:?}: there are 1.0, 1.1, 1.2 and 1.3")]
+#[error("unknown version {0:?}, expected 1.0, 1.1, 1.2 or 1.3")]
 pub struct UnknownVersion(pub String);

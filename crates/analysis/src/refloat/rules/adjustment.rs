@@ -31,14 +31,14 @@ pub(in super::super) fn is_pushback(kind: Adjustment) -> bool {
 /// Why the board leans otherwise than the rider wants.
 pub(in super::super) fn words(kind: Adjustment) -> String {
     let known = match kind {
-        Adjustment::CENTERING => "the board centres itself after it was engaged",
-        Adjustment::REVERSE_STOP => "the board rolls backwards: reverse stop lifts its tail",
+        Adjustment::CENTERING => "the board centers itself after engaging",
+        Adjustment::REVERSE_STOP => "the board rolls backwards: reverse stop lifts the tail",
         Adjustment::DUTY => "duty pushback: the motor is close to its top speed",
-        Adjustment::SPEED => "speed pushback: faster than the board is set to",
-        Adjustment::ERROR => "error pushback: the battery management reports a fault",
+        Adjustment::SPEED => "speed pushback: faster than the configured limit",
+        Adjustment::ERROR => "error pushback: the BMS reports a fault",
         Adjustment::HIGH_VOLTAGE => "high voltage pushback",
         Adjustment::LOW_VOLTAGE => "low voltage pushback",
-        Adjustment::TEMPERATURE => "temperature pushback: motor or controller are too hot",
+        Adjustment::TEMPERATURE => "temperature pushback: motor or controller too hot",
         _ => return format!("the setpoint is adjusted ({})", kind.name()),
     };
     known.to_owned()

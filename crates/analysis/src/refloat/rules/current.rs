@@ -49,7 +49,7 @@ pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -
         let Some(at) = ride.at(stretch.first) else { continue };
         let long = time(ride.lasted(*stretch));
         let text = match most.by {
-            LimitBy::Seen => format!("the board asks for all it may, {}, for {long}", amperes(most.value)),
+            LimitBy::Seen => format!("requested current at its maximum of {} for {long}", amperes(most.value)),
             _ => format!("current at its limit of {} for {long}", amperes(most.value)),
         };
         let mut evidence: Vec<_> = ride.sample("balance_current", at).into_iter().collect();
@@ -67,7 +67,7 @@ fn tell_short(ride: &Ride<'_>, stretch: Stretch) -> Option<Line> {
     let (_, worst) = ride.within(stretch).max_by(|a, b| lacks(a.1).total_cmp(&lacks(b.1)))?;
     let lasted = ride.lasted(stretch);
     let text = format!(
-        "the motor gives less than asked for {}: {} of {}",
+        "the motor delivers less current than requested for {}: {} of {}",
         time(lasted),
         amperes(worst.current? * worst.request?.signum()),
         amperes(worst.request?.abs())

@@ -37,7 +37,7 @@ fn no_numbers(ride: &Ride<'_>) -> Option<Line> {
     let (time, id) = ride.no_numbers.iter().find(|(time, _)| *time >= told.time)?;
     let times = ride.no_numbers.iter().filter(|(time, _)| *time >= told.time).count();
     let at = ride.moments.iter().find(|moment| moment.time == *time)?;
-    let text = format!("{id} is no number {times} times: overflow, infinite or none at the board");
+    let text = format!("{id} is not a number {times} times: overflow, infinite or missing on the board");
     let evidence = vec![
         derived("times", super::super::ride::count(times), None, "values of no_number or more, or infinite"),
         threshold("no_number", ride.thresholds.no_number, None),
@@ -56,7 +56,7 @@ fn gap(ride: &Ride<'_>) -> Option<Line> {
     if usual <= 0 || seconds(longest) < seconds(usual) * ride.thresholds.gap_steps {
         return None;
     }
-    let text = format!("nothing is recorded for {}", time(longest));
+    let text = format!("gap of {} in the recording", time(longest));
     let evidence = vec![
         derived("gap", seconds(longest), Some("s"), "the longest step between two samples"),
         derived("step", seconds(usual), Some("s"), "the usual step between two samples"),

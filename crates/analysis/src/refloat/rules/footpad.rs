@@ -87,7 +87,7 @@ fn change(ride: &Ride<'_>, place: usize) -> Option<Line> {
     let lasted = next.map(|(_, next)| next.time.since(at.time));
     let (mut text, tone) = match (before, now) {
         (_, Footpad::None) => {
-            ("the footpads open: no foot is felt".to_owned(), if fast { Tone::Bad } else { Tone::Calm })
+            ("the footpads open: no foot detected".to_owned(), if fast { Tone::Bad } else { Tone::Calm })
         }
         (_, Footpad::Both) => ("both footpads are pressed".to_owned(), Tone::Calm),
         (_, one) => {

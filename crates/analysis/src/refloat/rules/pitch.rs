@@ -48,9 +48,9 @@ fn tell_lost(ride: &Ride<'_>, lost: &Lost) -> Option<Line> {
     let (onset, deep, worst) = (ride.at(lost.onset)?, ride.at(lost.deep)?, ride.at(lost.worst)?);
     let end = if lost.is_dive { "the nose sinks" } else { "the nose rises" };
     let grown = time(deep.time.since(onset.time));
-    let mut text = format!("{end} and is not held: {} off within {grown}", degrees(deep.error?.abs()));
+    let mut text = format!("{end} beyond control: {} error within {grown}", degrees(deep.error?.abs()));
     if lost.worst != lost.deep {
-        text = format!("{text}, {} in the end", degrees(worst.error?.abs()));
+        text = format!("{text}, {} at the end", degrees(worst.error?.abs()));
     }
     text.extend(ride.kmh(onset).map(|speed| format!(", at {}", kmh(speed))));
     let mut evidence: Vec<Evidence> = Vec::new();

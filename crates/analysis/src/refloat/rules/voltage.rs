@@ -82,9 +82,13 @@ fn tell_sag(ride: &Ride<'_>, sag: &Sag) -> Option<Line> {
     }
     let (rest, low) = (ride.at(sag.rest)?, ride.at(sag.low)?);
     let (level, least) = (rest.volts?, low.volts?);
-    let mut text =
-        format!("battery sags to {}, {} below its resting {}", volts(least), percent(sag.share), volts(level));
-    text.extend(sag.ohms.map(|ohms| format!(" ({:.0} mV an ampere)", ohms * 1e3)));
+    let mut text = format!(
+        "battery sags to {}, {} below its resting voltage of {}",
+        volts(least),
+        percent(sag.share),
+        volts(level)
+    );
+    text.extend(sag.ohms.map(|ohms| format!(" ({:.0} mV/A)", ohms * 1e3)));
     let mut evidence: Vec<_> = ride.sample("batt_voltage", rest).into_iter().collect();
     evidence.extend(ride.sample("batt_voltage", low));
     evidence.push(derived("drop", level - least, Some("V"), "resting batt_voltage less the lowest one"));

@@ -15,7 +15,7 @@ pub(super) fn tell(ride: &Ride<'_>, slips: &[Stretch]) -> Vec<Line> {
         let lasted = ride.lasted(*stretch);
         let speed = |place: &(usize, &super::super::ride::Moment)| ride.kmh(place.1).unwrap_or(0.0);
         let most = ride.within(*stretch).max_by(|a, b| speed(a).total_cmp(&speed(b)));
-        let text = format!("the wheel slips or is in the air, for {}", time(lasted));
+        let text = format!("wheelslip or in the air, for {}", time(lasted));
         let mut evidence = ride.speed(at);
         evidence.extend(most.into_iter().flat_map(|(_, most)| ride.speed(most)));
         let line = ride.line(Rule::Wheelslip, at, Tone::Notable, text, evidence);

@@ -95,7 +95,7 @@ fn every_known_cause_is_found() {
 fn a_heeded_pushback_is_named() {
     let words = [
         (Known::HighVoltage, "high voltage"),
-        (Known::Error, "battery management"),
+        (Known::Error, "BMS error"),
         (Known::Temperature, "temperature"),
         (Known::Speed, "speed"),
     ];
@@ -273,7 +273,7 @@ fn a_recording_that_was_not_fetched_to_its_end_gives_no_verdict() {
     let log = Log::from_bytes("cut.rfrec", bytes, &OpenOptions::default()).unwrap();
     let explanation = explain(&log, &Options::default()).unwrap();
     assert_eq!(explanation.verdict.cause, Cause::Unknown);
-    assert!(explanation.verdict.summary.contains("was not fetched"), "{}", explanation.verdict.summary);
+    assert!(explanation.verdict.summary.contains("the download is incomplete"), "{}", explanation.verdict.summary);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn names_are_read_back() {
         assert_eq!(version.name().parse(), Ok(version));
     }
     let error = "crash".parse::<Scenario>().unwrap_err().to_string();
-    assert!(error.starts_with("no scenario \"crash\": there are ride, nosedive, empty, "), "{error}");
+    assert!(error.starts_with("unknown scenario \"crash\", expected one of ride, nosedive, empty, "), "{error}");
     assert!("1.4".parse::<BoardVersion>().is_err());
 }
 
