@@ -57,13 +57,13 @@ pub enum Host {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum AddressError {
     /// Nothing stands before `://`.
-    #[error("{text:?} is no live address; one looks like rlog://10.2.54.2 or nt4://254 (a team's number)")]
+    #[error("{text:?} is not a live address, expected one such as rlog://10.2.54.2 or nt4://254 (a team number)")]
     NoScheme {
         /// What was given.
         text: String,
     },
     /// No dialect has this scheme.
-    #[error("nothing live is called {scheme}; there are {known}")]
+    #[error("unknown live scheme {scheme}, expected one of {known}")]
     UnknownScheme {
         /// What was given.
         scheme: String,
@@ -108,29 +108,29 @@ impl Address {
             return Ok(Self { speech, place: Place::Bluetooth(rest.to_owned()) });
         }
         if rest.contains(['/', '?', '#', '@']) {
-            return Err(bad("an address is a host and perhaps a port, as in rlog://10.2.54.2:5800"));
+            return Err(bad("expected a host and an optional port, as in rlog://10.2.54.2:5800"));
         }
         let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((inner, behind)) => {
-                let ip: Ipv6Addr = inner.parse().map_err(|_| bad("what stands in brackets is no IPv6 address"))?;
+                let ip: Ipv6Addr = inner.parse().map_err(|_| bad("expected an IPv6 address in the brackets"))?;
                 let port = match behind.strip_prefix(':') {
                     Some(port) => Some(port),
                     None if behind.is_empty() => None,
-                    None => return Err(bad("a port is written behind a colon")),
+                    None => return Err(bad("expected a colon before the port")),
                 };
                 (Host::Ip(ip.into()), port)
             }
             None => {
                 let (host, port) = rest.rsplit_once(':').map_or((rest, None), |(host, port)| (host, Some(port)));
                 if host.contains(':') {
-                    return Err(bad("an IPv6 address stands in brackets, as in rlog://[::1]:5800"));
+                    return Err(bad("put an IPv6 address in brackets, as in rlog://[::1]:5800"));
                 }
                 (Host::parse(host).map_err(|reason| bad(&reason))?, port)
             }
         };
         let port = match port {
             None => speech.port(),
-            Some(port) => port.parse().map_err(|_| bad(&format!("{port:?} is no port; ports are 0 to 65535")))?,
+            Some(port) => port.parse().map_err(|_| bad(&format!("invalid port {port:?}, expected 0 to 65535")))?,
         };
         Ok(Self { speech, place: Place::Network { host, port } })
     }
@@ -162,7 +162,7 @@ impl Address {
     /// Where to bind a server: what was said, and loopback if nothing was. A name or a team is nothing to bind to.
     pub fn bind(&self) -> Result<SocketAddr, AddressError> {
         let Place::Network { host, port } = &self.place else {
-            return Err(bad(&self.to_string(), "a server is bound to an address of the network"));
+            return Err(bad(&self.to_string(), "a server needs a network address"));
         };
         let ip = match host {
             Host::Ip(ip) => *ip,
@@ -188,12 +188,14 @@ impl Host {
         }
         if text.bytes().all(|b| b.is_ascii_digit()) {
             let team = text.parse().ok().filter(|team| (1..=MAX_TEAM).contains(team));
-            return team
-                .map(Self::Team)
-                .ok_or_else(|| format!("{text} is no team number; they go from 1 to {MAX_TEAM}"));
+            return team.map(Self::Team).ok_or_else(|| format!("invalid team number {text}, expected 1 to {MAX_TEAM}"));
         }
         let fits = |c: char| c.is_alphanumeric() || "-._".contains(c);
-        if text.chars().all(fits) { Ok(Self::Name(text.to_owned())) } else { Err(format!("{text:?} is no host")) }
+        if text.chars().all(fits) {
+            Ok(Self::Name(text.to_owned()))
+        } else {
+            Err(format!("invalid host name {text:?}"))
+        }
     }
 
     /// What to try, in this order of preference: for a team the robot's radio address, its name, and its USB address.
@@ -332,19 +334,19 @@ mod tests {
     #[test]
     fn what_is_no_address_says_why() {
         let cases = [
-            ("match.wpilog", "is no live address"),
-            ("ftp://a", "nothing live is called ftp; there are rlog://"),
-            ("rlog://a:70000", "\"70000\" is no port"),
-            ("rlog://30000", "30000 is no team number"),
-            ("rlog://0", "0 is no team number"),
-            ("rlog://::1", "stands in brackets"),
-            ("rlog://[zz]", "no IPv6 address"),
-            ("rlog://a/b", "a host and perhaps a port"),
-            ("rlog://a b", "is no host"),
-            ("refloat+serial:", "is named behind the colon"),
-            ("refloat+serial:/dev/ttyS0?baud=fast", "a number of bits a second"),
-            ("refloat+serial:/dev/ttyS0?baud=0", "a number of bits a second"),
-            ("refloat+tcp:192.168.4.1", "is no live address"),
+            ("match.wpilog", "is not a live address"),
+            ("ftp://a", "unknown live scheme ftp, expected one of rlog://"),
+            ("rlog://a:70000", "invalid port \"70000\""),
+            ("rlog://30000", "invalid team number 30000"),
+            ("rlog://0", "invalid team number 0"),
+            ("rlog://::1", "put an IPv6 address in brackets"),
+            ("rlog://[zz]", "expected an IPv6 address in the brackets"),
+            ("rlog://a/b", "a host and an optional port"),
+            ("rlog://a b", "invalid host name"),
+            ("refloat+serial:", "expected a serial port after the colon"),
+            ("refloat+serial:/dev/ttyS0?baud=fast", "expected a baud rate"),
+            ("refloat+serial:/dev/ttyS0?baud=0", "expected a baud rate"),
+            ("refloat+tcp:192.168.4.1", "is not a live address"),
             ("refloat://192.168.4.1", "refloat+serial:"),
         ];
         for (text, reason) in cases {
@@ -359,7 +361,7 @@ mod tests {
         let Place::Serial(port) = &address.place else { panic!("{address:?}") };
         assert_eq!((&*port.path, port.baud), ("/dev/ttyACM0", 57_600));
         assert!(address.network().is_none() && !address.is_commanding());
-        assert!(address.bind().unwrap_err().to_string().contains("an address of the network"));
+        assert!(address.bind().unwrap_err().to_string().contains("a server needs a network address"));
         assert_eq!(address.clone().on(Host::Team(254)).to_string(), address.to_string());
         let usual = Address::parse("refloat+serial:COM3").unwrap();
         assert!(matches!(usual.place, Place::Serial(port) if port.baud == 115_200));

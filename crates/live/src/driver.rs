@@ -104,7 +104,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
             let Some(link) = self.session.poll_close() else { return };
             // It is the session that closed it, so it need not be told.
             if self.links.remove(&link).is_some() {
-                self.stats.closed("given up: it was silent, or what it sent made no sense".to_owned());
+                self.stats.closed("disconnected: no data, or invalid data".to_owned());
             }
         }
     }
@@ -133,7 +133,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         }
         for link in full {
             self.stats.cut_off();
-            self.closed(link, "it does not read what is sent to it".to_owned());
+            self.closed(link, "it reads too slowly".to_owned());
         }
     }
 
@@ -148,7 +148,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     /// Closes what is still open: without the link that ended it makes no sense.
     pub(crate) fn close_all(&mut self) {
         let links: Vec<Link> = self.links.keys().copied().collect();
-        links.into_iter().for_each(|link| self.closed(link, "the connection has ended".to_owned()));
+        links.into_iter().for_each(|link| self.closed(link, "the connection was closed".to_owned()));
     }
 
     /// Sends what is left and closes all links.

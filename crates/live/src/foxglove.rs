@@ -164,7 +164,7 @@ impl FoxgloveServer {
         let runtime = threads.map_err(failed)?;
         let (done, started) = channel();
         runtime.spawn(async move { done.send(server.start().await) });
-        let gone = |_| failed(io::Error::other("its task has failed"));
+        let gone = |_| failed(io::Error::other("its task failed"));
         let server = started.recv().map_err(gone)?.map_err(|error| match error {
             FoxgloveError::Bind(error) => failed(error),
             other => failed(io::Error::other(other)),

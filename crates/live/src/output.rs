@@ -35,7 +35,7 @@ pub enum OutputError {
     Failed(String),
     /// The disk is full, or as full as it may get. What was recorded before is whole.
     #[error(
-        "{}: {}: the recording was ended, its {} are whole; make room, record to another disk or keep less free",
+        "{}: {}: recording stopped, {} saved; free some space, record to another disk, or lower --keep-free",
         folder.display(),
         room(*free, *keep),
         amount(*saved)
@@ -51,7 +51,7 @@ pub enum OutputError {
         saved: u64,
     },
     /// The disk took no more for another reason. What was recorded before is whole.
-    #[error("{}: {error}: the recording was ended, its {} are whole", path.display(), amount(*saved))]
+    #[error("{}: {error}: recording stopped, {} saved", path.display(), amount(*saved))]
     Disk {
         /// The file that was being written.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum OutputError {
 /// How much room there is on a disk that has too little.
 pub(crate) fn room(free: u64, keep: u64) -> String {
     match free < keep {
-        true => format!("{} free, {} are to stay so", amount(free), amount(keep)),
+        true => format!("{} free, {} must stay free", amount(free), amount(keep)),
         false => format!("the disk is full, {} free", amount(free)),
     }
 }
@@ -168,7 +168,7 @@ impl OutputThread {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            return Err(OutputError::Failed("the thread of an output has failed".to_owned()));
+            return Err(OutputError::Failed("an output thread failed".to_owned()));
         }
         let error = self.shared.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)

@@ -52,7 +52,7 @@ pub enum ServerError {
     #[error(transparent)]
     Address(#[from] crate::AddressError),
     /// Nothing can be served there.
-    #[error("{address} cannot be served: {reason}")]
+    #[error("cannot serve {address}: {reason}")]
     NoServer {
         /// The address.
         address: String,
@@ -60,7 +60,7 @@ pub enum ServerError {
         reason: &'static str,
     },
     /// The system refuses.
-    #[error("{address} cannot be bound: {error}")]
+    #[error("cannot bind {address}: {error}")]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -74,11 +74,11 @@ impl Server {
     pub async fn start(address: &Address, clock: Clock, options: &ServerOptions) -> Result<Self, ServerError> {
         let none = |reason| ServerError::NoServer { address: address.to_string(), reason };
         let Speech::Dialect(dialect, reach) = address.speech else {
-            return Err(none("it is no dialect"));
+            return Err(none("unknown dialect"));
         };
         let session = dialect
             .server(&options.encode)
-            .ok_or_else(|| none("the dialect has no server, or not with this revision"))?;
+            .ok_or_else(|| none("the dialect has no server, or none with this revision"))?;
         let bind = address.bind()?;
         let listener = TcpListener::bind(bind).await.map_err(|error| ServerError::Bind { address: bind, error })?;
         let address = listener.local_addr().map_err(|error| ServerError::Bind { address: bind, error })?;
@@ -104,7 +104,7 @@ impl Server {
 
 impl Output for Server {
     fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
-        let gone = |_| OutputError::Failed(format!("the server at {} has ended", self.address));
+        let gone = |_| OutputError::Failed(format!("the server at {} stopped", self.address));
         self.batches.blocking_send(batch.clone()).map_err(gone)
     }
 

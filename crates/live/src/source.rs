@@ -26,7 +26,7 @@ pub struct Source {
 
 /// Why nothing can be heard at an address.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{address} cannot be listened to: {reason}")]
+#[error("cannot connect to {address}: {reason}")]
 pub struct SourceError {
     /// The address.
     pub address: String,
@@ -39,9 +39,9 @@ impl Source {
     pub fn new(address: &Address, name: &str) -> Result<Self, SourceError> {
         let refuse = |reason| SourceError { address: address.to_string(), reason };
         let Speech::Dialect(dialect, reach) = address.speech else {
-            return Err(refuse("it is for viewers that connect to us; use it behind `play --to`"));
+            return Err(refuse("Foxglove clients connect to logpose; use it with `play --to`"));
         };
-        let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live side"))?;
+        let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live protocol"))?;
         let (host, port) = match &address.place {
             Place::Network { host, port } => (host.clone(), *port),
             Place::Serial(port) => return Ok(Self::serial(session, port.clone())),

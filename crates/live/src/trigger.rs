@@ -51,6 +51,6 @@ impl Trigger for ExpressionTrigger {
             return Some(fault.to_string());
         }
         let missing: Vec<String> = self.watcher.missing().map(|name| format!("{name:?}")).collect();
-        (!missing.is_empty()).then(|| format!("no channel was called {}", missing.join(" or ")))
+        (!missing.is_empty()).then(|| format!("no channel matched {}", missing.join(" or ")))
     }
 }

@@ -44,7 +44,7 @@ impl ScalarUDFImpl for TimeBucket {
             DataType::Timestamp(_, zone) => DataType::Timestamp(TimeUnit::Nanosecond, zone.clone()),
             time if time.is_integer() => DataType::Int64,
             time if time.is_numeric() || time.is_null() => DataType::Float64,
-            other => return plan_err!("{USAGE}; {other} is no time"),
+            other => return plan_err!("{USAGE}; {other} is not a time"),
         };
         Ok(vec![DataType::Utf8, time])
     }
@@ -52,11 +52,11 @@ impl ScalarUDFImpl for TimeBucket {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [period, time] = args.args.as_slice() else { return exec_err!("{USAGE}") };
         let ColumnarValue::Scalar(ScalarValue::Utf8(Some(period))) = period else {
-            return exec_err!("{USAGE}; the length must be the same in all rows");
+            return exec_err!("{USAGE}; the interval must be the same in all rows");
         };
         let period = match parse_duration(period) {
             Ok(period) if period > 0 => period,
-            Ok(_) => return exec_err!("time_bucket: {period:?} must be longer than nothing"),
+            Ok(_) => return exec_err!("time_bucket: {period:?} must be greater than 0"),
             Err(error) => return exec_err!("time_bucket: {error}"),
         };
         let array = match time {
@@ -86,8 +86,8 @@ fn buckets(period: i64, array: &ArrayRef) -> Result<ArrayRef> {
                 |s: f64| Time::from_seconds(s).map_or(f64::NAN, |t| Time::from_nanos(floor(t.nanos())).seconds());
             Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(seconds))
         }
-        other => return exec_err!("{USAGE}; {other} is no time"),
+        other => return exec_err!("{USAGE}; {other} is not a time"),
     })
 }
 
-const USAGE: &str = "time_bucket wants a length and a time: time_bucket('100ms', time)";
+const USAGE: &str = "time_bucket needs an interval and a time: time_bucket('100ms', time)";

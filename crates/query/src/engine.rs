@@ -99,8 +99,8 @@ impl Engine {
         let mut statements = self.parse(sql)?;
         match (statements.pop(), statements.is_empty()) {
             (Some(one), true) => self.ask(one),
-            (None, _) => Err(Error::new("syntax", "there is no statement")),
-            _ => Err(Error::new("syntax", "there are several statements, and one is answered at a time")),
+            (None, _) => Err(Error::new("syntax", "the query is empty")),
+            _ => Err(Error::new("syntax", "expected a single statement, found several")),
         }
     }
 

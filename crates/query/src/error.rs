@@ -29,13 +29,13 @@ impl Error {
     }
 
     pub(crate) fn no_epoch(log: &Log) -> Self {
-        let message = format!("{}: the log does not tell the wall-clock time", log.path.display());
-        Self::new("no-epoch", message).with_help("log seconds are always known")
+        let message = format!("{}: the log does not contain the wall-clock time", log.path.display());
+        Self::new("no-epoch", message).with_help("use log seconds instead")
     }
 
     pub(crate) fn refused() -> Self {
-        Self::new("refused", "logs can be asked and not changed: this is no SELECT, WITH, EXPLAIN, SHOW or DESCRIBE")
-            .with_help("results go to a file with -o")
+        Self::new("refused", "logs are read-only: expected SELECT, WITH, EXPLAIN, SHOW or DESCRIBE")
+            .with_help("to write the result to a file, use -o")
     }
 
     /// What DataFusion says, in the words of logs and channels.
@@ -86,8 +86,8 @@ fn root(error: &DataFusionError) -> &DataFusionError {
 }
 
 fn memory() -> Error {
-    Error::new("memory", "the question needs more memory than it may use, even with the disk to help")
-        .with_help("raise --limit-memory, or ask for less: fewer columns, a shorter time, fewer groups, a LIMIT")
+    Error::new("memory", "the query exceeds the memory limit, even with temporary files")
+        .with_help("raise --limit-memory, or select less: fewer columns, a shorter time range, fewer groups, a LIMIT")
 }
 
 fn syntax(error: &ParserError, sql: &str) -> Error {
@@ -114,7 +114,7 @@ fn syntax(error: &ParserError, sql: &str) -> Error {
     };
     let error = Error::new("syntax", message);
     if text.to_lowercase().contains("found: end ") {
-        return error.with_help("END is a word of SQL: the column is written \"end\"");
+        return error.with_help("END is an SQL keyword: write the column as \"end\"");
     }
     // A name with a slash that stands outside of quotes, or in the wrong ones.
     let upper = sql.to_uppercase();
@@ -140,28 +140,29 @@ fn planning(message: &str, catalog: &Catalog) -> Error {
 
 pub(crate) fn no_table(name: &str, catalog: &Catalog) -> Error {
     let name = name.strip_prefix(crate::catalog::PREFIX).unwrap_or(name);
-    let error = Error::new("table-not-found", format!("there is no table {}", quoted(name)));
+    let error = Error::new("table-not-found", format!("no table {}", quoted(name)));
     let near = nearest(name, catalog.names());
     if near.is_empty() {
-        return error.with_help("SHOW TABLES lists all; a channel's table is its name in double quotes");
+        return error
+            .with_help("run SHOW TABLES to list all tables; the table of a channel is its name in double quotes");
     }
     let near: Vec<String> = near.iter().map(|name| quoted(name)).collect();
     error.with_help(format!("did you mean {}?", near.join(" or ")))
 }
 
 fn no_function(name: &str, catalog: &Catalog) -> Error {
-    let error = Error::new("function-not-found", format!("there is no function {name}"));
+    let error = Error::new("function-not-found", format!("no function {name}"));
     let near = nearest(name, catalog.functions.get().into_iter().flatten().map(String::as_str));
     match near.as_slice() {
-        [] => error.with_help("SHOW FUNCTIONS lists all"),
+        [] => error.with_help("run SHOW FUNCTIONS to list all functions"),
         near => error.with_help(format!("did you mean {}?", near.join(" or "))),
     }
 }
 
 fn no_column(name: &str, known: &[&str], catalog: &Catalog) -> Error {
-    let error = Error::new("column-not-found", format!("there is no column {name:?}"));
+    let error = Error::new("column-not-found", format!("no column {name:?}"));
     if catalog.names().any(|table| table == name) {
-        return error.with_help(format!("it is a channel: as text it stands in single quotes, '{name}'"));
+        return error.with_help(format!("it is a channel name: put text in single quotes, '{name}'"));
     }
     let near = nearest(name, known.iter().copied());
     if !near.is_empty() {
@@ -170,7 +171,7 @@ fn no_column(name: &str, known: &[&str], catalog: &Catalog) -> Error {
     }
     let shown: Vec<String> = known.iter().take(12).map(|name| quoted(name)).collect();
     let more = if known.len() > shown.len() { ", …" } else { "" };
-    if shown.is_empty() { error } else { error.with_help(format!("there are {}{more}", shown.join(", "))) }
+    if shown.is_empty() { error } else { error.with_help(format!("expected one of {}{more}", shown.join(", "))) }
 }
 
 /// A name as it can be typed.
@@ -220,4 +221,5 @@ const RESERVED: &[&str] = &[
     "case", "end", "from", "group", "having", "join", "left", "limit", "on", "order", "right", "select", "union",
     "where", "with",
 ];
-const QUOTES: &str = "the table of a channel is its name in double quotes, the query as a whole in single ones: 'SELECT * FROM \"/Drive/Speed\"'";
+const QUOTES: &str =
+    "put channel names in double quotes and the query in single quotes: 'SELECT * FROM \"/Drive/Speed\"'";

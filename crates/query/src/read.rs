@@ -347,7 +347,7 @@ pub(crate) fn fitted(values: ArrayRef, wanted: &DataType, channel: Option<&Chann
     }
     let name = channel.map_or("", |channel| &channel.name);
     Err(DataFusionError::Execution(format!(
-        "channel {name:?} is {} in one log and {wanted} in the first; ask about one of them",
+        "channel {name:?} is {} in one log and {wanted} in the first; query them separately",
         values.data_type()
     )))
 }

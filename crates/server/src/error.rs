@@ -22,10 +22,10 @@ pub enum Error {
     #[error("cannot start threads: {0}")]
     Threads(io::Error),
     /// Anybody on the network could read the logs.
-    #[error("{0} can be reached from other machines, and there is no token")]
+    #[error("{0} can be reached from other computers, so a token is required")]
     NoToken(std::net::SocketAddr),
     /// A token goes into an address and a cookie, where other characters mean something.
-    #[error("a token has only letters, digits, - and _, and at least eight of them")]
+    #[error("a token needs at least eight letters, digits, - or _")]
     BadToken,
 }
 

@@ -73,26 +73,20 @@ impl Guard {
         };
         let named = request.uri().authority().is_none_or(|named| self.is_own(named.as_str()));
         if !self.is_own(host) || !named {
-            return Err(forbidden("host-not-allowed", format!("this server is not called {host:?}"))
-                .with_help("open the address that logpose printed, or name further hosts with --host"));
+            return Err(forbidden("host-not-allowed", format!("unknown host name {host:?}"))
+                .with_help("open the address that logpose printed, or add host names with --host"));
         }
         if headers.contains_key(header::ORIGIN) {
             let origin = single(headers, header::ORIGIN).unwrap_or_default();
             let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             if !own.is_some_and(|own| self.is_own(own)) {
-                return Err(forbidden(
-                    "origin-not-allowed",
-                    format!("{origin:?} is another page, and only this server's own may ask"),
-                ));
+                return Err(forbidden("origin-not-allowed", format!("requests from {origin:?} are not allowed")));
             }
         }
         // Browsers say so too where they send no origin: for pictures, scripts and links.
         let site = single(headers, header::HeaderName::from_static("sec-fetch-site")).unwrap_or("none");
         if is_api(request) && !matches!(site, "none" | "same-origin") {
-            return Err(forbidden(
-                "origin-not-allowed",
-                format!("the request is {site}, and only this server's own page may ask"),
-            ));
+            return Err(forbidden("origin-not-allowed", format!("{site} requests are not allowed")));
         }
         Ok(())
     }
@@ -134,11 +128,11 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
     let known = guard.token(&request);
     let mut response = match (guard.check(&request), known) {
         (Err(refusal), _) => refusal.into_response(),
-        (Ok(()), None) => Refusal::new(StatusCode::UNAUTHORIZED, "token-required", "this server wants its token")
-            .with_help("open the whole address that logpose printed, with ?token=…")
+        (Ok(()), None) => Refusal::new(StatusCode::UNAUTHORIZED, "token-required", "missing token")
+            .with_help("open the full address that logpose printed, with ?token=…")
             .into_response(),
         (Ok(()), _) if !matches!(*request.method(), Method::GET | Method::POST | Method::HEAD) => {
-            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "only GET and POST are answered")
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "only GET and POST are allowed")
                 .into_response()
         }
         // A token that stays in the address is read from screens and histories.
@@ -173,7 +167,7 @@ fn without_token(uri: &Uri) -> Response {
     let location = format!("/{}{query}", uri.path().trim_start_matches('/'));
     match HeaderValue::from_str(&location) {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
-        Err(_) => Refusal::bad("invalid-address", "this address cannot be repeated").into_response(),
+        Err(_) => Refusal::bad("invalid-address", "invalid address").into_response(),
     }
 }
 

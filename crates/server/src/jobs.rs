@@ -67,8 +67,8 @@ impl Jobs {
         work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         let Ok(_queued) = self.queue.try_acquire() else {
-            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests wait already");
-            return Err(refusal.with_help("ask again when others have been answered"));
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many pending requests");
+            return Err(refusal.with_help("try again when others have finished"));
         };
         let Ok(place) = Arc::clone(places).acquire_owned().await else { return Err(RequestError::cancelled().into()) };
         let stop = CancelToken::default();
@@ -85,10 +85,11 @@ impl Jobs {
             Ok(Err(_)) => Err(Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal-error",
-                "logpose made a mistake with this request; others still work",
+                "internal error in this request; other requests still work",
             )),
-            Err(_) => Err(Refusal::from(RequestError::cancelled())
-                .with_help("ask for a shorter stretch of time, or for fewer series")),
+            Err(_) => {
+                Err(Refusal::from(RequestError::cancelled()).with_help("request a shorter time range or fewer series"))
+            }
         }
     }
 }

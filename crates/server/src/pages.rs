@@ -11,12 +11,12 @@ pub(crate) async fn page(request: Request) -> Response {
     let path = request.uri().path();
     let name = if path == "/" { INDEX } else { path };
     let missing = || {
-        Refusal::missing("not-found", format!("there is nothing at {path}"))
-            .with_help("the page is at /, the API below /api")
+        Refusal::missing("not-found", format!("no page at {path}"))
+            .with_help("the viewer is at /, the API at /api")
             .into_response()
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "pages are only read")
+        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "pages are read-only")
             .into_response();
     }
     match FILES.iter().find(|(known, _)| *known == name) {

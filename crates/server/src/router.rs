@@ -68,12 +68,11 @@ pub(crate) fn router(app: AppState, guard: Guard) -> Router {
 }
 
 async fn not_found(request: Request) -> Refusal {
-    Refusal::missing("not-found", format!("there is nothing at {}", request.uri().path()))
-        .with_help("docs/http-api.md lists what there is")
+    Refusal::missing("not-found", format!("no API at {}", request.uri().path())).with_help("see docs/http-api.md")
 }
 
 async fn method_not_allowed(request: Request) -> Refusal {
-    let message = format!("{} does not answer to {}", request.uri().path(), request.method());
+    let message = format!("{} does not support {}", request.uri().path(), request.method());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message)
 }
 
@@ -87,7 +86,7 @@ impl<S: Send + Sync> FromRequestParts<S> for LogNumber {
         let found = Path::<String>::from_request_parts(parts, state).await;
         let text = found.map_or_else(|_| String::new(), |Path(text)| text);
         let number =
-            text.parse().map_err(|_| Refusal::missing("log-not-found", format!("{text:?} is no number of a log")));
+            text.parse().map_err(|_| Refusal::missing("log-not-found", format!("{text:?} is not a log number")));
         number.map(Self)
     }
 }
@@ -102,22 +101,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
-            let message = "the body is not said to be JSON";
+            let message = "expected Content-Type: application/json";
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", message)
-                .with_help("send the header Content-Type: application/json"));
+                .with_help("set the header Content-Type: application/json"));
         }
         let body = timeout(SENDING, Bytes::from_request(request, state)).await;
-        let body =
-            body.map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", "the body did not come"))?;
+        let body = body
+            .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", "timed out reading the body"))?;
         let body = body.map_err(|rejection: BytesRejection| match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => {
-                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a body has at most {BODY} bytes"))
-            }
-            status => Refusal::new(status, "incomplete-body", "the body did not come whole"),
+            StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too-large",
+                format!("the body is larger than {BODY} bytes"),
+            ),
+            status => Refusal::new(status, "incomplete-body", "the body is incomplete"),
         })?;
         serde_json::from_slice(&body).map(Self).map_err(|error| {
-            Refusal::bad("bad-request", format!("the body does not fit: {error}"))
-                .with_help("docs/http-api.md shows what each request has")
+            Refusal::bad("bad-request", format!("invalid body: {error}")).with_help("see docs/http-api.md")
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::router::AppState;
 /// `GET /api/live`
 pub(crate) async fn live(State(app): State<AppState>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
     let Ok(place) = Arc::clone(&app.sockets).try_acquire_owned() else {
-        let message = format!("{MOST_SOCKETS} pages listen already");
+        let message = format!("too many connections (max {MOST_SOCKETS})");
         return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-connections", message)
             .with_help("close some of them"));
     };
@@ -70,11 +70,11 @@ impl Talk {
         let text = match &message {
             Message::Text(text) => text.as_str(),
             Message::Close(_) => return Err(Over(None)),
-            Message::Binary(_) => return Err(over(close_code::UNSUPPORTED, "messages are JSON")),
+            Message::Binary(_) => return Err(over(close_code::UNSUPPORTED, "expected a JSON text message")),
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
         };
         let told = serde_json::from_str::<api::Subscription>(text)
-            .map_err(|error| Refusal::bad("bad-request", format!("the message does not fit: {error}")));
+            .map_err(|error| Refusal::bad("bad-request", format!("invalid message: {error}")));
         let done = told.and_then(|told| {
             let subscribed = self.updates.lock().unwrap_or_else(PoisonError::into_inner).subscribe(told.subscribe);
             subscribed.map(|()| told.rate).map_err(Refusal::from)
@@ -94,7 +94,7 @@ impl Talk {
     /// Sends what is new, and how the logs are.
     async fn tell(&mut self) -> Result<(), Over> {
         if self.heard.elapsed() > SILENCE {
-            return Err(over(close_code::POLICY, "nothing was heard for too long"));
+            return Err(over(close_code::POLICY, "timed out"));
         }
         if self.pinged.elapsed() > PING {
             self.pinged = Instant::now();
@@ -122,7 +122,7 @@ impl Talk {
         match timeout(SENDING, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Over(None)),
-            Err(_) => Err(over(close_code::POLICY, "what was sent was not read")),
+            Err(_) => Err(over(close_code::POLICY, "the client reads too slowly")),
         }
     }
 }

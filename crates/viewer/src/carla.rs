@@ -36,10 +36,10 @@ impl Viewer {
     /// Where the actors are in a stretch of time, frame after frame, as an Arrow stream.
     pub fn carla_motion(&self, log: usize, query: &MotionQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
         if query.start.is_nan() || query.end.is_nan() || query.end < query.start {
-            return Err(RequestError::invalid("invalid-range", "the stretch ends before it begins"));
+            return Err(RequestError::invalid("invalid-range", "the range ends before it starts"));
         }
         if !(0.0..f64::INFINITY).contains(&query.step) {
-            return Err(RequestError::invalid("invalid-step", "the step is no length of time"));
+            return Err(RequestError::invalid("invalid-step", "invalid step"));
         }
         with(self.session(), log, |frames, clock| rows(frames, clock, query, ROWS, stop).and_then(Rows::arrow))
     }
@@ -65,7 +65,7 @@ fn with<T>(
     let Some(kept) = kept.as_ref().map_err(RequestError::clone)? else {
         return Err(RequestError::not_found(
             "not-a-carla-recording",
-            format!("log {log} is no recording of CARLA, nor made of one"),
+            format!("log {log} is not a CARLA recording or a conversion of one"),
         ));
     };
     ask(&kept.frames()?, &session.clock(member))
@@ -271,7 +271,7 @@ impl Rows {
         columns.extend(self.numbers.map(|column| Arc::new(Float32Array::from(column)) as ArrayRef));
         columns.push(Arc::new(UInt32Array::from(self.lights)));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
-            .map_err(|error| RequestError::internal(format!("the answer cannot be made: {error}")))?;
+            .map_err(|error| RequestError::internal(format!("cannot create the response: {error}")))?;
         ipc::stream(&schema, &[batch])
     }
 }

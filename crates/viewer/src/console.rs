@@ -64,8 +64,8 @@ impl Wanted {
         const LEVELS: [Level; 3] = [Level::Info, Level::Warning, Level::Error];
         let odd = query.levels.iter().flatten().find(|level| !LEVELS.iter().any(|known| known.name() == **level));
         if let Some(odd) = odd {
-            return Err(RequestError::invalid("invalid-level", format!("{odd:?} is no level"))
-                .with_help("levels are info, warning and error"));
+            return Err(RequestError::invalid("invalid-level", format!("unknown level {odd:?}"))
+                .with_help("expected info, warning or error"));
         }
         let pattern = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(pattern).transpose();
         let (include, exclude) = (pattern(&query.include)?, pattern(&query.exclude)?);
@@ -94,8 +94,8 @@ fn pattern(text: &str) -> Result<Regex, RequestError> {
         |error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            RequestError::invalid("invalid-pattern", format!("{text:?} is no regular expression: {why}"))
-                .with_help("leave the slashes away to look for a text as it is")
+            RequestError::invalid("invalid-pattern", format!("invalid regular expression {text:?}: {why}"))
+                .with_help("omit the slashes to search for literal text")
         },
     )
 }

@@ -57,7 +57,7 @@ impl RequestError {
     /// The error of work that was cancelled.
     #[must_use]
     pub fn cancelled() -> Self {
-        Self::new(RequestErrorKind::Cancelled, "cancelled", "this was given up before it was done")
+        Self::new(RequestErrorKind::Cancelled, "cancelled", "the request was cancelled")
     }
 }
 

@@ -31,8 +31,8 @@ impl Viewer {
     pub fn export(&self, query: &api::ExportQuery, stop: &CancelToken) -> Result<Export, RequestError> {
         let format = FORMATS.iter().find(|(known, ..)| *known == query.format).ok_or_else(|| {
             let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
-            RequestError::invalid("invalid-format", format!("{:?} is nothing that can be exported", query.format))
-                .with_help(format!("formats are {}", known.join(", ")))
+            RequestError::invalid("invalid-format", format!("unknown export format {:?}", query.format))
+                .with_help(format!("expected one of {}", known.join(", ")))
         })?;
         let wanted = Wanted::of(self.session(), query, stop)?;
         let (file, length) = wanted.write(format.0, query.wide, stop)?;

@@ -64,7 +64,7 @@ fn match_and_power(log: &Log, facts: &mut FactList) {
     let enabled: i64 =
         frc.modes.iter().filter(|span| span.mode.is_enabled()).map(|span| span.end.since(span.start)).sum();
     facts.add("Enabled", (!frc.modes.is_empty()).then(|| lasting(enabled)));
-    let lowest = |battery: &Battery| format!("lowest {:.2} V at {:.3} s", battery.lowest, battery.at.seconds());
+    let lowest = |battery: &Battery| format!("min {:.2} V at {:.3} s", battery.lowest, battery.at.seconds());
     facts.add("Battery", frc.battery.as_ref().map(lowest));
     facts.add("Brownouts", (!frc.brownouts.is_empty()).then(|| frc.brownouts.len().to_string()));
     let stick = |stick: &Joystick| match &stick.name {
@@ -75,11 +75,11 @@ fn match_and_power(log: &Log, facts: &mut FactList) {
     if let Some(link) = &frc.link {
         facts.add(
             "Trip time",
-            link.trip_time.map(|trip| format!("{:.1} ms, 95 % within {:.1} ms", trip.p50 * 1e3, trip.p95 * 1e3)),
+            link.trip_time.map(|trip| format!("p50 {:.1} ms, p95 {:.1} ms", trip.p50 * 1e3, trip.p95 * 1e3)),
         );
         facts.add(
             "Packet loss",
-            link.loss.map(|loss| format!("{:.1} %, at most {:.0} %", loss.p50 * 100.0, loss.max * 100.0)),
+            link.loss.map(|loss| format!("p50 {:.1} %, max {:.0} %", loss.p50 * 100.0, loss.max * 100.0)),
         );
         facts.add(
             "Errors",
@@ -105,7 +105,7 @@ fn recording(log: &Log, facts: &mut FactList) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     facts.add("Map", Some(text(summary.map)));
     facts.add("CARLA", Some(summary.guess.version.to_string()));
-    let rate = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} a second"));
+    let rate = summary.mean_fps.map_or(String::new(), |fps| format!(", {fps:.1} frames/s"));
     facts.add("Frames", Some(format!("{}{rate}", summary.frames)));
     let class = |(class, count): (&carla::ActorType, &usize)| counted(*count as u64, &class.name().replace('_', " "));
     facts.add("Actors", Some(summary.actors.iter().map(class).collect::<Vec<_>>().join(", ")));

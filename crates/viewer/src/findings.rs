@@ -124,7 +124,7 @@ impl Findings {
             self.events.push(Finding::new(*start, "brownout", Level::Error, text).until(*end));
         }
         for (start, end) in &facts.low_battery {
-            let text = format!("Battery too low for {}", lasting(end.since(*start)));
+            let text = format!("Low battery for {}", lasting(end.since(*start)));
             let event = Finding::new(*start, "low-battery", Level::Warning, text).until(*end);
             self.events.push(match &facts.battery {
                 Some(battery) => event.told_by(&*battery.channel),
@@ -146,7 +146,7 @@ impl Findings {
             self.events.push(Finding::new(*start, "link", Level::Error, text).until(*end).told_by("/ds/connected"));
         }
         if let Some(gone) = link.gone {
-            let event = Finding::new(gone, "link", Level::Error, "Robot lost, and it did not come back");
+            let event = Finding::new(gone, "link", Level::Error, "Robot lost until the end");
             self.events.push(event.told_by("/ds/connected"));
         }
         if let Some(worst) = link.worst {
@@ -158,7 +158,7 @@ impl Findings {
         }
         for rise in &link.faults {
             let name = rise.channel.rsplit('/').next().unwrap_or_default().replace('_', " ");
-            let text = format!("Fault counter {name} rose, by {} in all", rise.by);
+            let text = format!("Fault counter {name} increased by {}", rise.by);
             self.events.push(Finding::new(rise.first, "fault", Level::Warning, text).told_by(&*rise.channel));
         }
     }
@@ -169,7 +169,7 @@ impl Findings {
         let Ok(frames) = recorded.frames() else { return };
         let party = |party: &carla::Party<'_>| match party.actor {
             Some(actor) => format!("{} {actor}", named(party.blueprint)),
-            None => "something fixed".to_owned(),
+            None => "a static object".to_owned(),
         };
         for contact in carla::collisions(&frames) {
             let (Some(time), Some(until)) = (Time::from_seconds(contact.time), Time::from_seconds(contact.until))

@@ -15,7 +15,7 @@ pub(crate) fn stream(schema: &Schema, batches: &[RecordBatch]) -> Result<Vec<u8>
         }
         writer.into_inner()
     };
-    write().map_err(|error| RequestError::internal(format!("the answer cannot be written: {error}")))
+    write().map_err(|error| RequestError::internal(format!("cannot write the response: {error}")))
 }
 
 /// A schema with one entry of metadata.

@@ -34,7 +34,7 @@ impl Viewer {
 /// The width, if the request makes sense; less where there are very many series.
 pub(crate) fn checked(query: &api::PixelsQuery) -> Result<usize, RequestError> {
     if query.width == 0 || query.width > WIDTH {
-        let message = format!("{} pixels are no width", query.width);
+        let message = format!("width must be between 1 and {WIDTH}, found {}", query.width);
         return Err(RequestError::invalid("invalid-width", message).with_help(format!("ask for 1 to {WIDTH}")));
     }
     ordered(query.start, query.end)?;
@@ -46,7 +46,7 @@ pub(crate) fn ordered(start: f64, end: f64) -> Result<(), RequestError> {
     if start <= end {
         return Ok(());
     }
-    Err(RequestError::invalid("invalid-range", format!("the range ends at {end} s, before it begins at {start} s")))
+    Err(RequestError::invalid("invalid-range", format!("the range ends at {end} s, before its start at {start} s")))
 }
 
 /// What is drawn of several series: the rows of the answer.
@@ -129,7 +129,7 @@ impl Traces {
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt16Array::from(self.series))];
         columns.extend(self.columns.map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns)
-            .map_err(|error| RequestError::internal(format!("the answer does not fit: {error}")))?;
+            .map_err(|error| RequestError::internal(format!("cannot build the response: {error}")))?;
         ipc::stream(&schema, &[batch])
     }
 }

@@ -27,7 +27,7 @@ impl Series {
         let catalog = member.store.catalog();
         if catalog.channels.get(reference.channel as usize).is_none() {
             let message = format!("log {} has no channel {}", reference.log, reference.channel);
-            let help = format!("GET /api/logs/{}/channels lists them", reference.log);
+            let help = format!("GET /api/logs/{}/channels lists the channels", reference.log);
             return Err(RequestError::not_found("channel-not-found", message).with_help(help));
         }
         let steps = parse_path(reference.path.as_deref().unwrap_or_default()).map_err(|error| RequestError {
@@ -41,9 +41,9 @@ impl Series {
     /// All series of a request, or why not.
     pub(crate) fn find_all(session: &Session, references: &[api::Reference]) -> Result<Vec<Self>, RequestError> {
         if references.len() > SERIES {
-            let message = format!("{} series are too many for one request", references.len());
+            let message = format!("too many series: {}", references.len());
             return Err(RequestError::invalid("too-many-series", message)
-                .with_help(format!("ask for at most {SERIES} at a time")));
+                .with_help(format!("request at most {SERIES} at a time")));
         }
         references.iter().map(|reference| Self::find(session, reference)).collect()
     }

@@ -18,7 +18,7 @@ impl Viewer {
     /// Series beside each other, one row for each sample of the first, as an Arrow stream.
     pub fn rows(&self, query: &api::RowsQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
         if query.points == 0 || query.points > POINTS {
-            let message = format!("{} points cannot be asked for at once", query.points);
+            let message = format!("invalid number of points: {}", query.points);
             return Err(RequestError::invalid("invalid-points", message).with_help(format!("ask for 1 to {POINTS}")));
         }
         ordered(query.start, query.end)?;
@@ -55,7 +55,7 @@ fn answer(
     let mut arrays: Vec<ArrayRef> = vec![Arc::new(Float64Array::from(seconds))];
     arrays.extend(columns.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
-        .map_err(|error| RequestError::internal(format!("the answer does not fit: {error}")))?;
+        .map_err(|error| RequestError::internal(format!("cannot build the response: {error}")))?;
     ipc::stream(&schema, &[batch])
 }
 

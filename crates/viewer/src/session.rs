@@ -88,10 +88,10 @@ impl Session {
         self.logs.get(number).ok_or_else(|| {
             let help = match self.logs.len() {
                 0 => "no log is open".to_owned(),
-                1 => "the one log that is open is number 0".to_owned(),
-                open => format!("open are 0 to {}", open - 1),
+                1 => "the only open log is 0".to_owned(),
+                open => format!("open logs are 0 to {}", open - 1),
             };
-            RequestError::not_found("log-not-found", format!("there is no log {number}")).with_help(help)
+            RequestError::not_found("log-not-found", format!("no log {number}")).with_help(help)
         })
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn snapshot(
     let catalog = member.store.catalog();
     let encoder = dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
     let mut encoder =
-        encoder.ok_or_else(|| RequestError::not_found("invalid-format", "live logs cannot be put together"))?;
+        encoder.ok_or_else(|| RequestError::not_found("invalid-format", "live logs cannot be combined"))?;
     let mut out = Vec::new();
     encoder.begin(&mut out);
     let (start, end) = (lookup.start.unwrap_or(Time::MIN), lookup.end.unwrap_or(Time::MAX));
@@ -36,7 +36,7 @@ pub(crate) fn snapshot(
             failed = done.err().map(|error| RequestError::invalid("export-failed", error.to_string()));
             if out.len() > SNAPSHOT {
                 failed = Some(
-                    RequestError::invalid("too-large", "this is too much of a live log to put together at once")
+                    RequestError::invalid("too-large", "the range of the live log is too large")
                         .with_help("export a shorter range or fewer series, or record it: `logpose record`"),
                 );
             }

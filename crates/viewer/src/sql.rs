@@ -56,8 +56,8 @@ impl Viewer {
     pub fn sql(&self, query: &api::SqlQuery, stop: &CancelToken) -> Result<SqlStream, RequestError> {
         let limit = query.limit.unwrap_or(SQL_ROWS).clamp(1, SQL_ROWS);
         let Some(engine) = self.session().sql() else {
-            return Err(RequestError::not_found("sql-unavailable", "this server answers no SQL")
-                .with_help("a logpose that was built with SQL does; `logpose --version` tells"));
+            return Err(RequestError::not_found("sql-unavailable", "this server was built without SQL")
+                .with_help("build with the feature `sql`, which is on by default"));
         };
         let so_far = |member: &OpenLog| match member.store.log() {
             Some(log) => Ok(Arc::clone(log)),

@@ -14,7 +14,7 @@ impl Viewer {
     pub fn stats(&self, query: &api::StatsQuery, stop: &CancelToken) -> Result<api::StatsAnswer, RequestError> {
         ordered(query.start, query.end)?;
         if query.bins == 0 || query.bins > BINS {
-            let message = format!("{} bins cannot be asked for", query.bins);
+            let message = format!("invalid number of bins: {}", query.bins);
             return Err(RequestError::invalid("invalid-bins", message).with_help(format!("ask for 1 to {BINS}")));
         }
         let series = Series::find_all(self.session(), &query.series)?;
@@ -27,9 +27,9 @@ fn of(one: &Series, query: &api::StatsQuery, stop: &CancelToken) -> Result<api::
     let (start, end) = one.within(query.start, query.end);
     let samples = one.store.count(one.channel, start, end)?;
     if samples > SAMPLES {
-        let message = format!("{samples} samples are too many to look at each of them at once");
+        let message = format!("too many samples in the range: {samples}");
         return Err(RequestError::invalid("too-many-samples", message)
-            .with_help("choose a shorter range, or let `logpose sql` work it out on the file"));
+            .with_help("choose a shorter range, or use `logpose sql` on the file"));
     }
     let (parts, mut collect) = (one.parts(), Collect::default());
     one.store.read(one.channel, start, end, &mut |time, value| {

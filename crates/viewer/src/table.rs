@@ -28,7 +28,7 @@ impl Viewer {
 /// How many rows, if that makes sense.
 pub(crate) fn checked(limit: usize) -> Result<usize, RequestError> {
     if limit == 0 || limit > ROWS {
-        let message = format!("{limit} rows cannot be asked for at once");
+        let message = format!("invalid number of rows: {limit}");
         return Err(RequestError::invalid("invalid-limit", message).with_help(format!("ask for 1 to {ROWS}")));
     }
     Ok(limit)

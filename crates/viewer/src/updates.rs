@@ -43,9 +43,9 @@ impl LiveUpdates {
     /// Listens to these series from now on. What was listened to before goes on where it is.
     pub fn subscribe(&mut self, references: Vec<api::Reference>) -> Result<(), RequestError> {
         if references.len() > SERIES {
-            let message = format!("{} series are too many to listen to", references.len());
+            let message = format!("too many series: {}", references.len());
             return Err(
-                RequestError::invalid("too-many-series", message).with_help(format!("listen to at most {SERIES}"))
+                RequestError::invalid("too-many-series", message).with_help(format!("subscribe to at most {SERIES}"))
             );
         }
         let mut before = std::mem::take(&mut self.subscribed);

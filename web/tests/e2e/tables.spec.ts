@@ -270,7 +270,7 @@ loud.describe("SQL", () => {
     await page.getByRole("button", { name: "Show location" }).click();
     await editor.fill("SELECT foo FROM samples");
     await editor.press("Control+Enter");
-    await expect(page.getByTestId("sql-error")).toContainText('there is no column "foo"');
+    await expect(page.getByTestId("sql-error")).toContainText('no column "foo"');
     await expect(page.getByTestId("sql-error")).toContainText("time_ns");
     await editor.press("Control+ArrowUp");
     await expect(editor).toHaveValue("SELECT foo FROM samples");

@@ -139,5 +139,5 @@ test("a refusal keeps the server's words", async () => {
   const error = await postTable({ series: [], from: 0, limit: 1 }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ApiError);
   expect((error as ApiError).message).toBe("log 0 has no channel 999");
-  expect((error as ApiError).help).toMatch(/lists them/);
+  expect((error as ApiError).help).toMatch(/lists the channels/);
 });

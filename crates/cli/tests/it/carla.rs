@@ -216,7 +216,7 @@ fn compressed_recordings_go_round() {
     fs::write(dir.path().join("cut.log.gz"), &whole[..whole.len() - 20]).unwrap();
     let output = typed(dir.path(), "logpose carla info cut.log.gz");
     assert_eq!(code(&output), 3);
-    assert!(stderr(&output).contains("the gz file is cut off"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the gz file is truncated"), "{}", stderr(&output));
     let output = typed(dir.path(), "logpose carla crop traffic.log -o - -S 0..9");
     assert_eq!(output.stdout, fs::read(dir.path().join("traffic.log")).unwrap());
     assert_eq!(stderr(&output), "wrote -: 8 frames, 1.99 kB\n");

@@ -153,7 +153,7 @@ fn what_cannot_be_shown_is_said_and_what_helps() {
     let port = taken.local_addr().unwrap().port();
     let cases = [
         ("nothing.wpilog", 1, "no such file"),
-        ("folder", 1, "this is a directory"),
+        ("folder", 1, "is a directory"),
         ("empty.wpilog", 1, "empty"),
         (&format!("match.wpilog --port {port}"), 1, "another program uses this port"),
         ("match.wpilog --bind 203.0.113.5", 1, "an address of this computer"),
@@ -161,8 +161,8 @@ fn what_cannot_be_shown_is_said_and_what_helps() {
         ("match.wpilog --record a.wpilog", 2, "needs a live source"),
         ("rlog://127.0.0.1:9 --record nowhere/a.wpilog", 1, "nowhere"),
         ("rlog://127.0.0.1:9 --record match.wpilog", 1, "--force"),
-        ("foxglove://127.0.0.1:9", 2, "for viewers that connect to us"),
-        ("ftp://127.0.0.1", 2, "nothing live is called ftp"),
+        ("foxglove://127.0.0.1:9", 2, "Foxglove clients connect to logpose"),
+        ("ftp://127.0.0.1", 2, "unknown live scheme ftp"),
         ("", 2, "required"),
     ];
     for (line, expected, words) in cases {

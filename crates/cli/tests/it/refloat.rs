@@ -63,7 +63,7 @@ fn info_tells_who_is_there_and_what_is_missing() {
         if !records {
             for command in ["status", "fetch", "stop", "start --yes"] {
                 let said = refused(dir, &format!("{command} {address}"), 1);
-                let reason = if flags.contains("1.0") { "that came with Refloat 1.1" } else { "recorder firmware" };
+                let reason = if flags.contains("1.0") { "recording needs Refloat 1.1" } else { "recorder firmware" };
                 assert!(said.contains(reason), "{command}: {said}");
             }
         }
@@ -204,7 +204,7 @@ fn a_fetch_that_was_cut_off_goes_on_in_the_same_file() {
     let (other, address) = board(dir, "--scenario nosedive --seed 8");
     let before = fs::read(dir.join("ride.rfrec")).unwrap();
     let said = refused(dir, &format!("fetch {address} -o ride.rfrec"), 1);
-    assert!(said.contains("another recording") && said.contains("--force"), "{said}");
+    assert!(said.contains("a different recording") && said.contains("--force"), "{said}");
     assert_eq!(fs::read(dir.join("ride.rfrec")).unwrap(), before);
     drop(other);
     // The same one does.
@@ -415,12 +415,12 @@ fn nobody_there_is_told_and_costs_little_time() {
     let said = refused(dir, "info 127.0.0.1:9", 1);
     assert!(said.contains("127.0.0.1:9"), "{said}");
     let said = refused(dir, "fetch /dev/ttyNOWHERE -o x.rfrec", 1);
-    assert!(said.contains("there is no /dev/ttyNOWHERE"), "{said}");
+    assert!(said.contains("/dev/ttyNOWHERE does not exist"), "{said}");
     assert!(!dir.join("x.rfrec").exists());
     // Somebody is there who says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let said = refused(dir, &format!("info {} --timeout 100ms --tries 2", silent.local_addr().unwrap()), 1);
-    assert!(said.contains("nobody answers"), "{said}");
+    assert!(said.contains("no answer from a VESC"), "{said}");
 }
 
 #[test]
@@ -429,5 +429,5 @@ fn an_address_that_is_taken_is_told() {
     let dir = dir.path();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let said = refused(dir, &format!("board --listen {} --duration 1s", taken.local_addr().unwrap()), 1);
-    assert!(said.contains("is taken"), "{said}");
+    assert!(said.contains("is in use"), "{said}");
 }

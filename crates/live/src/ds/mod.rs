@@ -37,7 +37,7 @@ use crate::links::paired::{FIELD, is_field};
 #[non_exhaustive]
 pub enum DsError {
     /// Another program has the port.
-    #[error("{what} port {} of {} is taken: {who}", address.port(), address.ip())]
+    #[error("{what} port {} of {} is in use: {who}", address.port(), address.ip())]
     Taken {
         /// UDP or TCP.
         what: &'static str,
@@ -58,7 +58,7 @@ pub enum DsError {
     #[error("{0}: {FIELD}")]
     Field(IpAddr),
     /// A proxy that would talk to itself.
-    #[error("the robot's address {0} is where the proxy itself listens")]
+    #[error("the robot's address {0} is the address of the proxy itself")]
     Itself(SocketAddr),
 }
 
@@ -66,9 +66,7 @@ impl DsError {
     pub(crate) fn bind(what: &'static str, address: SocketAddr, who: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::AddrInUse => Self::Taken { what, address, who },
-            _ => {
-                Self::Io { what: format!("{what} port {} of {} cannot be bound", address.port(), address.ip()), error }
-            }
+            _ => Self::Io { what: format!("cannot bind {what} port {} of {}", address.port(), address.ip()), error },
         }
     }
 
@@ -82,6 +80,6 @@ impl DsError {
 }
 
 /// Who probably has a port that a robot would have.
-const ROBOT_RUNS: &str = "a simulated robot or a proxy runs there already";
+const ROBOT_RUNS: &str = "another simulated robot or proxy is running there";
 /// Who probably has the port to which robots answer.
-pub(crate) const STATION_RUNS: &str = "another Driver Station runs on this machine";
+pub(crate) const STATION_RUNS: &str = "another Driver Station is running on this computer";

@@ -193,7 +193,7 @@ impl Proxy {
 
     fn thread(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), DsError> {
         let started = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = started.map_err(|error| DsError::Io { what: "a thread cannot be started".to_owned(), error })?;
+        let thread = started.map_err(|error| DsError::Io { what: "cannot start a thread".to_owned(), error })?;
         self.threads.push(thread);
         Ok(())
     }

@@ -40,7 +40,7 @@ pub(super) async fn connect(name: &str) -> io::Result<Connection> {
     let failed = |error: btleplug::Error| io::Error::other(format!("Bluetooth: {error}"));
     let manager = Manager::new().await.map_err(failed)?;
     let adapter = manager.adapters().await.map_err(failed)?.into_iter().next();
-    let adapter = adapter.ok_or_else(|| io::Error::other("this machine has no Bluetooth, or it is switched off"))?;
+    let adapter = adapter.ok_or_else(|| io::Error::other("this computer has no Bluetooth, or Bluetooth is off"))?;
     adapter.start_scan(ScanFilter::default()).await.map_err(failed)?;
     let found = timeout(PATIENCE, find(&adapter, name)).await;
     // A scan that goes on costs battery, and nothing else.
@@ -48,7 +48,7 @@ pub(super) async fn connect(name: &str) -> io::Result<Connection> {
     let (peripheral, peer) = found.map_err(|_| {
         let what = if name.is_empty() { "a board".to_owned() } else { format!("{name:?}") };
         let seconds = PATIENCE.as_secs();
-        io::Error::new(io::ErrorKind::NotFound, format!("{what} was not found over Bluetooth in {seconds} s"))
+        io::Error::new(io::ErrorKind::NotFound, format!("did not find {what} over Bluetooth within {seconds} s"))
     })?;
     let goodbye = Goodbye(Some(peripheral.clone()));
     peripheral.connect_with_timeout(PATIENCE).await.map_err(failed)?;
@@ -103,15 +103,15 @@ pub(super) fn start(
         let reason = loop {
             tokio::select! {
                 heard = from.next() => {
-                    let Some(heard) = heard else { break "the device is gone" };
+                    let Some(heard) = heard else { break "the device disappeared" };
                     if events.send(Event::Input(link, heard.value)).await.is_err() {
                         return;
                     }
                 }
                 event = all.next() => match event {
-                    Some(CentralEvent::DeviceDisconnected(who)) if who == id => break "the device has disconnected",
+                    Some(CentralEvent::DeviceDisconnected(who)) if who == id => break "the device disconnected",
                     Some(_) => {}
-                    None => break "Bluetooth was switched off",
+                    None => break "Bluetooth was turned off",
                 },
             }
         };

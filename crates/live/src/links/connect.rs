@@ -80,7 +80,7 @@ pub(crate) async fn connect(candidate: &Candidate) -> io::Result<Connection> {
         Candidate::Bluetooth(name) => bluetooth::connect(name).await,
         #[cfg(not(feature = "ble"))]
         Candidate::Bluetooth(name) => {
-            let reason = format!("{name}: this program was built without Bluetooth (the feature ble)");
+            let reason = format!("{name}: this logpose was built without Bluetooth (feature `ble`)");
             Err(io::Error::new(io::ErrorKind::Unsupported, reason))
         }
         Candidate::Called(caller) => caller.connect().await,

@@ -173,7 +173,7 @@ impl Caller {
                     match found {
                         Ok(Some(to)) if is_field(to.ip()) => failures.push(format!("{host}: {FIELD}")),
                         Ok(Some(to)) => tries.push(Try { host, to, error: None }),
-                        Ok(None) => failures.push(format!("{host}: no address that {local} can talk to")),
+                        Ok(None) => failures.push(format!("{host}: no address is reachable from {local}")),
                         Err(error) => failures.push(format!("{host}:{port}: {error}")),
                     }
                     if lookups.is_empty() && tries.is_empty() {
@@ -412,7 +412,7 @@ pub(crate) fn is_field(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V4(ip) if matches!(ip.octets(), [10, 0, 100, _]))
 }
 
-pub(crate) const FIELD: &str = "10.0.100.x is the network of the field system, with which logpose never talks";
+pub(crate) const FIELD: &str = "10.0.100.x is the field network, and logpose never connects to it";
 /// How often somebody is asked whether it is there.
 const HELLO: Duration = Duration::from_millis(20);
 /// One who does not answer for so long is sought again.

@@ -21,13 +21,13 @@ impl SerialPort {
             None => (text, baud),
             Some((path, given)) => {
                 let given = given.parse().ok().filter(|baud| *baud > 0);
-                (path, given.ok_or("behind ?baud= stands a number of bits a second, such as 115200")?)
+                (path, given.ok_or("expected a baud rate after ?baud=, such as 115200")?)
             }
         };
         // Some write an address of a device like one of the network.
         let path = path.strip_prefix("//").unwrap_or(path);
         if path.is_empty() {
-            return Err("a serial port is named behind the colon, as in refloat+serial:/dev/ttyACM0".to_owned());
+            return Err("expected a serial port after the colon, as in refloat+serial:/dev/ttyACM0".to_owned());
         }
         Ok(Self { path: path.to_owned(), baud })
     }
@@ -124,7 +124,7 @@ fn is_there(path: &str) -> bool {
 fn why(path: &str, error: &Error, is_there: bool, ports: &[FoundPort]) -> String {
     match error.kind {
         ErrorKind::Io(io::ErrorKind::PermissionDenied) if cfg!(target_os = "linux") => format!(
-            "no permission to open {path}; its group has it, usually dialout: \
+            "no permission to open {path}; add your user to its group, usually dialout: \
              `sudo usermod -aG dialout $USER`, then log in again"
         ),
         ErrorKind::Io(io::ErrorKind::PermissionDenied) => format!("no permission to open {path}"),
@@ -132,14 +132,16 @@ fn why(path: &str, error: &Error, is_there: bool, ports: &[FoundPort]) -> String
         ErrorKind::NoDevice | ErrorKind::Io(io::ErrorKind::NotFound) => {
             let found: Vec<String> = ports.iter().map(ToString::to_string).collect();
             match found.is_empty() {
-                true => format!("there is no {path}, nor any other serial port; is the cable in and the board on?"),
-                false => format!("there is no {path}; there are {}", found.join(", ")),
+                true => format!(
+                    "{path} does not exist, and there are no other serial ports; check the cable and that the board is on"
+                ),
+                false => format!("{path} does not exist; found {}", found.join(", ")),
             }
         }
         _ if error.description.contains("ioctl") || error.description.contains("typewriter") => {
-            format!("{path} is no serial port")
+            format!("{path} is not a serial port")
         }
-        _ => format!("{path} cannot be opened: {}", error.description),
+        _ => format!("cannot open {path}: {}", error.description),
     }
 }
 
@@ -174,13 +176,13 @@ mod tests {
         let absent = ErrorKind::Io(io::ErrorKind::NotFound);
         assert_eq!(
             said(absent, false, &ports),
-            "there is no /dev/ttyACM9; there are /dev/ttyACM0 (VESC controller, 0483:5740), \
+            "/dev/ttyACM9 does not exist; found /dev/ttyACM0 (VESC controller, 0483:5740), \
              /dev/ttyACM1 (VESC Express or another ESP32, 303A:1001), \
              /dev/ttyUSB0 (CP2102 USB to UART, 10C4:EA60), /dev/ttyS0"
         );
-        assert!(said(absent, false, &[]).contains("nor any other serial port"));
+        assert!(said(absent, false, &[]).contains("there are no other serial ports"));
         assert!(said(ErrorKind::NoDevice, true, &[]).contains("busy: another program"));
-        assert!(said(ErrorKind::NoDevice, false, &[]).contains("there is no"));
+        assert!(said(ErrorKind::NoDevice, false, &[]).contains("does not exist"));
         let refused = said(ErrorKind::Io(io::ErrorKind::PermissionDenied), true, &[]);
         assert!(refused.contains("no permission") && (cfg!(not(target_os = "linux")) || refused.contains("dialout")));
     }
@@ -190,9 +192,9 @@ mod tests {
         let open = |path: &str| SerialPort { path: path.to_owned(), baud: 115_200 }.open().unwrap_err();
         let error = open("/nowhere/ttyACM0");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        assert!(error.to_string().contains("there is no /nowhere/ttyACM0"), "{error}");
+        assert!(error.to_string().contains("/nowhere/ttyACM0 does not exist"), "{error}");
         if cfg!(unix) {
-            assert_eq!(open("/dev/null").to_string(), "/dev/null is no serial port");
+            assert_eq!(open("/dev/null").to_string(), "/dev/null is not a serial port");
         }
         // Whatever there is, looking for it does no harm.
         let _ = serial_ports();

@@ -256,7 +256,7 @@ async fn a_session_runs_over_a_websocket_with_the_subprotocol_that_both_know() {
     let (socket, _) = listener.accept().await.unwrap();
     assert!(accept_websocket(socket, THEIRS, &[]).await.is_err());
     let error = refused.await.unwrap().unwrap_err().to_string();
-    assert!(error.contains("400") && error.contains("spoken here: v2, v1"), "{error}");
+    assert!(error.contains("400") && error.contains("supported protocols: v2, v1"), "{error}");
 }
 
 #[tokio::test]

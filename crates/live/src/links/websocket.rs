@@ -44,7 +44,7 @@ pub(crate) async fn accept(
         let asked = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
         let asked: Vec<&str> = asked.flat_map(|value| value.split(',')).map(str::trim).collect();
         let Some(chosen) = protocols.iter().chain(also).find(|protocol| asked.contains(protocol)) else {
-            let mut refusal = ErrorResponse::new(Some(format!("spoken here: {}\n", protocols.join(", "))));
+            let mut refusal = ErrorResponse::new(Some(format!("supported protocols: {}\n", protocols.join(", "))));
             *refusal.status_mut() = StatusCode::BAD_REQUEST;
             return Err(refusal);
         };
@@ -113,7 +113,7 @@ fn failed(error: Error) -> io::Error {
         Error::Io(error) => error,
         Error::Http(response) => {
             let said = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-            io::Error::other(format!("it answers {} {said}", response.status()).trim_end().to_owned())
+            io::Error::other(format!("it answered {} {said}", response.status()).trim_end().to_owned())
         }
         other => io::Error::other(other),
     }

@@ -110,7 +110,7 @@ impl<'a> Player<'a> {
     /// A player of the wanted parts of logs; see [`Timeline::new`] for what a lookup says.
     pub fn new(logs: &'a [Log], lookups: Vec<Lookup>, options: PlayOptions) -> Result<Self, Error> {
         if !is_rate(options.rate) {
-            let error = Error::usage(format!("{} is no rate to play at", options.rate));
+            let error = Error::usage(format!("invalid playback speed {}", options.rate));
             return Err(error.with_help("a rate is a number such as 0.5 or 2; 0 is as fast as possible"));
         }
         let timeline = Timeline::new(logs, lookups, options.align, &options.names)?;

@@ -14,13 +14,13 @@ pub enum RecordError {
         path: PathBuf,
     },
     /// The folder is not there.
-    #[error("{}: there is no such folder", .folder.display())]
+    #[error("{}: no such folder", .folder.display())]
     NoFolder {
         /// Where the recording was to go.
         folder: PathBuf,
     },
     /// The name is that of a folder.
-    #[error("{}: this is a directory", .path.display())]
+    #[error("{}: is a directory", .path.display())]
     Directory {
         /// The name.
         path: PathBuf,
@@ -67,14 +67,14 @@ impl RecordError {
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Exists { .. } => Some("choose another name, or replace it with --force"),
+            Self::Exists { .. } => Some("choose another name, or overwrite it with --force"),
             Self::NoFolder { .. } => Some("create it first"),
-            Self::Directory { .. } => Some("name a file in it, such as match.wpilog"),
+            Self::Directory { .. } => Some("use a file in it, such as match.wpilog"),
             Self::Reserved { .. } => Some("choose another name"),
-            Self::Format { .. } => Some("record to .wpilog or .mcap, and convert the recording when it is done"),
-            Self::NoSpace { .. } => Some("make room, record to another disk or keep less free"),
+            Self::Format { .. } => Some("record to .wpilog or .mcap and convert the recording afterwards"),
+            Self::NoSpace { .. } => Some("free some space, record to another disk, or lower --keep-free"),
             Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
-                Some("record to a folder of your own")
+                Some("record to a folder you can write to")
             }
             Self::Usage(_) | Self::Io { .. } => None,
         }

@@ -51,7 +51,7 @@ impl Events {
         if self.cut.is_some_and(|cut| cut >= from) {
             let kept = self.recent.front().map_or(0, |batch| since.since(batch.received).max(0));
             let message = format!(
-                "the memory held only {} s from before an event; raise its limit or ask for less",
+                "only {} s from before an event fit in memory; raise the limit or lower --pre",
                 Time::from_nanos(kept)
             );
             kit.watch.problem(Problem::general(Severity::Warning, "event-cut", message));
@@ -130,7 +130,7 @@ impl Track for Events {
 
     fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
         if let Some(doubt) = self.trigger.doubt() {
-            let message = format!("the trigger waited in vain: {doubt}");
+            let message = format!("the trigger was never evaluated: {doubt}");
             kit.watch.problem(Problem::general(Severity::Warning, "trigger", message));
         }
         self.close(kit, now, |_| true)

@@ -146,30 +146,38 @@ impl Forms {
     pub(super) fn of(path: &Path, encode: EncodeOptions, mcap: McapOptions) -> Result<Self, RecordError> {
         let no = |reason: String| RecordError::Format { path: path.to_owned(), reason };
         let Some((format, wrapper)) = Format::from_path(path) else {
-            return Err(no("the extension names no format".to_owned()));
+            return Err(no("unknown output format".to_owned()));
         };
         if let Some(wrapper) = wrapper {
-            return Err(no(format!("a compressed file ({wrapper}) is not whole until it is closed")));
+            return Err(no(format!(
+                "a compressed file ({wrapper}) is incomplete until it is closed, so it cannot be recorded"
+            )));
         }
         match format {
             Format::Dialect(dialect) => {
                 if dialect.info().name == "carla" {
-                    return Err(no("CARLA recordings hold traffic, not the channels of a robot".to_owned()));
+                    return Err(no("CARLA recordings contain traffic, not robot channels".to_owned()));
                 }
                 if dialect.encoder(&encode).is_none() {
                     let title = dialect.info().title;
                     let reason = match encode.revision {
                         Some(revision) if dialect.info().files.write => format!("{title} has no revision {revision}"),
-                        _ => format!("{title} cannot be written"),
+                        _ => format!("writing {title} is not supported"),
                     };
                     return Err(no(reason));
                 }
             }
             Format::Parquet | Format::Arrow => {
-                return Err(no(format!("a file of {} is not whole until it is closed", format.name())));
+                return Err(no(format!(
+                    "{} files are incomplete until they are closed, so they cannot be recorded",
+                    format.name()
+                )));
             }
             Format::RefloatCsv | Format::VescCsv => {
-                return Err(no(format!("{} is a table of all channels; `logpose convert` makes it", format.name())));
+                return Err(no(format!(
+                    "{} is a table of all channels; record to .wpilog and use `logpose convert`",
+                    format.name()
+                )));
             }
             Format::Csv | Format::Ndjson | Format::Mcap => {}
         }

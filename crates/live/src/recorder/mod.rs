@@ -338,7 +338,7 @@ fn check(options: &RecordOptions) -> Result<(), RecordError> {
         return Err(RecordError::Usage("a file cannot be split every 0 bytes"));
     }
     if matches!(options.split, Some(SplitBy::Time(..=0))) || options.ring_ns.is_some_and(|ns| ns <= 0) {
-        return Err(RecordError::Usage("the time of a file or a ring must be longer than nothing"));
+        return Err(RecordError::Usage("the time of a file or a ring must be greater than 0"));
     }
     if options.flush_ns < 0 || options.sync_ns < 0 || options.pre_ns < 0 || options.post_ns < 0 {
         return Err(RecordError::Usage("a length of time cannot be negative"));

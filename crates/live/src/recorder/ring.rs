@@ -35,7 +35,7 @@ impl Ring {
         let mut number = earlier.iter().max().map_or(1, |last| last.saturating_add(1));
         if !earlier.is_empty() {
             let message = format!(
-                "{} segments of an earlier recording are there and stay; remove them when they are no longer needed",
+                "keeping {} segments of an earlier recording; remove them when you no longer need them",
                 earlier.len()
             );
             kit.watch.problem(Problem::general(Severity::Note, "earlier-segments", message));
@@ -79,7 +79,7 @@ impl Ring {
             match kit.disk.remove(&oldest.path) {
                 Ok(()) => kit.watch.removed(&oldest.path, oldest.bytes),
                 Err(error) => {
-                    let message = format!("{}: {error}; it stays", oldest.path.display());
+                    let message = format!("{}: {error}; keeping it", oldest.path.display());
                     kit.watch.problem(Problem::general(Severity::Warning, "segment-stays", message));
                 }
             }

@@ -86,8 +86,7 @@ impl Segment {
         self.writing.samples = 0;
         let missing = held.missing();
         if missing > 0 {
-            let message =
-                format!("{missing} channels have values too large to be repeated at the beginning of a further file");
+            let message = format!("{missing} channels have values too large to repeat at the start of the next file");
             kit.watch.problem(Problem::general(Severity::Warning, "not-repeated", message));
         }
         Ok(())
@@ -195,7 +194,7 @@ impl Segment {
         }
         if let Err(error) = file.truncate(self.whole).and_then(|()| file.sync()) {
             let path = self.path.display();
-            let message = format!("{path}: a record that is not whole could not be cut off its end: {error}");
+            let message = format!("{path}: could not cut off an incomplete record at the end: {error}");
             kit.watch.problem(Problem::general(Severity::Warning, "cut-tail", message));
         }
     }
@@ -215,7 +214,7 @@ impl Segment {
             // Nothing came: the file of before is worth more than an empty one.
             self.file = None;
             self.remove(kit);
-            let message = "nothing was recorded, and the file that was to be replaced is still there";
+            let message = "nothing was recorded; the existing file was kept";
             kit.watch.problem(Problem::general(Severity::Note, "not-replaced", message));
             return Ok(());
         }
@@ -227,7 +226,7 @@ impl Segment {
         }
         let late = self.writing.late;
         if late > 0 {
-            let message = format!("{late} samples came after later ones were written; they stand at the time of those");
+            let message = format!("{late} samples arrived after later ones were written and got their timestamps");
             kit.watch.problem(Problem::general(Severity::Warning, "late", message));
         }
         self.flush(kit, now)?;
@@ -312,7 +311,7 @@ impl Writing {
     }
 
     fn refused(&mut self, error: &EncodeError) {
-        let message = format!("{error}; it is left out");
+        let message = format!("{error}; skipped");
         self.problems.push(Problem::general(Severity::Damage, "refused", message));
     }
 }
@@ -388,7 +387,7 @@ impl Sink for Into<'_> {
         let mut taken = Vec::with_capacity(samples.len());
         for sample in samples {
             if !self.writing.declared.get(sample.channel as usize).is_some_and(|known| *known) {
-                let message = "a sample of a channel that was not declared, or refused; it is left out";
+                let message = "skipped a sample of a channel that was not declared or was rejected";
                 self.writing.problems.push(Problem::general(Severity::Damage, "undeclared", message));
                 continue;
             }

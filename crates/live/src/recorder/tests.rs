@@ -120,7 +120,7 @@ fn another_error_of_the_disk_says_what_was_saved() {
     let error = run(recorder, 1000).unwrap_err();
     let OutputError::Disk { path, saved, .. } = &error else { panic!("{error}") };
     assert_eq!((&**path, *saved), (Path::new("match.wpilog"), disk.change(|s| s.files[path].len() as u64)));
-    assert!(error.to_string().contains("the recording was ended, its"), "{error}");
+    assert!(error.to_string().contains("recording stopped, "), "{error}");
     assert!(!counts(&disk, path).is_empty());
 }
 

@@ -45,7 +45,7 @@ impl Default for BoardPlace {
 #[non_exhaustive]
 pub enum BoardError {
     /// Another program has the port.
-    #[error("{what} port {} of {} is taken; does another board run there, or the bridge of VESC Tool?", address.port(), address.ip())]
+    #[error("{what} port {} of {} is in use, perhaps by another board or the bridge of VESC Tool", address.port(), address.ip())]
     Taken {
         /// UDP or TCP.
         what: &'static str,
@@ -56,7 +56,7 @@ pub enum BoardError {
     #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// There are no pseudo-terminals.
-    #[error("this system has no pseudo-terminals; TCP goes everywhere")]
+    #[error("this system has no pseudo-terminals; use TCP")]
     NoTerminals,
     /// The system refuses.
     #[error("{what}: {error}")]
@@ -126,7 +126,7 @@ fn terminal(live: &Live, link: Option<PathBuf>) -> Result<(Candidate, Found), Bo
     let terminal = made.map_err(|error| match (error.kind(), link) {
         (io::ErrorKind::AlreadyExists, Some(link)) => BoardError::Exists(link),
         (_, Some(link)) => BoardError::Io { what: link.display().to_string(), error },
-        (_, None) => BoardError::Io { what: "a pseudo-terminal cannot be made".to_owned(), error },
+        (_, None) => BoardError::Io { what: "cannot create a pseudo-terminal".to_owned(), error },
     })?;
     Ok((Candidate::Terminal(terminal.clone()), Found::Terminal(terminal)))
 }
@@ -140,9 +140,7 @@ impl BoardError {
     fn bind(what: &'static str, address: SocketAddr) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::AddrInUse => Self::Taken { what, address },
-            _ => {
-                Self::Io { what: format!("{what} port {} of {} cannot be bound", address.port(), address.ip()), error }
-            }
+            _ => Self::Io { what: format!("cannot bind {what} port {} of {}", address.port(), address.ip()), error },
         }
     }
 }

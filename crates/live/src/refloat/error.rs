@@ -10,7 +10,7 @@ use logpose_refloat::session::{Change, Failure, Refused};
 #[non_exhaustive]
 pub enum LinkError {
     /// What is there is no board.
-    #[error("{0}: no board is found by such an address")]
+    #[error("{0}: not a board address")]
     NoBoard(String),
     /// There is no connection.
     #[error("{trouble}")]
@@ -21,7 +21,7 @@ pub enum LinkError {
         trouble: String,
     },
     /// There was a connection, and there is none any more.
-    #[error("the link to {address} was lost and did not come back in {:.0} s: {trouble}", .after.as_secs_f64())]
+    #[error("lost the link to {address} and could not reconnect within {:.0} s: {trouble}", .after.as_secs_f64())]
     Lost {
         /// What was tried.
         address: String,
@@ -40,7 +40,7 @@ pub enum LinkError {
     #[error("stopped")]
     Stopped,
     /// The system refuses.
-    #[error("the link cannot be run: {0}")]
+    #[error("cannot run the link: {0}")]
     Io(io::Error),
 }
 
@@ -50,8 +50,8 @@ impl LinkError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Unreachable { address, .. } if address.contains("://") => Some(
-                "is the board on, and this machine in its network? It takes one program at a time; `logpose refloat board` \
-                 is one to try things on",
+                "check that the board is on, that you are on its network, and that no other program is connected; `logpose refloat \
+                 board` emulates one",
             ),
             _ => None,
         }
@@ -77,7 +77,7 @@ pub enum FetchError {
         error: rfrec::Error,
     },
     /// There is a file of that name, with a part of another recording.
-    #[error("{}: {change}; the file was left as it is, with {held} of {size} samples", .path.display())]
+    #[error("{}: {change}; the file was not changed and has {held} of {size} samples", .path.display())]
     Another {
         /// The name.
         path: PathBuf,
@@ -95,7 +95,7 @@ pub enum FetchError {
         path: PathBuf,
     },
     /// The folder is not there.
-    #[error("{}: there is no such folder", .folder.display())]
+    #[error("{}: no such folder", .folder.display())]
     NoFolder {
         /// Where the file was to go.
         folder: PathBuf,
@@ -139,7 +139,7 @@ pub enum FetchError {
 fn left(held: Option<&(u32, u32)>, path: &Path, autostart_left_off: bool) -> String {
     let held = held.map_or(String::new(), |(held, size)| format!("; {} has {held} of {size} samples", path.display()));
     let autostart = match autostart_left_off {
-        true => "; autostart was switched off at the board, which it forgets when it is switched off and on",
+        true => "; autostart is still off on the board until it is switched off and on",
         false => "",
     };
     held + autostart
@@ -150,16 +150,16 @@ impl FetchError {
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Complete { .. } => Some("choose another name, or replace it with --force"),
-            Self::NoRecording { .. } => Some("choose another name; --force replaces the file"),
-            Self::Another { .. } => Some("choose another name to keep what is there; --force replaces the file"),
-            Self::InUse { .. } => Some("wait for it, or choose another name"),
+            Self::Complete { .. } => Some("choose another name, or overwrite it with --force"),
+            Self::NoRecording { .. } => Some("choose another name, or overwrite it with --force"),
+            Self::Another { .. } => Some("choose another name, or overwrite the file with --force"),
+            Self::InUse { .. } => Some("wait until it is done, or choose another name"),
             Self::NoFolder { .. } => Some("create it first"),
-            Self::NoSpace { .. } => Some("make room, then the same command goes on where it ended"),
+            Self::NoSpace { .. } => Some("free some space, then run the same command to continue"),
             Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
-                Some("choose a folder of your own")
+                Some("choose a folder you can write to")
             }
-            Self::Link { held: Some(_), .. } => Some("the same command goes on where it ended"),
+            Self::Link { held: Some(_), .. } => Some("run the same command to continue"),
             Self::Io { .. } | Self::Write { .. } | Self::Link { .. } => None,
         }
     }

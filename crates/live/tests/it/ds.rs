@@ -231,11 +231,11 @@ fn a_port_that_is_taken_is_told_in_one_sentence() {
     let live = Live::new().unwrap();
     let setup = StationSetup { robot: Host::Ip(at), ..StationSetup::default() };
     let error = StationRunner::new(live.clock(), setup).err().unwrap().to_string();
-    assert_eq!(error, format!("UDP port 1150 of {at} is taken: another Driver Station runs on this machine"));
+    assert_eq!(error, format!("UDP port 1150 of {at} is in use: another Driver Station is running on this computer"));
     let (_handle, _running) = robot(at, None);
     let setup = RobotSetup { bind: at, ..RobotSetup::default() };
     let error = RobotRunner::new(live.clock(), setup).err().unwrap().to_string();
-    assert_eq!(error, format!("UDP port 1110 of {at} is taken: a simulated robot or a proxy runs there already"));
+    assert_eq!(error, format!("UDP port 1110 of {at} is in use: another simulated robot or proxy is running there"));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_field_system_is_never_talked_to() {
     let field = Host::Ip([10, 0, 100, 5].into());
     let setup = StationSetup { robot: field, ..StationSetup::default() };
     let error = StationRunner::new(live.clock(), setup).err().unwrap().to_string();
-    assert!(error.contains("the network of the field system"), "{error}");
+    assert!(error.contains("10.0.100.x is the field network"), "{error}");
 }
 
 #[test]

@@ -131,8 +131,8 @@ fn a_proxy_does_not_talk_to_itself() {
     let at = address();
     let options = ProxyOptions { robot: Host::Ip(at), bind: at, ..ProxyOptions::default() };
     let error = Proxy::start(Clock::new(), &options).err().unwrap().to_string();
-    assert_eq!(error, format!("the robot's address {at}:1110 is where the proxy itself listens"));
+    assert_eq!(error, format!("the robot's address {at}:1110 is the address of the proxy itself"));
     let options = ProxyOptions { bind: Ipv4Addr::UNSPECIFIED.into(), ..options };
     let error = Proxy::start(Clock::new(), &options).err().unwrap().to_string();
-    assert_eq!(error, format!("the robot's address {at}:1110 is where the proxy itself listens"));
+    assert_eq!(error, format!("the robot's address {at}:1110 is the address of the proxy itself"));
 }

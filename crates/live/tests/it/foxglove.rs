@@ -319,7 +319,7 @@ async fn values_can_be_messages_of_ros_2() {
 fn a_port_that_is_taken_is_an_error_with_its_address() {
     let (_server, address, _) = start(&FoxgloveOptions::default());
     let error = FoxgloveServer::start(address, &FoxgloveOptions::default()).err().unwrap().to_string();
-    assert!(error.starts_with(&format!("{address} cannot be bound: ")), "{error}");
+    assert!(error.starts_with(&format!("cannot bind {address}: ")), "{error}");
 }
 
 #[test]

@@ -610,15 +610,21 @@ fn places_that_take_no_recording_say_why() {
         let text = format!("{error}; {}", error.help().unwrap_or_default());
         assert!(text.contains(sentence), "{name}: {text}");
     };
-    check("dir.wpilog", "this is a directory; name a file in it");
-    check("no/match.wpilog", "no: there is no such folder; create it first");
-    check("file/match.wpilog", "there is no such folder");
-    check("match.wpilog.gz", "a compressed file (gz) is not whole until it is closed; record to .wpilog or .mcap");
-    check("match.parquet", "a file of parquet is not whole until it is closed; record to .wpilog or .mcap");
-    check("match.arrow", "a file of arrow is not whole");
-    check("match.rec", "CARLA recordings hold traffic");
-    check("match.docx", "the extension names no format");
-    check("match", "the extension names no format");
+    check("dir.wpilog", "is a directory; use a file in it");
+    check("no/match.wpilog", "no: no such folder; create it first");
+    check("file/match.wpilog", "no such folder");
+    check(
+        "match.wpilog.gz",
+        "a compressed file (gz) is incomplete until it is closed, so it cannot be recorded; record to .wpilog or .mcap",
+    );
+    check(
+        "match.parquet",
+        "parquet files are incomplete until they are closed, so they cannot be recorded; record to .wpilog or .mcap",
+    );
+    check("match.arrow", "arrow files are incomplete until they are closed");
+    check("match.rec", "CARLA recordings contain traffic");
+    check("match.docx", "unknown output format");
+    check("match", "unknown output format");
     assert_eq!(files(folder.path()), ["dir.wpilog", "file"], "nothing is left behind");
 
     let huge = RecordOptions { keep_free: u64::MAX, ..RecordOptions::default() };

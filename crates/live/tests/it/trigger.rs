@@ -36,5 +36,5 @@ fn an_expression_that_makes_no_sense_is_refused_at_once() {
     assert!(ExpressionTrigger::parse("BatteryVoltage <").is_err());
     assert!(ExpressionTrigger::parse("mode = 'flying'").is_err());
     let trigger = ExpressionTrigger::parse("BatteryVoltage < 8 and enabled").unwrap();
-    assert_eq!(trigger.doubt().unwrap(), r#"no channel was called "BatteryVoltage" or "enabled""#);
+    assert_eq!(trigger.doubt().unwrap(), r#"no channel matched "BatteryVoltage" or "enabled""#);
 }

@@ -41,7 +41,7 @@ impl TableFunctionImpl for Wide {
             "" => Rows::Every,
             period => match parse_duration(period) {
                 Ok(ns) if ns > 0 => Rows::Period(ns),
-                Ok(_) => return plan_err!("wide: {period:?} must be longer than nothing"),
+                Ok(_) => return plan_err!("wide: {period:?} must be greater than 0"),
                 Err(error) => return plan_err!("{WIDE}; {error}"),
             },
         };
@@ -86,11 +86,11 @@ fn texts(args: &[Expr], usage: &str) -> Result<Vec<Option<String>>> {
         Expr::Literal(ScalarValue::Null, _) => Ok(None),
         Expr::Literal(value, _) => match value.try_as_str() {
             Some(text) => Ok(text.map(str::to_owned)),
-            None => plan_err!("{usage}; {value} is no text"),
+            None => plan_err!("{usage}; {value} is not text"),
         },
         // Names in double quotes are columns to SQL; here they can only be meant as text.
         Expr::Column(column) => Ok(Some(column.name.clone())),
-        other => plan_err!("{usage}; {other} is no text"),
+        other => plan_err!("{usage}; {other} is not text"),
     };
     args.iter().map(text).collect()
 }
@@ -249,5 +249,5 @@ impl TableProvider for Provider {
     }
 }
 
-const WIDE: &str = "wide wants a length of time and patterns of channels: wide('20ms', '/Drive/*')";
-const ASOF: &str = "asof wants names of channels, and perhaps how old a value may be: asof('/a', '/b', '50ms')";
+const WIDE: &str = "wide needs an interval and channel patterns: wide('20ms', '/Drive/*')";
+const ASOF: &str = "asof needs channel names and an optional maximum age: asof('/a', '/b', '50ms')";

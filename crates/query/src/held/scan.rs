@@ -375,7 +375,7 @@ fn period_moments(range: Option<(i64, i64)>, period: i64, span: Stretch) -> Resu
     let rows = next.map_or(0, |next| (i128::from(last) - i128::from(next)) / i128::from(period));
     if rows > MOST_ROWS {
         return exec_err!(
-            "wide: from {} s to {} s that is {rows} rows; some times are probably of another clock: name the range with WHERE time BETWEEN",
+            "wide: too many rows: {rows} from {} s to {} s; some timestamps are probably from another clock, so limit the range with WHERE time BETWEEN",
             Time::from_nanos(first),
             Time::from_nanos(last)
         );

@@ -15,37 +15,37 @@ fn unknown_names_are_met_with_near_ones() {
     let cases = [
         (
             "SELECT * FROM \"/Power/Vlts\"",
-            "table-not-found: there is no table \"/Power/Vlts\" -> did you mean \"/Power/Volts\"?",
+            "table-not-found: no table \"/Power/Vlts\" -> did you mean \"/Power/Volts\"?",
         ),
-        ("SELECT * FROM Volts", "table-not-found: there is no table volts -> did you mean \"/Power/Volts\"?"),
-        ("SELECT * FROM sample", "table-not-found: there is no table sample -> did you mean samples?"),
+        ("SELECT * FROM Volts", "table-not-found: no table volts -> did you mean \"/Power/Volts\"?"),
+        ("SELECT * FROM sample", "table-not-found: no table sample -> did you mean samples?"),
         (
             "SELECT * FROM xyzzy",
-            "table-not-found: there is no table xyzzy -> SHOW TABLES lists all; a channel's table is its name in double quotes",
+            "table-not-found: no table xyzzy -> run SHOW TABLES to list all tables; the table of a channel is its name in double quotes",
         ),
-        ("SELECT chanel FROM samples", "column-not-found: there is no column \"chanel\" -> did you mean channel?"),
+        ("SELECT chanel FROM samples", "column-not-found: no column \"chanel\" -> did you mean channel?"),
         (
             "SELECT * FROM samples WHERE channel = \"/Power/Volts\"",
-            "column-not-found: there is no column \"/Power/Volts\" -> it is a channel: as text it stands in single quotes, '/Power/Volts'",
+            "column-not-found: no column \"/Power/Volts\" -> it is a channel name: put text in single quotes, '/Power/Volts'",
         ),
         (
             "SELECT foo FROM \"/Power/Volts\"",
-            "column-not-found: there is no column \"foo\" -> there are time, time_ns, value",
+            "column-not-found: no column \"foo\" -> expected one of time, time_ns, value",
         ),
-        ("SELECT agv(value) FROM \"/late\"", "function-not-found: there is no function agv -> did you mean avg?"),
+        ("SELECT agv(value) FROM \"/late\"", "function-not-found: no function agv -> did you mean avg?"),
     ];
     cases.iter().for_each(|(sql, expected)| assert_eq!(said(sql), *expected, "{sql}"));
 }
 
 #[test]
 fn syntax_errors_show_the_place() {
-    let quotes = "the table of a channel is its name in double quotes, the query as a whole in single ones: 'SELECT * FROM \"/Drive/Speed\"'";
+    let quotes = "put channel names in double quotes and the query in single quotes: 'SELECT * FROM \"/Drive/Speed\"'";
     let cases = [
         ("SELECT * FORM samples", "syntax: ".to_owned()),
         ("SELECT *\nFROM /Power/Volts", format!(" -> {quotes}")),
         ("SELECT 'open", "syntax: ".to_owned()),
-        ("", "syntax: there is no statement".to_owned()),
-        ("SELECT 1; SELECT 2", "syntax: there are several statements".to_owned()),
+        ("", "syntax: the query is empty".to_owned()),
+        ("SELECT 1; SELECT 2", "syntax: expected a single statement, found several".to_owned()),
     ];
     for (sql, expected) in cases {
         let said = said(sql);
@@ -85,17 +85,17 @@ fn logs_are_asked_and_not_changed() {
 #[test]
 fn functions_say_what_they_want() {
     let cases = [
-        ("SELECT * FROM wide()", "wide wants a length of time"),
-        ("SELECT * FROM wide('fast', '*')", "is no length of time"),
-        ("SELECT * FROM wide('0s', '*')", "must be longer than nothing"),
+        ("SELECT * FROM wide()", "wide needs an interval"),
+        ("SELECT * FROM wide('fast', '*')", "invalid duration"),
+        ("SELECT * FROM wide('0s', '*')", "must be greater than 0"),
         ("SELECT * FROM wide('1s', 'zebra*')", "no channel matches zebra*"),
-        ("SELECT * FROM wide('1s', 5)", "is no text"),
-        ("SELECT * FROM wide('1ns', '*')", "that is 29"),
-        ("SELECT * FROM asof('/late')", "asof wants names"),
+        ("SELECT * FROM wide('1s', 5)", "is not text"),
+        ("SELECT * FROM wide('1ns', '*')", "too many rows: 29"),
+        ("SELECT * FROM asof('/late')", "asof needs channel names"),
         ("SELECT * FROM asof('/late', '/Power/Vots')", "did you mean \"/Power/Volts\"?"),
-        ("SELECT time_bucket('x', time) FROM samples", "is no length of time"),
-        ("SELECT time_bucket(1) FROM samples", "time_bucket wants"),
-        ("SELECT time_bucket('1s', text) FROM samples", "is no time"),
+        ("SELECT time_bucket('x', time) FROM samples", "invalid duration"),
+        ("SELECT time_bucket(1) FROM samples", "time_bucket needs"),
+        ("SELECT time_bucket('1s', text) FROM samples", "is not a time"),
     ];
     for (sql, expected) in cases {
         let said = said(sql);

@@ -188,7 +188,7 @@ fn what_happens_is_told_while_it_happens() {
         .collect();
     let expected = [
         (1.0, Some(5.0), "mode", "info", "The board is engaged"),
-        (1.0, Some(1.5), "pushback", "info", "The board centres itself after it was engaged"),
+        (1.0, Some(1.5), "pushback", "info", "The board centers itself after engaging"),
         (3.0, Some(4.0), "pushback", "warning", "Duty pushback: the motor is close to its top speed"),
         (3.6, None, "warning", "warning", "Warning: hot"),
         (3.8, None, "error", "error", "no camera (Camera.java:7)"),

@@ -211,8 +211,8 @@ impl LiveLog {
         let problem = match (status.connected, &status.trouble, full) {
             (false, Some(trouble), _) => Some(trouble.clone()),
             (false, None, _) => Some("not connected yet".to_owned()),
-            (true, _, Some(full)) => Some(format!("older samples are let go, {forgotten} so far: {}", full.0)),
-            (true, ..) if samples == 0 => Some("connected, but nothing was told yet".to_owned()),
+            (true, _, Some(full)) => Some(format!("discarding the oldest samples, {forgotten} so far: {}", full.0)),
+            (true, ..) if samples == 0 => Some("connected, no data yet".to_owned()),
             (true, ..) => None,
         };
         LiveStatus { state, problem, samples_per_s: status.rate, samples, revision, events_revision }
@@ -256,7 +256,7 @@ impl Store for LiveLog {
         let mut problems = state.problems.clone();
         let moved = self.inner.tape.moved();
         if moved > 0 {
-            let message = format!("{moved} samples came so late that they stand at a later time");
+            let message = format!("{moved} samples arrived late and got a later timestamp");
             problems.push(Problem::general(Severity::Note, "late", message));
         }
         About {
@@ -365,7 +365,7 @@ impl LiveState {
         }
         let bytes = channel.name.len() * 2 + channel.type_name.len() * 2 + channel.metadata.len();
         if self.channels.len() >= MOST_CHANNELS || self.bytes + bytes > MOST_BYTES {
-            let message = format!("{} channels are kept, and no more: {} is not", self.channels.len(), channel.name);
+            let message = format!("limit of {} channels reached; skipped {}", self.channels.len(), channel.name);
             self.problems.push(Problem::general(Severity::Damage, "too-many-channels", message));
             return None;
         }

@@ -66,9 +66,9 @@ impl Spill {
             looked.at = Some(Instant::now());
             let amount = |bytes: u64| format!("{} MB", bytes / 1_000_000);
             let full = match available_space(&self.folder) {
-                _ if len >= self.limit => Some(format!("{} are kept, which is the limit", amount(len))),
+                _ if len >= self.limit => Some(format!("limit of {} reached", amount(len))),
                 Ok(free) if free < self.keep_free => Some(format!(
-                    "{}: {} free, {} are to stay so",
+                    "{}: {} free, {} must stay free",
                     self.folder.display(),
                     amount(free),
                     amount(self.keep_free)

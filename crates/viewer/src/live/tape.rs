@@ -569,7 +569,7 @@ mod tests {
         let found = read(&tape, id, i64::MIN, i64::MAX);
         assert!(found.len() > 500 && all.ends_with(&found), "{}", found.len());
         let (full, forgotten) = tape.trouble();
-        assert!(full.unwrap().0.contains("are to stay so"));
+        assert!(full.unwrap().0.contains("must stay free"));
         assert_eq!(forgotten + found.len() as u64, 100_000);
         assert_eq!(tape.size().1, 0);
     }

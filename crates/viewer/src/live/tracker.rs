@@ -132,7 +132,7 @@ impl EventTracker {
 
     /// The clock of the source started anew.
     pub(super) fn restart(&mut self, time: Time) {
-        let text = "The clock of the robot started anew: it was switched off and on";
+        let text = "The robot's clock restarted: it was switched off and on";
         self.happen(Finding::new(time, "link", Level::Warning, text));
     }
 

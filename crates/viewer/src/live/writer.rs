@@ -157,7 +157,7 @@ impl Sink for LiveBatch<'_> {
             state.settle();
             watched.iter().for_each(|(known, time, value)| state.heed(known, *time, value));
             if misfits > 0 {
-                let message = format!("{misfits} values are not of the type of their channel");
+                let message = format!("{misfits} values have another type than their channel");
                 state.problems.push(Problem::general(Severity::Damage, "misfit", message));
             }
         }

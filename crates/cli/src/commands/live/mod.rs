@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn what_cannot_be_listened_to_is_refused() {
         let cases = [
-            ("foxglove://", "for viewers that connect to us"),
-            ("match.wpilog", "is no live address"),
+            ("foxglove://", "Foxglove clients connect to logpose"),
+            ("match.wpilog", "is not a live address"),
             ("a/b=rlog://254", "invalid source name"),
         ];
         for (text, reason) in cases {

@@ -120,7 +120,7 @@ fn a_board_that_is_gone_leaves_what_came_of_it() {
         panic!("{error:?}")
     };
     assert!(*held > 100 && held < size, "{error}");
-    assert!(error.to_string().contains("autostart was switched off"), "{error}");
+    assert!(error.to_string().contains("autostart is still off"), "{error}");
     let again = Board::start(tcp(), BoardVersion::V1_2, 42, LineOptions::default());
     assert_eq!(again.fetch(&path).unwrap().before, *held);
     again.check(&path);

@@ -88,7 +88,7 @@ fn one_that_was_stopped_goes_on_with_the_same_file() {
         let board = Board::start(place, BoardVersion::V1_2, 4, slow());
         let error = part(&board, &path, 100);
         assert!(matches!(&error, FetchError::Link { error: LinkError::Stopped, held: Some(_), .. }), "{error}");
-        assert!(error.help().unwrap().contains("goes on where it ended"));
+        assert!(error.help().unwrap().contains("run the same command to continue"));
         assert_eq!(board.link().status(&mut on).unwrap().recorder.autostart, Some(true), "it was restored");
         // Its last block was torn when it was killed.
         let mut bytes = fs::read(&path).unwrap();
@@ -238,7 +238,7 @@ fn where_no_board_is_that_is_told() {
     let error = link(&free_address()).identify(&mut on).unwrap_err();
     assert!(matches!(&error, LinkError::Unreachable { trouble, .. } if trouble.contains("refused")), "{error}");
     let error = link(&Address::parse("refloat+serial:/nowhere/ttyACM0").unwrap()).identify(&mut on).unwrap_err();
-    assert!(error.to_string().contains("there is no /nowhere/ttyACM0"), "{error}");
+    assert!(error.to_string().contains("/nowhere/ttyACM0 does not exist"), "{error}");
     let robot = Address::parse("rlog://127.0.0.1").unwrap();
     assert!(matches!(BoardLink::new(&robot, LinkOptions::default()), Err(LinkError::NoBoard(_))));
 }
