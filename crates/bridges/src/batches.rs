@@ -1,13 +1,13 @@
 use std::io::{self, Write};
 
 use arrow_array::RecordBatch;
-use arrow_cast::cast;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use logpose_core::SinkError;
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 
+use crate::cast::cast;
 use crate::{arrow, parquet as own};
 
 /// The formats that any table can be written in.

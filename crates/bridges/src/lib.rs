@@ -4,6 +4,7 @@ mod arrow;
 mod batches;
 mod bridge;
 mod capture;
+mod cast;
 pub mod csv;
 mod decimal;
 mod folder;

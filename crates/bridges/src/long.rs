@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, new_null_array};
-use arrow_cast::cast;
 use arrow_schema::Schema;
 use logpose_core::{
     Channel, ChannelId, EncodeError, Layout, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Type,
 };
 use logpose_model::long::{self, Reader};
 
+use crate::cast::cast;
 use crate::header::{Event, What};
 use crate::stage::{PushError, Stage};
 use crate::{Header, Piece};

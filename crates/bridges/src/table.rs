@@ -7,10 +7,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use logpose_core::{Channel, ChannelId, Problem, Problems, Severity, Sink, SinkError, Time, Type};
 
+use crate::cast::cast;
 use crate::stage::{PushError, Stage};
 
 /// How the columns of a table become channels.
