@@ -1,13 +1,16 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
-    LargeStringArray, ListArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int32Array,
+    Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
+    UInt64Array,
     types::{Float64Type, Int32Type},
 };
 use arrow_schema::{DataType, Field, Fields};
+use bytes::Bytes;
 use logpose_bridges::{Header, ParquetWriter, Piece, TableFormat, UnpackError, Writer, write_batches};
 use logpose_core::{Channel, DecodeError, Dialect, Problems, ReadOptions, Sink, SinkError, Type};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
@@ -143,6 +146,40 @@ fn long_tables_of_others_are_channels() {
         let mut calls = crate::Recording::default();
         bridge(name).replay(&store, &index, &Default::default(), &mut calls).unwrap();
         assert_eq!(samples(&calls.0)[2], (2, 1_500_000_000, Type::String, b"y".to_vec()));
+    }
+}
+
+/// The names of zones are kept and never looked up: that would need their tables, which only SQL brings.
+#[test]
+fn times_in_named_zones_are_read_and_written() {
+    for zone in ["America/New_York", "UTC", "+02:00", "Nowhere/At_All"] {
+        let times = TimestampMicrosecondArray::from(vec![1_700_000_000_000_000, 1_700_000_000_000_001]);
+        let moments = TimestampMicrosecondArray::from(vec![Some(5), None]).with_timezone(zone);
+        let packed = DictionaryArray::<Int32Type>::new(Int32Array::from(vec![0, 0]), Arc::new(moments.clone()));
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("timestamp", Arc::new(times.with_timezone(zone))),
+            ("moment", Arc::new(moments.clone())),
+            ("packed", Arc::new(packed)),
+        ];
+        for (name, format) in [("parquet", TableFormat::Parquet), ("arrow", TableFormat::Arrow)] {
+            let file = foreign(columns.clone(), format);
+            let (header, calls) = replay(name, &file);
+            let found: Vec<_> = header.channels.iter().map(|channel| (&*channel.name, &*channel.type_name)).collect();
+            assert_eq!(found, [("moment", "int64"), ("packed", "int64")], "{name} {zone}");
+            let five = |id, time| (id, time, Type::Int64, 5_i64.to_le_bytes().to_vec());
+            let expected =
+                [(0, 1_700_000_000_000_000_000), (1, 1_700_000_000_000_000_000), (1, 1_700_000_000_000_001_000)];
+            assert_eq!(samples(&calls), expected.map(|(id, time)| five(id, time)), "{name} {zone}");
+            let mut again = Vec::new();
+            write(ParquetWriter::new(&mut again, header.clone()).unwrap(), &calls, usize::MAX);
+            assert_eq!(replay("parquet", &again), (header, calls), "{name} {zone}");
+            if format == TableFormat::Parquet {
+                let file = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
+                assert_eq!(file.schema().field(1).data_type(), moments.data_type());
+                let batch = file.build().unwrap().next().unwrap().unwrap();
+                assert_eq!(batch.column(1).as_ref(), &moments as &dyn Array);
+            }
+        }
     }
 }
 
