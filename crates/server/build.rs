@@ -1,4 +1,4 @@
-//! Embeds the viewer's page from `dist`, where `make web` builds it. It never calls npm.
+//! Embeds the viewer's page from `dist`, where `make web` builds it, compressed with gzip. It never calls npm.
 //!
 //! In a checkout without it there is one page that says how to get it. Packages carry `dist`, so a crate from the registry
 //! needs no Node.js; a package without it does not build, because nothing could put the page there later.
@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::bufread::GzEncoder;
 
 fn main() -> io::Result<()> {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
@@ -25,11 +28,15 @@ fn main() -> io::Result<()> {
         return Err(io::Error::other("dist is missing, and LOGPOSE_WEB=require asks for it: run `make web`"));
     }
     files.sort();
-    let mut list = String::from("pub(super) static FILES: &[(&str, &[u8])] = &[\n");
+    let mut list = String::from(
+        "/// The files of the page by their paths, each compressed with gzip.\npub(super) static FILES: &[(&str, &[u8])] = &[\n",
+    );
     for (place, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&dist).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        // Copied, so that a build of the page that is under way does not mix with what is compiled here.
-        fs::copy(file, out.join(format!("page{place}")))?;
+        // Read once, so that a build of the page that is under way does not mix with what is compiled here.
+        let bytes = fs::read(file)?;
+        let mut packed = fs::File::create(out.join(format!("page{place}")))?;
+        io::copy(&mut GzEncoder::new(&*bytes, Compression::best()), &mut packed)?;
         println!("cargo:rerun-if-changed={}", file.display());
         let _ = writeln!(list, "    (\"/{name}\", include_bytes!(\"page{place}\")),");
     }

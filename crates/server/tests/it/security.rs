@@ -1,11 +1,13 @@
 //! Who is answered: Host, Origin, token, methods, paths, and what every answer says.
 
+use std::io::Read;
 use std::net::SocketAddr;
 
+use flate2::read::GzDecoder;
 use logpose::ClockMap;
 use logpose_server::{Error, Options, Server};
 
-use crate::support::{Client, FRC, named, open, serve, session};
+use crate::support::{Answer, Client, FRC, named, open, serve, session};
 
 fn with(options: &Options) -> Client {
     Client::new(Server::start(session(&[(open(&named(FRC)), ClockMap::default())]), options).unwrap())
@@ -201,6 +203,44 @@ fn every_answer_tells_browsers_to_be_careful() {
     }
     assert_eq!(answers[1].header("cache-control"), Some("no-store"));
     assert_eq!(answers[0].header("content-type"), Some("text/html; charset=utf-8"));
+}
+
+/// The page is kept compressed, and unpacked for those who do not take it so.
+#[test]
+fn the_page_comes_in_the_encoding_that_the_client_takes() {
+    let client = serve(&open(&named(FRC)));
+    let get = |method: &str, lines: &[&str]| client.request(method, "/", &[&["Host: {host}"], lines].concat(), b"");
+    let plain = get("GET", &[]);
+    // Without a page there is only a text that says so, which is not worth compressing.
+    if plain.header("vary").is_none() {
+        assert!(String::from_utf8_lossy(&plain.body).contains("make web"));
+        return;
+    }
+    assert!(plain.body.starts_with(b"<!doctype html>"));
+    assert_eq!(plain.header("content-encoding"), None);
+    let length = |answer: &Answer| answer.header("content-length").unwrap().parse::<usize>().unwrap();
+    assert_eq!(length(&plain), plain.body.len());
+    for line in ["gzip, deflate, br", "br;q=1.0, GZIP;q=0.8", "x-gzip", "*", "br, *;q=0.1", "identity;q=0,gzip; q=1"] {
+        let packed = get("GET", &[&format!("Accept-Encoding: {line}")]);
+        assert_eq!(packed.header("content-encoding"), Some("gzip"), "{line}");
+        assert_eq!((packed.header("vary"), plain.header("vary")), (Some("Accept-Encoding"), Some("Accept-Encoding")));
+        assert_eq!(packed.header("content-type"), plain.header("content-type"));
+        assert_eq!(packed.header("cache-control"), plain.header("cache-control"));
+        assert!(length(&packed) == packed.body.len() && packed.body.len() < plain.body.len(), "{line}");
+        let mut bytes = Vec::new();
+        GzDecoder::new(&*packed.body).read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, plain.body, "{line}");
+        let head = get("HEAD", &[&format!("Accept-Encoding: {line}")]);
+        assert_eq!((head.status, head.header("content-encoding"), &*head.body), (200, Some("gzip"), &b""[..]));
+        assert_eq!(length(&head), packed.body.len());
+    }
+    for line in ["identity", "br, deflate", "gzip;q=0", "gzip;q=0.0, *", "", "*;q=0", "gzippy"] {
+        let answer = get("GET", &[&format!("Accept-Encoding: {line}")]);
+        assert_eq!((answer.header("content-encoding"), answer.body == plain.body), (None, true), "{line}");
+    }
+    let head = get("HEAD", &[]);
+    assert_eq!((head.status, head.header("content-encoding"), &*head.body), (200, None, &b""[..]));
+    assert_eq!(length(&head), plain.body.len());
 }
 
 #[test]
