@@ -1,5 +1,7 @@
+use std::io::Read;
 use std::sync::OnceLock;
 
+use flate2::read::DeflateDecoder;
 use plotters::style::{FontStyle, register_font};
 use plotters_backend::DrawingBackend;
 
@@ -49,11 +51,33 @@ fn fonts() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // A font that is no font would fail in the first test; there is nothing to be told at run time.
-        let _ = register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular());
-        let _ = register_font("sans-serif", FontStyle::Bold, dejavu::sans::bold());
+        let _ = register_font("sans-serif", FontStyle::Normal, unpacked(REGULAR));
+        let _ = register_font("sans-serif", FontStyle::Bold, unpacked(BOLD));
     });
+}
+
+/// A font as plotters wants it: for as long as the process lives.
+fn unpacked(packed: &[u8]) -> &'static [u8] {
+    let mut font = Vec::new();
+    // As above: what `build.rs` packed can be unpacked.
+    let _ = DeflateDecoder::new(packed).read_to_end(&mut font);
+    font.leak()
 }
 
 /// Pixels that a picture may have.
 pub const MOST_PIXELS: u64 = 32_000_000;
 const LONGEST_SIDE: u32 = 20_000;
+/// DejaVu Sans, compressed by `build.rs`.
+const REGULAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/regular"));
+const BOLD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bold"));
+
+#[cfg(test)]
+mod tests {
+    use super::{BOLD, REGULAR, unpacked};
+
+    #[test]
+    fn fonts_are_those_of_dejavu() {
+        assert!(unpacked(REGULAR) == dejavu::sans::regular());
+        assert!(unpacked(BOLD) == dejavu::sans::bold());
+    }
+}
