@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields};
-use logpose_schema::Form;
+use logpose_schema::TreeShape;
 use logpose_schema::wpistruct::Scalar;
 
 /// The Arrow type of decoded values. `None` where they have no fields.
-pub(crate) fn data_type(form: &Form) -> Option<DataType> {
-    if *form == Form::Any {
+pub(crate) fn data_type(form: &TreeShape) -> Option<DataType> {
+    if *form == TreeShape::Any {
         return Some(DataType::Utf8);
     }
     let inner = match form {
-        Form::List(item) | Form::Array(item, _) => item,
+        TreeShape::List(item) | TreeShape::Array(item, _) => item,
         form => form,
     };
-    if !matches!(inner, Form::Struct(fields) if !fields.is_empty()) {
+    if !matches!(inner, TreeShape::Struct(fields) if !fields.is_empty()) {
         return None;
     }
     let arrays = if slots(inner) <= MOST_SLOTS { Arrays::Fixed } else { Arrays::Lists };
     Some(match form {
         // How many there are is a claim of the type string, and a payload that has fewer is null.
-        Form::List(item) | Form::Array(item, _) => list(item, arrays),
+        TreeShape::List(item) | TreeShape::Array(item, _) => list(item, arrays),
         form => type_of(form, arrays),
     })
 }
@@ -33,24 +33,24 @@ enum Arrays {
     Lists,
 }
 
-fn type_of(form: &Form, arrays: Arrays) -> DataType {
+fn type_of(form: &TreeShape, arrays: Arrays) -> DataType {
     match form {
-        Form::Scalar(scalar) => scalar_type(*scalar),
-        Form::Text | Form::Any => DataType::Utf8,
-        Form::Bytes => DataType::Binary,
-        Form::Enum(_) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
-        Form::List(item) => list(item, arrays),
-        Form::Array(item, count) => match (arrays, i32::try_from(*count)) {
+        TreeShape::Scalar(scalar) => scalar_type(*scalar),
+        TreeShape::Text | TreeShape::Any => DataType::Utf8,
+        TreeShape::Bytes => DataType::Binary,
+        TreeShape::Enum(_) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+        TreeShape::List(item) => list(item, arrays),
+        TreeShape::Array(item, count) => match (arrays, i32::try_from(*count)) {
             (Arrays::Fixed, Ok(count)) => {
                 DataType::FixedSizeList(Arc::new(Field::new_list_field(type_of(item, arrays), true)), count)
             }
             _ => list(item, arrays),
         },
-        Form::Struct(fields) => {
-            let field = |(name, form): &(String, Form)| Field::new(name, type_of(form, arrays), true);
+        TreeShape::Struct(fields) => {
+            let field = |(name, form): &(String, TreeShape)| Field::new(name, type_of(form, arrays), true);
             DataType::Struct(fields.iter().map(field).collect())
         }
-        Form::Map(key, value) => {
+        TreeShape::Map(key, value) => {
             let pair =
                 [Field::new("key", type_of(key, arrays), true), Field::new("value", type_of(value, arrays), true)];
             let pair = DataType::Struct(Fields::from(pair.to_vec()));
@@ -59,7 +59,7 @@ fn type_of(form: &Form, arrays: Arrays) -> DataType {
     }
 }
 
-fn list(item: &Form, arrays: Arrays) -> DataType {
+fn list(item: &TreeShape, arrays: Arrays) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(type_of(item, arrays), true)))
 }
 
@@ -81,10 +81,10 @@ fn scalar_type(scalar: Scalar) -> DataType {
 }
 
 /// How many places a null row takes, with all arrays fixed.
-fn slots(form: &Form) -> usize {
+fn slots(form: &TreeShape) -> usize {
     match form {
-        Form::Array(item, count) => slots(item).saturating_mul(*count),
-        Form::Struct(fields) => fields.iter().fold(0, |sum, (_, form)| sum.saturating_add(slots(form))),
+        TreeShape::Array(item, count) => slots(item).saturating_mul(*count),
+        TreeShape::Struct(fields) => fields.iter().fold(0, |sum, (_, form)| sum.saturating_add(slots(form))),
         _ => 1,
     }
 }

@@ -5,7 +5,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Fields};
 use logpose_core::{Channel, Chunk, Type};
 use logpose_schema::wpistruct::Layout;
-use logpose_schema::{Decoder, Form, Registry};
+use logpose_schema::{Decoder, Registry, TreeShape};
 
 use crate::memory::{Ends, Payloads};
 use crate::plain::{list_of, some};
@@ -40,7 +40,7 @@ enum Kind {
     /// Structs whose fields lie at fixed places.
     Structs {
         decoder: Arc<Decoder>,
-        form: Arc<Form>,
+        form: Arc<TreeShape>,
         layout: Arc<Layout>,
         fields: Fields,
         repeat: Repeat,
@@ -48,7 +48,7 @@ enum Kind {
     /// Values that are decoded one by one.
     Trees {
         decoder: Arc<Decoder>,
-        form: Arc<Form>,
+        form: Arc<TreeShape>,
     },
 }
 
@@ -78,7 +78,7 @@ impl Shape {
         };
         let (fields, repeat) = match (&data_type, &*form) {
             (DataType::Struct(fields), _) => (fields.clone(), Repeat::One),
-            (DataType::List(item), Form::Array(_, count)) => {
+            (DataType::List(item), TreeShape::Array(_, count)) => {
                 (struct_fields(item.data_type())?, Repeat::Exactly(*count))
             }
             (DataType::List(item), _) => (struct_fields(item.data_type())?, Repeat::Many),

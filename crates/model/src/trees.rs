@@ -12,14 +12,14 @@ use arrow_array::{ArrayRef, FixedSizeListArray, StructArray};
 use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
 use logpose_schema::wpistruct::Scalar;
-use logpose_schema::{Decoder, Form, Tree};
+use logpose_schema::{Decoder, Tree, TreeShape};
 
 use crate::enums::Names;
 use crate::memory::Payloads;
 use crate::plain::{Texts, list_of, some};
 
 /// The values of all payloads; one that does not decode is null. `data_type` was made of `form`.
-pub(crate) fn array(decoder: &Decoder, form: &Form, data_type: &DataType, payloads: &Payloads) -> ArrayRef {
+pub(crate) fn array(decoder: &Decoder, form: &TreeShape, data_type: &DataType, payloads: &Payloads) -> ArrayRef {
     let mut column = column(form, data_type);
     // A short payload can stand for a large tree; all of them together get what some megabytes of payload need.
     let mut left = payloads.bytes.len().saturating_add(SPARE_NODES);
@@ -47,23 +47,23 @@ trait Column {
     fn finish(self: Box<Self>) -> ArrayRef;
 }
 
-fn column(form: &Form, data_type: &DataType) -> Box<dyn Column> {
+fn column(form: &TreeShape, data_type: &DataType) -> Box<dyn Column> {
     match (form, data_type) {
-        (Form::Scalar(scalar), _) => scalar_column(*scalar),
-        (Form::Text, _) => Box::new(Text::default()),
-        (Form::Bytes, _) => Box::new(BinaryBuilder::new()),
-        (Form::Enum(names), _) => Box::new(Enum { names: Names::new(names), valid: Vec::new() }),
-        (Form::List(item) | Form::Array(item, _), DataType::List(field)) => {
+        (TreeShape::Scalar(scalar), _) => scalar_column(*scalar),
+        (TreeShape::Text, _) => Box::new(Text::default()),
+        (TreeShape::Bytes, _) => Box::new(BinaryBuilder::new()),
+        (TreeShape::Enum(names), _) => Box::new(Enum { names: Names::new(names), valid: Vec::new() }),
+        (TreeShape::List(item) | TreeShape::Array(item, _), DataType::List(field)) => {
             Box::new(List { item: column(item, field.data_type()), ends: Ends::default() })
         }
-        (Form::List(item) | Form::Array(item, _), DataType::FixedSizeList(field, count)) => Box::new(Fixed {
+        (TreeShape::List(item) | TreeShape::Array(item, _), DataType::FixedSizeList(field, count)) => Box::new(Fixed {
             item: column(item, field.data_type()),
             field: Arc::clone(field),
             count: *count,
             valid: Vec::new(),
         }),
-        (Form::Struct(forms), DataType::Struct(fields)) => Box::new(Struct::new(forms, fields)),
-        (Form::Map(key, value), DataType::List(pair)) if let DataType::Struct(fields) = pair.data_type() => {
+        (TreeShape::Struct(forms), DataType::Struct(fields)) => Box::new(Struct::new(forms, fields)),
+        (TreeShape::Map(key, value), DataType::List(pair)) if let DataType::Struct(fields) = pair.data_type() => {
             let item =
                 |form, at: usize| column(form, fields.get(at).map_or(&DataType::Utf8, |field| field.data_type()));
             Box::new(Map { key: item(key, 0), value: item(value, 1), fields: fields.clone(), ends: Ends::default() })
@@ -287,7 +287,7 @@ struct Struct {
 }
 
 impl Struct {
-    fn new(forms: &[(String, Form)], fields: &Fields) -> Self {
+    fn new(forms: &[(String, TreeShape)], fields: &Fields) -> Self {
         let columns = forms.iter().zip(fields);
         let columns = columns.map(|((name, form), field)| (name.clone(), column(form, field.data_type())));
         Self { columns: columns.collect(), fields: fields.clone(), valid: Vec::new() }

@@ -8,7 +8,7 @@ use crate::wpistruct::{EnumNames, Kind, Layout, Scalar};
 ///
 /// Any part of a tree may also be [`Tree::Null`](crate::Tree::Null).
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Form {
+pub enum TreeShape {
     /// A fixed type. `char` is a text of one character.
     Scalar(Scalar),
     /// Characters.
@@ -29,7 +29,7 @@ pub enum Form {
     Any,
 }
 
-impl Form {
+impl TreeShape {
     pub(crate) fn of_layout(layout: &Layout, parts: &mut Parts) -> Result<Self, SchemaError> {
         let mut fields = Vec::new();
         for field in &layout.fields {

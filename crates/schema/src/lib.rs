@@ -17,6 +17,6 @@ mod type_string;
 pub mod wpistruct;
 
 pub use error::{Note, ParseError, ParseErrorKind, SchemaError};
-pub use form::Form;
+pub use form::TreeShape;
 pub use registry::{Decoded, Decoder, Registry};
 pub use tree::Tree;

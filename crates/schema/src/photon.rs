@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::form::Parts;
 use crate::wpistruct::{self, Layout, MAX_DEPTH, Scalar};
-use crate::{Form, ParseError, ParseErrorKind, SchemaError, Tree};
+use crate::{ParseError, ParseErrorKind, SchemaError, Tree, TreeShape};
 
 /// A parsed photonstruct schema.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -187,20 +187,20 @@ fn check_depth(open: &[String], height: usize, name: &str) -> Result<(), SchemaE
 }
 
 /// What its values look like.
-pub(crate) fn form(photon: &Photon, parts: &mut Parts) -> Result<Form, SchemaError> {
+pub(crate) fn form(photon: &Photon, parts: &mut Parts) -> Result<TreeShape, SchemaError> {
     let mut fields = Vec::new();
     for field in &photon.fields {
         parts.add(&field.name)?;
         let form = match &field.kind {
-            Kind::Scalar(Scalar::Char) if field.many => Form::Text,
-            Kind::Scalar(scalar) => Form::Scalar(*scalar),
-            Kind::Struct(layout) => Form::of_layout(layout, parts)?.or_any(),
+            Kind::Scalar(Scalar::Char) if field.many => TreeShape::Text,
+            Kind::Scalar(scalar) => TreeShape::Scalar(*scalar),
+            Kind::Struct(layout) => TreeShape::of_layout(layout, parts)?.or_any(),
             Kind::Photon(inner) => self::form(inner, parts)?.or_any(),
         };
-        let form = if field.many && form != Form::Text { Form::List(Box::new(form)) } else { form };
+        let form = if field.many && form != TreeShape::Text { TreeShape::List(Box::new(form)) } else { form };
         fields.push((field.name.clone(), form));
     }
-    Ok(Form::Struct(fields))
+    Ok(TreeShape::Struct(fields))
 }
 
 /// The value at the start of `payload`, and how many bytes are left after it.

@@ -17,7 +17,7 @@ use prost_reflect::{
 use crate::budget::{self, Budget};
 use crate::form::Parts;
 use crate::wpistruct::{EnumNames, Scalar};
-use crate::{Form, SchemaError, Tree};
+use crate::{SchemaError, Tree, TreeShape};
 
 /// The descriptors of a log.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ pub(crate) fn decode(message: &MessageDescriptor, payload: &[u8]) -> Result<(Tre
 }
 
 /// What messages look like. A message inside itself, or deeper than structs may be, is of any shape.
-pub(crate) fn form(message: &MessageDescriptor, parts: &mut Parts) -> Result<Form, SchemaError> {
+pub(crate) fn form(message: &MessageDescriptor, parts: &mut Parts) -> Result<TreeShape, SchemaError> {
     message_form(message, parts, &mut Vec::new())
 }
 
@@ -168,9 +168,9 @@ fn message_form(
     message: &MessageDescriptor,
     parts: &mut Parts,
     open: &mut Vec<MessageDescriptor>,
-) -> Result<Form, SchemaError> {
+) -> Result<TreeShape, SchemaError> {
     if open.contains(message) || open.len() >= MAX_DEPTH {
-        return Ok(Form::Any);
+        return Ok(TreeShape::Any);
     }
     open.push(message.clone());
     let mut fields = Vec::new();
@@ -180,31 +180,31 @@ fn message_form(
             Kind::Message(entry) if field.is_map() => {
                 let key = kind_form(&entry.map_entry_key_field().kind(), parts, open)?;
                 let value = kind_form(&entry.map_entry_value_field().kind(), parts, open)?;
-                Form::Map(Box::new(key), Box::new(value))
+                TreeShape::Map(Box::new(key), Box::new(value))
             }
-            kind if field.is_list() => Form::List(Box::new(kind_form(&kind, parts, open)?)),
+            kind if field.is_list() => TreeShape::List(Box::new(kind_form(&kind, parts, open)?)),
             kind => kind_form(&kind, parts, open)?,
         };
         fields.push((field.name().to_owned(), form));
     }
     open.pop();
-    Ok(Form::Struct(fields))
+    Ok(TreeShape::Struct(fields))
 }
 
-fn kind_form(kind: &Kind, parts: &mut Parts, open: &mut Vec<MessageDescriptor>) -> Result<Form, SchemaError> {
+fn kind_form(kind: &Kind, parts: &mut Parts, open: &mut Vec<MessageDescriptor>) -> Result<TreeShape, SchemaError> {
     Ok(match kind {
-        Kind::Double => Form::Scalar(Scalar::Double),
-        Kind::Float => Form::Scalar(Scalar::Float),
-        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Form::Scalar(Scalar::Int32),
-        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Form::Scalar(Scalar::Int64),
-        Kind::Uint32 | Kind::Fixed32 => Form::Scalar(Scalar::UInt32),
-        Kind::Uint64 | Kind::Fixed64 => Form::Scalar(Scalar::UInt64),
-        Kind::Bool => Form::Scalar(Scalar::Bool),
-        Kind::String => Form::Text,
-        Kind::Bytes => Form::Bytes,
+        Kind::Double => TreeShape::Scalar(Scalar::Double),
+        Kind::Float => TreeShape::Scalar(Scalar::Float),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => TreeShape::Scalar(Scalar::Int32),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => TreeShape::Scalar(Scalar::Int64),
+        Kind::Uint32 | Kind::Fixed32 => TreeShape::Scalar(Scalar::UInt32),
+        Kind::Uint64 | Kind::Fixed64 => TreeShape::Scalar(Scalar::UInt64),
+        Kind::Bool => TreeShape::Scalar(Scalar::Bool),
+        Kind::String => TreeShape::Text,
+        Kind::Bytes => TreeShape::Bytes,
         Kind::Enum(names) => {
             let pairs = names.values().map(|value| (value.number().into(), value.name().to_owned()));
-            Form::Enum(Arc::new(EnumNames::from_pairs(pairs.collect())))
+            TreeShape::Enum(Arc::new(EnumNames::from_pairs(pairs.collect())))
         }
         Kind::Message(message) => message_form(message, parts, open)?.or_any(),
     })

@@ -11,7 +11,7 @@ use crate::photon::{self, Photon};
 use crate::proto::{self, Proto};
 use crate::type_string::{SchemaOf, Shape, TypeString};
 use crate::wpistruct::{self, Layout, Schema};
-use crate::{Form, Note, ParseError, SchemaError, Tree, json, msgpack};
+use crate::{Note, ParseError, SchemaError, Tree, TreeShape, json, msgpack};
 
 /// The schemas of a log and the decoders made from them.
 ///
@@ -234,19 +234,19 @@ impl Decoder {
     /// What decoded values look like, in at most `limit` fields.
     ///
     /// Where a struct without schema had several layouts in the course of time, this is the longest of them.
-    pub fn form(&self, limit: usize) -> Result<Form, SchemaError> {
+    pub fn form(&self, limit: usize) -> Result<TreeShape, SchemaError> {
         let parts = &mut Parts::new(limit);
         match &self.0 {
             Kind::Photon(photon) => photon::form(photon, parts),
             Kind::Proto(message) => proto::form(message, parts),
-            Kind::Msgpack | Kind::Json => Ok(Form::Any),
+            Kind::Msgpack | Kind::Json => Ok(TreeShape::Any),
             Kind::Struct { shape, .. } | Kind::Guess { shape, .. } => {
                 let longest = self.layouts().iter().max_by_key(|layout| layout.size);
-                let form = longest.map_or(Ok(Form::Any), |layout| Form::of_layout(layout, parts))?;
+                let form = longest.map_or(Ok(TreeShape::Any), |layout| TreeShape::of_layout(layout, parts))?;
                 Ok(match shape {
                     Shape::One => form,
-                    Shape::Many => Form::List(Box::new(form)),
-                    Shape::Exactly(count) => Form::Array(Box::new(form), *count),
+                    Shape::Many => TreeShape::List(Box::new(form)),
+                    Shape::Exactly(count) => TreeShape::Array(Box::new(form), *count),
                 })
             }
         }

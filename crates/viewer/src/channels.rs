@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use logpose::schema::wpistruct::Scalar;
-use logpose::schema::{Form, Registry, Tree};
+use logpose::schema::{Registry, Tree, TreeShape};
 use logpose::unit_of;
 use logpose_core::{Channel, ChannelId, Time, Type};
 
@@ -112,47 +112,47 @@ fn lasts(member: &OpenLog, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>
 }
 
 /// What the values of a channel look like.
-fn form(channel: &Channel, registry: &Registry) -> Form {
+fn form(channel: &Channel, registry: &Registry) -> TreeShape {
     let decoded = Registry::decodes(&channel.type_name).then(|| registry.decoder(&channel.type_name).ok()).flatten();
     if let Some(form) = decoded.and_then(|decoder| decoder.form(MOST_FIELDS).ok()) {
         return form;
     }
-    let list = |scalar: Scalar| Form::List(Box::new(Form::Scalar(scalar)));
+    let list = |scalar: Scalar| TreeShape::List(Box::new(TreeShape::Scalar(scalar)));
     match channel.ty() {
-        Type::Boolean => Form::Scalar(Scalar::Bool),
-        Type::Int64 => Form::Scalar(Scalar::Int64),
-        Type::Float => Form::Scalar(Scalar::Float),
-        Type::Double => Form::Scalar(Scalar::Double),
-        Type::String => Form::Text,
-        Type::Bytes => Form::Bytes,
+        Type::Boolean => TreeShape::Scalar(Scalar::Bool),
+        Type::Int64 => TreeShape::Scalar(Scalar::Int64),
+        Type::Float => TreeShape::Scalar(Scalar::Float),
+        Type::Double => TreeShape::Scalar(Scalar::Double),
+        Type::String => TreeShape::Text,
+        Type::Bytes => TreeShape::Bytes,
         Type::BooleanArray => list(Scalar::Bool),
         Type::Int64Array => list(Scalar::Int64),
         Type::FloatArray => list(Scalar::Float),
         Type::DoubleArray => list(Scalar::Double),
-        Type::StringArray => Form::List(Box::new(Form::Text)),
+        Type::StringArray => TreeShape::List(Box::new(TreeShape::Text)),
     }
 }
 
 /// Whether only a value tells all of it.
-fn is_open(form: &Form) -> bool {
+fn is_open(form: &TreeShape) -> bool {
     match form {
-        Form::List(_) | Form::Map(..) | Form::Any => true,
-        Form::Array(inner, _) => is_open(inner),
-        Form::Struct(fields) => fields.iter().any(|(_, form)| is_open(form)),
-        Form::Scalar(_) | Form::Text | Form::Bytes | Form::Enum(_) => false,
+        TreeShape::List(_) | TreeShape::Map(..) | TreeShape::Any => true,
+        TreeShape::Array(inner, _) => is_open(inner),
+        TreeShape::Struct(fields) => fields.iter().any(|(_, form)| is_open(form)),
+        TreeShape::Scalar(_) | TreeShape::Text | TreeShape::Bytes | TreeShape::Enum(_) => false,
     }
 }
 
-fn kind(form: &Form) -> ValueKind {
+fn kind(form: &TreeShape) -> ValueKind {
     match form {
-        Form::Scalar(Scalar::Bool) => ValueKind::Boolean,
-        Form::Scalar(Scalar::Char) | Form::Text => ValueKind::Text,
-        Form::Scalar(_) => ValueKind::Number,
-        Form::Bytes => ValueKind::Bytes,
-        Form::Enum(_) => ValueKind::Enum,
-        Form::List(_) | Form::Array(..) => ValueKind::List,
-        Form::Struct(_) | Form::Map(..) => ValueKind::Struct,
-        Form::Any => ValueKind::Any,
+        TreeShape::Scalar(Scalar::Bool) => ValueKind::Boolean,
+        TreeShape::Scalar(Scalar::Char) | TreeShape::Text => ValueKind::Text,
+        TreeShape::Scalar(_) => ValueKind::Number,
+        TreeShape::Bytes => ValueKind::Bytes,
+        TreeShape::Enum(_) => ValueKind::Enum,
+        TreeShape::List(_) | TreeShape::Array(..) => ValueKind::List,
+        TreeShape::Struct(_) | TreeShape::Map(..) => ValueKind::Struct,
+        TreeShape::Any => ValueKind::Any,
     }
 }
 
@@ -176,44 +176,49 @@ struct Fields<'c> {
 }
 
 impl Fields<'_> {
-    fn of(&mut self, form: &Form, value: Option<&Tree>, path: &str) -> Vec<api::Field> {
+    fn of(&mut self, form: &TreeShape, value: Option<&Tree>, path: &str) -> Vec<api::Field> {
         let mut found = Vec::new();
         match (form, value) {
-            (Form::Struct(fields), _) => {
+            (TreeShape::Struct(fields), _) => {
                 for (name, form) in fields {
                     let value = value.and_then(|value| value.field(name));
                     found.extend(self.field(format!("{path}.{name}"), name, form, value));
                 }
             }
-            (Form::Array(inner, count), _) => {
+            (TreeShape::Array(inner, count), _) => {
                 for place in 0..(*count).min(MOST_ELEMENTS) {
                     let value = value.and_then(|value| value.items()?.get(place));
                     found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), inner, value));
                 }
             }
-            (Form::List(inner), Some(Tree::List(items))) => {
+            (TreeShape::List(inner), Some(Tree::List(items))) => {
                 for (place, item) in items.iter().take(MOST_ELEMENTS).enumerate() {
                     found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), inner, Some(item)));
                 }
             }
-            (Form::Map(_, inner), Some(Tree::Map(items))) => {
+            (TreeShape::Map(_, inner), Some(Tree::Map(items))) => {
                 for (name, item) in items {
                     found.extend(self.field(format!("{path}.{name}"), name, inner, Some(item)));
                 }
             }
-            (Form::Any, Some(Tree::List(items))) => {
+            (TreeShape::Any, Some(Tree::List(items))) => {
                 for (place, item) in items.iter().take(MOST_ELEMENTS).enumerate() {
-                    found.extend(self.field(format!("{path}[{place}]"), &format!("[{place}]"), &Form::Any, Some(item)));
+                    found.extend(self.field(
+                        format!("{path}[{place}]"),
+                        &format!("[{place}]"),
+                        &TreeShape::Any,
+                        Some(item),
+                    ));
                 }
             }
-            (Form::Any, Some(Tree::Map(items))) => {
+            (TreeShape::Any, Some(Tree::Map(items))) => {
                 for (name, item) in items {
-                    found.extend(self.field(format!("{path}.{name}"), name, &Form::Any, Some(item)));
+                    found.extend(self.field(format!("{path}.{name}"), name, &TreeShape::Any, Some(item)));
                 }
             }
             _ => {}
         }
-        if matches!((form, value), (Form::List(_), _) | (Form::Any, Some(Tree::List(_)))) {
+        if matches!((form, value), (TreeShape::List(_), _) | (TreeShape::Any, Some(Tree::List(_)))) {
             let unit = None;
             let path = format!("{path}.length");
             found.push(api::Field {
@@ -227,10 +232,10 @@ impl Fields<'_> {
         found
     }
 
-    fn field(&mut self, path: String, name: &str, form: &Form, value: Option<&Tree>) -> Option<api::Field> {
+    fn field(&mut self, path: String, name: &str, form: &TreeShape, value: Option<&Tree>) -> Option<api::Field> {
         self.left = self.left.checked_sub(1)?;
         let kind = match (form, value) {
-            (Form::Any, Some(value)) => kind_of_tree(value),
+            (TreeShape::Any, Some(value)) => kind_of_tree(value),
             _ => kind(form),
         };
         let fields = self.of(form, value, &path);
