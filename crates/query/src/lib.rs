@@ -23,4 +23,4 @@ mod write;
 pub use answer::{Answer, Rows};
 pub use engine::{Engine, Options, Statement};
 pub use error::Error;
-pub use write::{Form, WriteError};
+pub use write::{AnswerFormat, WriteError};

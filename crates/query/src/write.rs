@@ -9,7 +9,7 @@ use crate::{Answer, Error, show};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Form {
+pub enum AnswerFormat {
     /// Rows of values between commas, the first of them the names.
     Csv,
     /// A JSON object a line.
@@ -22,7 +22,7 @@ pub enum Form {
     Arrow,
 }
 
-impl Form {
+impl AnswerFormat {
     /// The form of that name or extension.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -56,7 +56,12 @@ pub enum WriteError {
 
 impl Answer<'_> {
     /// Writes all rows and returns how many there were; `beat` is called before each batch of them.
-    pub fn write(&mut self, form: Form, out: &mut (dyn Write + Send), beat: &dyn Fn()) -> Result<u64, WriteError> {
+    pub fn write(
+        &mut self,
+        form: AnswerFormat,
+        out: &mut (dyn Write + Send),
+        beat: &dyn Fn(),
+    ) -> Result<u64, WriteError> {
         let schema = self.schema();
         let mut rows = 0;
         let batches = self.inspect(|batch| {
@@ -64,11 +69,11 @@ impl Answer<'_> {
             rows += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
         });
         match form {
-            Form::Csv => csv(&schema, batches, out),
-            Form::Ndjson => lines(&schema, batches, ["", "\n", "\n", ""], out),
-            Form::Json => lines(&schema, batches, ["[\n", ",\n", "", "\n]\n"], out),
-            Form::Parquet => write_batches(&schema, batches.map(answered), out, TableFormat::Parquet).map(drop),
-            Form::Arrow => write_batches(&schema, batches.map(answered), out, TableFormat::Arrow).map(drop),
+            AnswerFormat::Csv => csv(&schema, batches, out),
+            AnswerFormat::Ndjson => lines(&schema, batches, ["", "\n", "\n", ""], out),
+            AnswerFormat::Json => lines(&schema, batches, ["[\n", ",\n", "", "\n]\n"], out),
+            AnswerFormat::Parquet => write_batches(&schema, batches.map(answered), out, TableFormat::Parquet).map(drop),
+            AnswerFormat::Arrow => write_batches(&schema, batches.map(answered), out, TableFormat::Arrow).map(drop),
         }?;
         Ok(rows)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use logpose::{Log, Output, Wrapper};
-use logpose_query::{Engine, Error, Form, Options, Statement, WriteError};
+use logpose_query::{AnswerFormat, Engine, Error, Options, Statement, WriteError};
 
 use super::{Format, Sql};
 use crate::args::expand;
@@ -142,21 +142,21 @@ fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut S
 }
 
 /// The output format and its compression; a text table by default.
-fn form(sql: &Sql) -> Result<Option<(Form, Option<Wrapper>)>> {
+fn form(sql: &Sql) -> Result<Option<(AnswerFormat, Option<Wrapper>)>> {
     let named = if sql.json { Some(Format::Json) } else { sql.format };
     let named = named.map(|format| match format {
         Format::Table => None,
-        Format::Csv => Some(Form::Csv),
-        Format::Ndjson => Some(Form::Ndjson),
-        Format::Json => Some(Form::Json),
-        Format::Parquet => Some(Form::Parquet),
-        Format::Arrow => Some(Form::Arrow),
+        Format::Csv => Some(AnswerFormat::Csv),
+        Format::Ndjson => Some(AnswerFormat::Ndjson),
+        Format::Json => Some(AnswerFormat::Json),
+        Format::Parquet => Some(AnswerFormat::Parquet),
+        Format::Arrow => Some(AnswerFormat::Arrow),
     });
     let Some(path) = &sql.output else { return Ok(named.flatten().map(|form| (form, None))) };
     let extension = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().into_owned());
     let wrapper = extension(path).and_then(|extension| Wrapper::from_name(&extension));
     let bare = if wrapper.is_some() { path.with_extension("") } else { path.clone() };
-    let by_extension = extension(&bare).and_then(|extension| Form::from_name(&extension));
+    let by_extension = extension(&bare).and_then(|extension| AnswerFormat::from_name(&extension));
     match (named, by_extension) {
         (Some(Some(form)), _) | (None, Some(form)) => Ok(Some((form, wrapper))),
         (Some(None), _) => Err(Complaint::usage("--format table cannot be written to a file").into()),
