@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use logpose_carla::{
-    ActorType, Carla, Controls, Form, Frames, Header, Kind, Mode, Packet, Recording, RecordingOptions, Rotation,
-    Signal, Spawn, State, Target, Vector,
+    ActorType, Carla, Controls, Frames, Header, Kind, Mode, Packet, Recording, RecordingOptions, Rotation, Signal,
+    Spawn, State, Target, Vector, WireFormat,
 };
 use logpose_core::{Cursor, Dialect, Problems, ReadOptions};
 
@@ -75,7 +75,7 @@ fn samples(part: &[u8]) -> u64 {
     let header = Header::parse(&mut Cursor::new(part, 0)).map_or(0, |header| header.size());
     let mut cur = Cursor::new(part.get(header..).unwrap_or_default(), 0);
     let packets = std::iter::from_fn(|| Packet::parse(&mut cur).ok());
-    let each = packets.map(|packet| match packet.kind(Form::default()) {
+    let each = packets.map(|packet| match packet.kind(WireFormat::default()) {
         Some(Kind::FrameEnd) => 0,
         Some(kind) if kind.fixed_size().is_some() => 1,
         _ => packet.total().into(),

@@ -161,7 +161,7 @@ struct Streaming<'a, 's> {
 }
 
 impl Streaming<'_, '_> {
-    fn declare(&mut self, key: &Key, form: crate::wire::Form) -> Result<(), SinkError> {
+    fn declare(&mut self, key: &Key, form: crate::wire::WireFormat) -> Result<(), SinkError> {
         self.batch.flush(self.sink)?;
         if let Some(schema) = key.lane.schema(form.vectors)
             && !self.channels.schemas.contains(&schema)
@@ -182,7 +182,7 @@ impl Streaming<'_, '_> {
 }
 
 impl Visit for Streaming<'_, '_> {
-    fn slot(&mut self, _: SlotId, key: &Key, form: crate::wire::Form) {
+    fn slot(&mut self, _: SlotId, key: &Key, form: crate::wire::WireFormat) {
         if self.result.is_ok() {
             self.result = self.declare(key, form);
         }

@@ -510,7 +510,7 @@ impl<'a> Part<'a> {
     }
 
     /// Keeps a record, unless it is about an actor that is not there; its actors get their new ids.
-    fn keep<R: Record<'a> + About>(&self, mut record: R, form: Form, batch: &mut Batch) {
+    fn keep<R: Record<'a> + About>(&self, mut record: R, form: WireFormat, batch: &mut Batch) {
         if record.actors().into_iter().flatten().any(|actor| self.hidden.contains(&actor)) {
             return;
         }

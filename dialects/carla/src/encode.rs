@@ -7,7 +7,7 @@ use logpose_core::{Channel, ChannelId, Encode, EncodeError, Layout as Numbers, P
 use crate::json::get_add;
 use crate::model::{Key, Lane, record, recording};
 use crate::walk::{Layout, Token};
-use crate::wire::{Form, FrameStart, Header, Kind, MAX_RECORDS, OPEN_DURATION, begin_packet, end_packet};
+use crate::wire::{FrameStart, Header, Kind, MAX_RECORDS, OPEN_DURATION, WireFormat, begin_packet, end_packet};
 use crate::writer::ORDER;
 
 /// Samples of the model to a recording.
@@ -19,7 +19,7 @@ pub(crate) struct Encoder {
     channels: Vec<Option<Target>>,
     /// Version, date and map, once the channel of frames has told them.
     header: Option<(u16, i64, Vec<u8>)>,
-    form: Form,
+    form: WireFormat,
     begun: bool,
     /// The number of the first frame, and of the one that is held.
     first: Option<u64>,
@@ -68,7 +68,7 @@ impl Bucket {
     }
 
     /// The bones of one walker are one record; its count stands behind the walker.
-    fn bone(&mut self, key: &Key, payload: &[u8], form: Form) -> Result<(), String> {
+    fn bone(&mut self, key: &Key, payload: &[u8], form: WireFormat) -> Result<(), String> {
         if self.walker != Some(key.id) {
             self.walker = Some(key.id);
             self.bytes.extend_from_slice(&key.id.to_le_bytes());

@@ -2,11 +2,11 @@
 
 use logpose_core::Cursor;
 
-use crate::wire::{EventAdd, Form, Header, Ids, Kind, Packet, Physics, Records, Vectors};
+use crate::wire::{EventAdd, Header, Ids, Kind, Packet, Physics, Records, Vectors, WireFormat};
 
 /// Finds out how a recording is written, from its packets in their order. Reads no further than needed.
 #[must_use]
-pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -> Form {
+pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -> WireFormat {
     let mut detector = Detector::new(version);
     for packet in packets {
         detector.see(&packet);
@@ -66,13 +66,13 @@ impl Detector {
     }
 
     /// How the recording is written, as far as is known.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> WireFormat {
         let vectors = self.vectors.unwrap_or_default();
         let physics = match vectors {
             Vectors::F32 => Physics::W48,
             Vectors::F64 => Physics::Ue5,
         };
-        Form { ids: self.ids.unwrap_or_default(), vectors, physics }
+        WireFormat { ids: self.ids.unwrap_or_default(), vectors, physics }
     }
 }
 
@@ -81,7 +81,7 @@ const FRAMES: u32 = 64;
 
 /// Finds out how the recording in `log` is written; its header must be whole.
 #[must_use]
-pub(crate) fn detect_in(log: &[u8], header: &Header<'_>) -> Form {
+pub(crate) fn detect_in(log: &[u8], header: &Header<'_>) -> WireFormat {
     let start = header.size();
     let mut cur = Cursor::new(log.get(start..).unwrap_or_default(), start as u64);
     detect(header.version, std::iter::from_fn(|| Packet::parse(&mut cur).ok()))
@@ -107,7 +107,7 @@ fn width(packet: &Packet<'_>) -> Option<Vectors> {
             }
         }
         Kind::EventAdd => [Vectors::F32, Vectors::F64].into_iter().find(|vectors| {
-            Records::<EventAdd<'_>>::new(packet, Form { vectors: *vectors, ..Form::default() }).is_ok()
+            Records::<EventAdd<'_>>::new(packet, WireFormat { vectors: *vectors, ..WireFormat::default() }).is_ok()
         }),
         _ => None,
     }

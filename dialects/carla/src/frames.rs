@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::reader::Reader;
-use crate::wire::{Body, EventAdd, Form, FrameStart, Header, Kind, PACKET_HEADER, Packet, Record};
+use crate::wire::{Body, EventAdd, FrameStart, Header, Kind, PACKET_HEADER, Packet, Record, WireFormat};
 use logpose_core::Cursor;
 
 /// One whole frame.
@@ -73,7 +73,7 @@ pub struct Frames<'a> {
 /// What one pass over a recording found. It borrows nothing, so that it can be kept beside whatever holds the bytes.
 #[derive(Debug)]
 pub struct Found {
-    form: Form,
+    form: WireFormat,
     frames: Vec<Frame>,
     lives: Vec<Life>,
     parents: Vec<Attachment>,
@@ -136,7 +136,7 @@ impl<'a> Frames<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> WireFormat {
         self.found.form
     }
 
@@ -277,7 +277,7 @@ impl<'a> Frames<'a> {
 }
 
 impl Found {
-    fn new(form: Form) -> Self {
+    fn new(form: WireFormat) -> Self {
         Self {
             form,
             frames: Vec::new(),

@@ -4,7 +4,7 @@ use logpose_core::{Cursor, Truncated};
 
 use crate::frames::{Frames, Life};
 use crate::pose::Pose;
-use crate::wire::{ActorType, Attribute, Field, Form, Rotation, Vector};
+use crate::wire::{ActorType, Attribute, Field, Rotation, Vector, WireFormat};
 
 /// Who an actor is.
 pub(crate) struct Identity<'a> {
@@ -26,7 +26,7 @@ impl<'a> Identity<'a> {
     }
 
     /// Reads a record that says how an actor appears.
-    fn parse(cur: &mut Cursor<'a>, form: Form) -> Result<Self, Truncated> {
+    fn parse(cur: &mut Cursor<'a>, form: WireFormat) -> Result<Self, Truncated> {
         u32::get(cur, form, "actor")?;
         let actor_type = u8::get(cur, form, "type")?;
         let location = Vector::get(cur, form, "location")?;

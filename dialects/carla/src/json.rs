@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 
 use crate::model::{Coarse, centimetres, fine, metres};
 use crate::wire::{
-    ActorType, Attribute, Attributes, EventAdd, Form, Record, Rotation, Ue5Wheel, Vector, Vectors, WheelField,
+    ActorType, Attribute, Attributes, EventAdd, Record, Rotation, Ue5Wheel, Vector, Vectors, WheelField, WireFormat,
 };
 
 /// Appends how an actor appears, as JSON.
-pub(crate) fn put_add(record: &[u8], form: Form, out: &mut Vec<u8>) {
+pub(crate) fn put_add(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     let Ok(add) = EventAdd::parse(&mut Cursor::new(record, 0), form) else { return };
     let start = out.len();
     out.extend_from_slice(format!("{{\"actor\":{},\"type\":{},\"class\":", add.actor, add.actor_type).as_bytes());
@@ -47,7 +47,7 @@ pub(crate) fn put_add(record: &[u8], form: Form, out: &mut Vec<u8>) {
 }
 
 /// Appends the record that [`put_add`] told of; returns the actor.
-pub(crate) fn get_add(text: &[u8], form: Form, out: &mut Vec<u8>) -> Result<u32, String> {
+pub(crate) fn get_add(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<u32, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor = integer(&json, "actor")?;
     if let Some(raw) = raw(&json)? {
@@ -191,7 +191,7 @@ static UE5: &[Part] = &[
 ];
 
 /// Appends the physics of a vehicle, as JSON. Which of the bodies it is, its length tells.
-pub(crate) fn put_physics(record: &[u8], form: Form, out: &mut Vec<u8>) {
+pub(crate) fn put_physics(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     let start = out.len();
     let bodies = if form.vectors == Vectors::F64 { [UE5, UE5] } else { [W48, W36] };
     for parts in bodies {
@@ -302,7 +302,7 @@ fn put_list(
 }
 
 /// Appends the record that [`put_physics`] told of; returns the actor.
-pub(crate) fn get_physics(text: &[u8], form: Form, out: &mut Vec<u8>) -> Result<u32, String> {
+pub(crate) fn get_physics(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<u32, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor: u32 = integer(&json, "actor")?;
     if let Some(raw) = raw(&json)? {
@@ -386,10 +386,10 @@ fn get_list(
 /// Adds the record's bytes to the object that begins at `start`, unless reading the object gives them back.
 fn add_raw(
     record: &[u8],
-    form: Form,
+    form: WireFormat,
     start: usize,
     out: &mut Vec<u8>,
-    get: impl FnOnce(&[u8], Form, &mut Vec<u8>) -> Result<u32, String>,
+    get: impl FnOnce(&[u8], WireFormat, &mut Vec<u8>) -> Result<u32, String>,
 ) {
     let mut again = Vec::with_capacity(record.len());
     if get(out.get(start..).unwrap_or_default(), form, &mut again).is_err() || again != record {

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use crate::json;
 use crate::schema::{self, Struct};
 use crate::wire::{
-    BikerAnim, Bone, BoundingBox, Field as _, Form, Header, Ids, Kind, Kinematics, Position, Record, Rotation,
-    TrafficLightState, Vector, Vectors, WalkerAnim, narrow, widen,
+    BikerAnim, Bone, BoundingBox, Field as _, Header, Ids, Kind, Kinematics, Position, Record, Rotation,
+    TrafficLightState, Vector, Vectors, WalkerAnim, WireFormat, narrow, widen,
 };
 
 macro_rules! lanes {
@@ -267,7 +267,7 @@ impl Key {
     }
 
     /// The channel.
-    pub(crate) fn channel(&self, header: &Header<'_>, form: Form) -> Channel {
+    pub(crate) fn channel(&self, header: &Header<'_>, form: WireFormat) -> Channel {
         let about = self.lane.about();
         let mut channel = Channel::new(self.name(), self.lane.type_name(form.vectors));
         if !about.unit.is_empty() {
@@ -289,7 +289,7 @@ impl Key {
 }
 
 /// What the channel of frames says of the recording as a whole.
-fn about_recording(header: &Header<'_>, form: Form) -> String {
+fn about_recording(header: &Header<'_>, form: WireFormat) -> String {
     let mut about = json!({
         "version": header.version,
         "date": header.date,
@@ -304,7 +304,7 @@ fn about_recording(header: &Header<'_>, form: Form) -> String {
 }
 
 /// What [`about_recording`] told: version, date, map, and how the recording is written.
-pub(crate) fn recording(about: &str) -> Option<(u16, i64, Vec<u8>, Form)> {
+pub(crate) fn recording(about: &str) -> Option<(u16, i64, Vec<u8>, WireFormat)> {
     let about: Json = serde_json::from_str(about).ok()?;
     let text = |key: &str| about.get(key).and_then(Json::as_str);
     let map = match text("map_raw") {
@@ -318,7 +318,7 @@ pub(crate) fn recording(about: &str) -> Option<(u16, i64, Vec<u8>, Form)> {
 }
 
 /// The form that the words for vectors and ids tell; what is not said is UE4's.
-pub(crate) fn form_of(vectors: Option<&str>, ids: Option<&str>) -> Option<Form> {
+pub(crate) fn form_of(vectors: Option<&str>, ids: Option<&str>) -> Option<WireFormat> {
     let vectors = match vectors.unwrap_or("f32") {
         "f32" => Vectors::F32,
         "f64" => Vectors::F64,
@@ -329,7 +329,7 @@ pub(crate) fn form_of(vectors: Option<&str>, ids: Option<&str>) -> Option<Form> 
         "B" => Ids::B,
         _ => return None,
     };
-    Some(Form { ids, vectors, ..Form::default() })
+    Some(WireFormat { ids, vectors, ..WireFormat::default() })
 }
 
 pub(crate) fn vectors_name(vectors: Vectors) -> &'static str {
@@ -363,7 +363,7 @@ pub(crate) enum Coarse {
 }
 
 impl Coarse {
-    pub(crate) fn of(form: Form, fine: u8) -> Self {
+    pub(crate) fn of(form: WireFormat, fine: u8) -> Self {
         match form.vectors {
             Vectors::F32 => Self::Narrow,
             Vectors::F64 => Self::Fine(fine),
@@ -412,7 +412,7 @@ pub(crate) fn comes_back(cm: f64) -> bool {
 /// The value of a record in the model: bytes as [`logpose_core::Value`] takes them, out of the record where they stand
 /// there as they are, else made in `scratch`.
 #[inline]
-pub(crate) fn payload<'p>(lane: Lane, record: &'p [u8], form: Form, scratch: &'p mut Vec<u8>) -> &'p [u8] {
+pub(crate) fn payload<'p>(lane: Lane, record: &'p [u8], form: WireFormat, scratch: &'p mut Vec<u8>) -> &'p [u8] {
     let from = match lane {
         Lane::Frame
         | Lane::Layout
@@ -435,7 +435,7 @@ pub(crate) fn payload<'p>(lane: Lane, record: &'p [u8], form: Form, scratch: &'p
 }
 
 #[inline]
-fn convert(lane: Lane, record: &[u8], form: Form, out: &mut Vec<u8>) -> Result<(), logpose_core::Truncated> {
+fn convert(lane: Lane, record: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<(), logpose_core::Truncated> {
     let cur = &mut Cursor::new(record, 0);
     match lane {
         Lane::Transform => {
@@ -480,7 +480,7 @@ fn convert(lane: Lane, record: &[u8], form: Form, out: &mut Vec<u8>) -> Result<(
 }
 
 #[inline]
-fn put_pose(location: Vector, Rotation { roll, pitch, yaw }: Rotation, form: Form, out: &mut Vec<u8>) {
+fn put_pose(location: Vector, Rotation { roll, pitch, yaw }: Rotation, form: WireFormat, out: &mut Vec<u8>) {
     let Vector { x, y, z } = location;
     put_numbers([metres(x), metres(y), metres(z), roll, pitch, yaw], out);
     if form.vectors == Vectors::F64 {
@@ -495,7 +495,7 @@ fn put_numbers<const N: usize>(numbers: [f64; N], out: &mut Vec<u8>) {
 
 /// Appends the record whose value in the model is `payload`; the sentence says what is wrong with it. A bone has no
 /// record of its own: it is what stands in one.
-pub(crate) fn record(key: &Key, payload: &[u8], form: Form, out: &mut Vec<u8>) -> Result<(), String> {
+pub(crate) fn record(key: &Key, payload: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<(), String> {
     let id = key.id;
     let misfit = || {
         let (size, ty) = (payload.len(), key.lane.type_name(form.vectors));

@@ -12,7 +12,7 @@ use crate::reader::Reader;
 use crate::recover::{SEAM, find, salvage};
 use crate::schema::Struct;
 use crate::walk::{Found, Known, Layout, NONE, Slots, Stop, Visit, Walk, follow, layout_of, place};
-use crate::wire::{ActorType, EventAdd, Form, FrameStart, Header, PACKET_HEADER, Packet, Record};
+use crate::wire::{ActorType, EventAdd, FrameStart, Header, PACKET_HEADER, Packet, Record, WireFormat};
 
 /// A recording is split for two threads only if each has at least this much to do.
 pub(crate) const PART: usize = 2 << 20;
@@ -53,7 +53,7 @@ struct Same {
 }
 
 impl Visit for Indexer {
-    fn slot(&mut self, slot: SlotId, key: &Key, _: Form) {
+    fn slot(&mut self, slot: SlotId, key: &Key, _: WireFormat) {
         if key.lane.is_rare() {
             self.builder.place(slot);
         }
@@ -115,7 +115,7 @@ impl Visit for Indexer {
 
 impl Indexer {
     #[cold]
-    fn add(&mut self, record: &[u8], form: Form) {
+    fn add(&mut self, record: &[u8], form: WireFormat) {
         let Ok(add) = EventAdd::parse(&mut Cursor::new(record, 0), form) else { return };
         if let Some(count) = self.actors.get_mut(usize::from(add.class().number())) {
             *count += 1;
@@ -154,7 +154,7 @@ pub(crate) struct Columner {
 }
 
 impl Visit for Columner {
-    fn slot(&mut self, slot: SlotId, key: &Key, form: Form) {
+    fn slot(&mut self, slot: SlotId, key: &Key, form: WireFormat) {
         self.builder.declare(slot, &key.lane.type_name(form.vectors));
     }
 
@@ -179,7 +179,7 @@ impl Collect for Columner {
 pub(crate) struct Plan<'a> {
     /// The header; that of a damaged recording may be made up.
     pub(crate) header: Header<'a>,
-    pub(crate) form: Form,
+    pub(crate) form: WireFormat,
     pub(crate) spans: Vec<Span>,
 }
 
@@ -391,7 +391,7 @@ fn parts<C: Collect>(
 }
 
 /// A place where frames seem to begin, and the layout of the stretch in front of it.
-fn boundary(log: &[u8], from: usize, until: usize, form: Form) -> Option<(usize, Layout)> {
+fn boundary(log: &[u8], from: usize, until: usize, form: WireFormat) -> Option<(usize, Layout)> {
     let before = seam(log, from, until)?;
     let mut cur = Cursor::new(log.get(before..until)?, before as u64);
     let mut packets = std::iter::from_fn(|| Packet::parse(&mut cur).ok());

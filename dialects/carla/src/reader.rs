@@ -4,13 +4,13 @@ use logpose_core::Cursor;
 
 use crate::error::{Error, ErrorKind};
 use crate::form;
-use crate::wire::{Form, Header, Packet};
+use crate::wire::{Header, Packet, WireFormat};
 
 /// The packets of a recording in memory, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     header: Header<'a>,
-    form: Form,
+    form: WireFormat,
     cur: Cursor<'a>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
 
     /// The packets of `log` from byte `at` on, which begins one.
     #[must_use]
-    pub fn resume(log: &'a [u8], header: Header<'a>, form: Form, at: u64) -> Self {
+    pub fn resume(log: &'a [u8], header: Header<'a>, form: WireFormat, at: u64) -> Self {
         let rest = usize::try_from(at).ok().and_then(|at| log.get(at..)).unwrap_or_default();
         Self { header, form, cur: Cursor::new(rest, at) }
     }
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> WireFormat {
         self.form
     }
 

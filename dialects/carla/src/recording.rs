@@ -90,8 +90,8 @@ impl Target {
 
     /// How it writes packets.
     #[must_use]
-    pub fn form(self) -> Form {
-        Form {
+    pub fn form(self) -> WireFormat {
+        WireFormat {
             ids: if self == Self::V0_10 { Ids::B } else { Ids::A },
             vectors: if self.is_ue5() { Vectors::F64 } else { Vectors::F32 },
             physics: match self {

@@ -41,7 +41,7 @@ pub struct Lost {
 pub struct Salvage<'a> {
     log: &'a [u8],
     header: Header<'a>,
-    form: Form,
+    form: WireFormat,
     frames: Vec<Frame>,
     lost: Vec<Lost>,
     unknown: Vec<u32>,
@@ -167,7 +167,7 @@ impl<'a> Salvage<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> WireFormat {
         self.form
     }
 
@@ -401,7 +401,7 @@ fn find_header<'a>(log: &'a [u8], problems: &mut Problems) -> Result<(Header<'a>
 /// A walk over all frames that can be found.
 struct Walk<'a> {
     log: &'a [u8],
-    form: Form,
+    form: WireFormat,
     frames: Vec<Frame>,
     lost: Vec<Lost>,
     problems: Problems,
@@ -446,7 +446,7 @@ impl Flaw {
 }
 
 impl<'a> Walk<'a> {
-    fn run(log: &'a [u8], start: usize, form: Form) -> Self {
+    fn run(log: &'a [u8], start: usize, form: WireFormat) -> Self {
         let patience = (log.len() as u64).saturating_mul(8).max(1 << 20);
         let (frames, lost, problems) = (Vec::new(), Vec::new(), Problems::default());
         let mut walk = Self { log, form, frames, lost, problems, last: None, patience };

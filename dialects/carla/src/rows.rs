@@ -8,7 +8,7 @@ use logpose_core::{
 use crate::model::{Key, Lane, form_of, payload};
 use crate::schema::Struct;
 use crate::walk::{Found, Slots, Stop, Visit, Walk, layout_of, place, stretch_of, wheels_length};
-use crate::wire::{Field as _, Form, FrameStart, PACKET_HEADER, Packet, Record as _};
+use crate::wire::{Field as _, FrameStart, PACKET_HEADER, Packet, Record as _, WireFormat};
 
 /// Samples in a batch.
 const BATCH: usize = 1024;
@@ -16,7 +16,7 @@ const BATCH: usize = 1024;
 const STEP: usize = 1 << 20;
 
 /// How the recording of an index is written.
-pub(crate) fn form_in(index: &Index) -> Form {
+pub(crate) fn form_in(index: &Index) -> WireFormat {
     form_of(index.fact("vectors"), index.fact("ids")).unwrap_or_default()
 }
 
@@ -389,7 +389,7 @@ impl Visit for Find<'_> {
 }
 
 /// The record at a place where a walk has met one.
-fn record_at(log: &[u8], at: u64, lane: Lane, form: Form) -> Option<&[u8]> {
+fn record_at(log: &[u8], at: u64, lane: Lane, form: WireFormat) -> Option<&[u8]> {
     let rest = log.get(place(at)..)?;
     let mut cur = Cursor::new(rest, at);
     let kind = match lane {

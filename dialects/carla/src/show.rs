@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::wire::{Body, Form, Header, Packet, PhysicsBody, Record, Records};
+use crate::wire::{Body, Header, Packet, PhysicsBody, Record, Records, WireFormat};
 
 /// A packet in one line: what it is, how much it holds, and its first records.
 pub(crate) struct Line<'a> {
     pub(crate) packet: Packet<'a>,
-    pub(crate) form: Form,
+    pub(crate) form: WireFormat,
 }
 
 /// How many records are shown.

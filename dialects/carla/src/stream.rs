@@ -4,7 +4,7 @@ use logpose_core::{Cursor, Limits};
 
 use crate::error::{Error, ErrorKind};
 use crate::form::Detector;
-use crate::wire::{Form, Header, Ids, Kind, PACKET_HEADER, Packet};
+use crate::wire::{Header, Ids, Kind, PACKET_HEADER, Packet, WireFormat};
 
 /// The packets of a recording that arrives in pieces.
 ///
@@ -102,8 +102,8 @@ impl PacketDecoder {
 
     /// How the recording is written. It is right for all packets that were given out.
     #[must_use]
-    pub fn form(&self) -> Form {
-        self.head.as_ref().map_or_else(Form::default, |head| head.detector.form())
+    pub fn form(&self) -> WireFormat {
+        self.head.as_ref().map_or_else(WireFormat::default, |head| head.detector.form())
     }
 
     /// Whether the form can still change.

@@ -10,13 +10,13 @@ use logpose_core::{Cursor, Index, Lookup, Mark, Problem, Problems, Severity, Slo
 use crate::error::Error;
 use crate::model::{Key, Lane, comes_back};
 use crate::wire::{
-    Body, EventAdd, Form, FrameStart, Kind, OPEN_DURATION, PACKET_HEADER, Packet, PhysicsControl, Record, Vectors,
+    Body, EventAdd, FrameStart, Kind, OPEN_DURATION, PACKET_HEADER, Packet, PhysicsControl, Record, Vectors, WireFormat,
 };
 
 /// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own.
 pub(crate) trait Visit {
     /// A slot is met for the first time in this walk.
-    fn slot(&mut self, slot: SlotId, key: &Key, form: Form) {
+    fn slot(&mut self, slot: SlotId, key: &Key, form: WireFormat) {
         let _ = (slot, key, form);
     }
     /// A frame begins.
@@ -68,7 +68,7 @@ pub(crate) struct Found<'r> {
     pub(crate) time: i64,
     /// The record; of packets that hold none, the body; of layouts, the text.
     pub(crate) record: &'r [u8],
-    pub(crate) form: Form,
+    pub(crate) form: WireFormat,
 }
 
 /// Why a walk ended.
@@ -92,7 +92,7 @@ impl Stop {
 /// A walk over a part of a recording: what it has learned so far.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    pub(crate) form: Form,
+    pub(crate) form: WireFormat,
     pub(crate) slots: Slots,
     pub(crate) problems: Problems,
     /// Packets met.
@@ -113,7 +113,7 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// A walk that knows these slots.
-    pub(crate) fn new(form: Form, slots: Slots) -> Self {
+    pub(crate) fn new(form: WireFormat, slots: Slots) -> Self {
         Self {
             form,
             slots,
@@ -131,7 +131,7 @@ impl Walk {
     }
 
     /// A walk that begins at `at` and knows all that one from the front would know there.
-    pub(crate) fn at(log: &[u8], index: &Index, form: Form, at: u64, slots: Slots) -> Self {
+    pub(crate) fn at(log: &[u8], index: &Index, form: WireFormat, at: u64, slots: Slots) -> Self {
         let mut walk = Self::new(form, slots);
         walk.layout = layout_before(log, index, form, at);
         walk
@@ -514,7 +514,7 @@ enum Untold {
 }
 
 /// Whether the records of a packet can be told in the model, and why not.
-fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), Untold> {
+fn told(kind: Kind, packet: &Packet<'_>, form: WireFormat) -> Result<(), Untold> {
     let (total, size) = (packet.total(), packet.body.len());
     let body = packet.body.get(2..).unwrap_or_default();
     if let Some(each) = kind.record_size(form) {
@@ -544,7 +544,7 @@ fn told(kind: Kind, packet: &Packet<'_>, form: Form) -> Result<(), Untold> {
 
 /// Whether all coordinates of a packet come back from metres; those of binary32 do.
 #[inline]
-fn comes_back_from_metres(kind: Kind, body: &[u8], size: usize, form: Form) -> bool {
+fn comes_back_from_metres(kind: Kind, body: &[u8], size: usize, form: WireFormat) -> bool {
     let vectors = match kind {
         Kind::Position => 1,
         Kind::BoundingBox | Kind::TriggerVolume => 2,
@@ -592,14 +592,14 @@ pub(crate) fn wheels_length(record: &[u8]) -> Option<usize> {
 }
 
 /// The length of the record at the front, by reading it.
-fn length<'a, R: Record<'a>>(rest: &'a [u8], form: Form) -> Option<usize> {
+fn length<'a, R: Record<'a>>(rest: &'a [u8], form: WireFormat) -> Option<usize> {
     let mut cur = Cursor::new(rest, 0);
     R::parse(&mut cur, form).ok()?;
     Some(place(cur.offset()))
 }
 
 /// Whether bones can be told: every walker has some, no two records in a row are of one walker, names are text.
-fn bones_fit(total: u16, body: &[u8], form: Form) -> Result<bool, String> {
+fn bones_fit(total: u16, body: &[u8], form: WireFormat) -> Result<bool, String> {
     let mut walkers = 0_u32;
     let (mut bones, mut before, mut text, mut near) = (0_u64, None, true, false);
     let (mut rest, mut expected) = (body, 0_u64);
@@ -640,7 +640,7 @@ fn walker(rest: &[u8]) -> Option<(u32, u16, &[u8])> {
 }
 
 /// A bone's name and pose, and what is behind.
-fn bone(rest: &[u8], form: Form) -> Option<(&[u8], &[u8], &[u8])> {
+fn bone(rest: &[u8], form: WireFormat) -> Option<(&[u8], &[u8], &[u8])> {
     let (length, rest) = rest.split_first_chunk()?;
     let (name, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
     let (pose, rest) = rest.split_at_checked(if form.vectors == Vectors::F64 { 48 } else { 24 })?;
@@ -648,7 +648,7 @@ fn bone(rest: &[u8], form: Form) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// Goes over the bones of a packet that was checked: actor, name, offset in the body, and the bone.
-fn for_each_bone(body: &[u8], form: Form, mut each: impl FnMut(u32, &[u8], usize, &[u8])) {
+fn for_each_bone(body: &[u8], form: WireFormat, mut each: impl FnMut(u32, &[u8], usize, &[u8])) {
     let mut rest = body;
     while let Some((actor, count, behind)) = walker(rest) {
         rest = behind;
@@ -894,7 +894,7 @@ pub(crate) fn stretch_of(index: &Index, at: u64) -> Span {
 }
 
 /// The layout of a stretch.
-pub(crate) fn layout_of(log: &[u8], span: Span, form: Form) -> Layout {
+pub(crate) fn layout_of(log: &[u8], span: Span, form: WireFormat) -> Layout {
     let mut walk = Walk::new(form, Slots::none());
     let log = log.get(..place(span.end).min(log.len())).unwrap_or_default();
     walk.run(log, place(span.start), usize::MAX, &mut Ignore);
@@ -902,7 +902,7 @@ pub(crate) fn layout_of(log: &[u8], span: Span, form: Form) -> Layout {
 }
 
 /// The layout of the stretch before the one that begins at `at`.
-fn layout_before(log: &[u8], index: &Index, form: Form, at: u64) -> Layout {
+fn layout_before(log: &[u8], index: &Index, form: WireFormat, at: u64) -> Layout {
     let first = index.spans.first().map_or(0, |span| span.start);
     if at <= first {
         return Layout::default();

@@ -93,7 +93,7 @@ pub enum Physics {
 
 /// What the bytes do not say of themselves: how this recording writes what differs between builds.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Form {
+pub struct WireFormat {
     /// What ids 21 to 23 mean.
     pub ids: Ids,
     /// How wide vectors are.
@@ -222,7 +222,7 @@ impl Kind {
     /// The size of one record, where all have the same.
     #[inline]
     #[must_use]
-    pub fn record_size(self, form: Form) -> Option<usize> {
+    pub fn record_size(self, form: WireFormat) -> Option<usize> {
         match self {
             Self::EventDel => EventDel::size(form),
             Self::EventParent => EventParent::size(form),
@@ -280,12 +280,12 @@ impl<'a> Packet<'a> {
 
     /// What it is about, if that is known.
     #[must_use]
-    pub fn kind(&self, form: Form) -> Option<Kind> {
+    pub fn kind(&self, form: WireFormat) -> Option<Kind> {
         Kind::of(self.id, form.ids)
     }
 
     /// What it is about, if that is known and its size is one that such a packet can have.
-    pub(crate) fn checked_kind(&self, form: Form) -> Result<Option<Kind>, Error> {
+    pub(crate) fn checked_kind(&self, form: WireFormat) -> Result<Option<Kind>, Error> {
         let kind = self.kind(form);
         kind.map_or(Ok(()), |kind| kind.check_size(self.id, self.body.len() as u64, self.at)).map(|()| kind)
     }
@@ -297,7 +297,7 @@ impl<'a> Packet<'a> {
     }
 
     /// What it holds, checked to the last byte. Packets of ids that are not known are [`Body::Unknown`].
-    pub fn decode(&self, form: Form) -> Result<Body<'a>, Error> {
+    pub fn decode(&self, form: WireFormat) -> Result<Body<'a>, Error> {
         Body::parse(self, form)
     }
 }
@@ -307,11 +307,11 @@ pub trait Record<'a>: Sized {
     /// The packet it stands in.
     const KIND: Kind;
     /// Reads one.
-    fn parse(cur: &mut Cursor<'a>, form: Form) -> Result<Self, Truncated>;
+    fn parse(cur: &mut Cursor<'a>, form: WireFormat) -> Result<Self, Truncated>;
     /// Appends it.
-    fn emit(&self, form: Form, out: &mut Vec<u8>);
+    fn emit(&self, form: WireFormat, out: &mut Vec<u8>);
     /// Its size, where all have the same.
-    fn size(form: Form) -> Option<usize>;
+    fn size(form: WireFormat) -> Option<usize>;
 }
 
 /// The records of one packet, checked: they fill the body exactly.
@@ -320,7 +320,7 @@ pub struct Records<'a, R> {
     body: &'a [u8],
     at: u64,
     total: u16,
-    form: Form,
+    form: WireFormat,
     record: PhantomData<fn() -> R>,
 }
 
@@ -334,7 +334,7 @@ impl<R> Copy for Records<'_, R> {}
 
 impl<'a, R: Record<'a>> Records<'a, R> {
     /// The records of a packet's body.
-    pub fn new(packet: &Packet<'a>, form: Form) -> Result<Self, Error> {
+    pub fn new(packet: &Packet<'a>, form: WireFormat) -> Result<Self, Error> {
         let body_at = packet.at + PACKET_HEADER as u64;
         let (size, id) = (packet.body.len() as u64, packet.id);
         let Some((total, body)) = packet.body.split_first_chunk() else {
@@ -361,7 +361,7 @@ impl<'a, R: Record<'a>> Records<'a, R> {
 
     /// How they are written; of physics, the body that fitted.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> WireFormat {
         self.form
     }
 
@@ -393,7 +393,7 @@ impl<'a, R: Record<'a>> Records<'a, R> {
 }
 
 /// Appends a packet of records.
-pub fn emit_records<'a, R: Record<'a>>(records: &[R], form: Form, out: &mut Vec<u8>) {
+pub fn emit_records<'a, R: Record<'a>>(records: &[R], form: WireFormat, out: &mut Vec<u8>) {
     let start = begin_packet(R::KIND.id(form.ids), out);
     out.extend_from_slice(&u16::try_from(records.len()).unwrap_or(u16::MAX).to_le_bytes());
     records.iter().take(MAX_RECORDS).for_each(|record| record.emit(form, out));
@@ -435,7 +435,7 @@ macro_rules! bodies {
         }
 
         impl<'a> Body<'a> {
-            fn parse(packet: &Packet<'a>, form: Form) -> Result<Self, Error> {
+            fn parse(packet: &Packet<'a>, form: WireFormat) -> Result<Self, Error> {
                 let Some(kind) = packet.kind(form) else { return Ok(Self::Unknown(packet.body)) };
                 let size = packet.body.len();
                 if let Some(expected) = kind.fixed_size()
@@ -468,12 +468,12 @@ bodies! {
 }
 
 /// Physics records: those of UE5 in its recordings, else those with wheels of 48 or of 36 bytes, whichever fit.
-fn physics<'a>(packet: &Packet<'a>, form: Form) -> Result<Records<'a, PhysicsControl>, Error> {
+fn physics<'a>(packet: &Packet<'a>, form: WireFormat) -> Result<Records<'a, PhysicsControl>, Error> {
     if form.vectors == Vectors::F64 {
-        return Records::new(packet, Form { physics: Physics::Ue5, ..form });
+        return Records::new(packet, WireFormat { physics: Physics::Ue5, ..form });
     }
-    let newer = Records::new(packet, Form { physics: Physics::W48, ..form });
-    newer.or_else(|error| Records::new(packet, Form { physics: Physics::W36, ..form }).map_err(|_| error))
+    let newer = Records::new(packet, WireFormat { physics: Physics::W48, ..form });
+    newer.or_else(|error| Records::new(packet, WireFormat { physics: Physics::W36, ..form }).map_err(|_| error))
 }
 
 /// The first packet of a frame.
@@ -621,23 +621,23 @@ pub fn narrow(x: f64) -> f32 {
 /// A field of a record.
 pub(crate) trait Field<'a>: Sized {
     /// Its size, where it is always the same.
-    fn width(form: Form) -> Option<usize>;
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated>;
-    fn put(&self, form: Form, out: &mut Vec<u8>);
+    fn width(form: WireFormat) -> Option<usize>;
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated>;
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>);
 }
 
 macro_rules! number {
     ($($t:ty = $n:literal),*) => {$(
         impl<'a> Field<'a> for $t {
             #[inline(always)]
-            fn width(_: Form) -> Option<usize> {
+            fn width(_: WireFormat) -> Option<usize> {
                 Some($n)
             }
             #[inline(always)]
-            fn get(cur: &mut Cursor<'a>, _: Form, what: &'static str) -> Result<Self, Truncated> {
+            fn get(cur: &mut Cursor<'a>, _: WireFormat, what: &'static str) -> Result<Self, Truncated> {
                 cur.array::<$n>(what).map(|bytes| Self::from_le_bytes(*bytes))
             }
-            fn put(&self, _: Form, out: &mut Vec<u8>) {
+            fn put(&self, _: WireFormat, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
         }
@@ -647,28 +647,28 @@ number!(u8 = 1, u16 = 2, u32 = 4, i32 = 4, u64 = 8, f32 = 4, f64 = 8);
 
 impl<'a> Field<'a> for Flag {
     #[inline(always)]
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         Some(1)
     }
     #[inline(always)]
-    fn get(cur: &mut Cursor<'a>, _: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, _: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         cur.u8(what).map(Self)
     }
-    fn put(&self, _: Form, out: &mut Vec<u8>) {
+    fn put(&self, _: WireFormat, out: &mut Vec<u8>) {
         out.push(self.0);
     }
 }
 
 impl<'a> Field<'a> for Vector {
     #[inline(always)]
-    fn width(form: Form) -> Option<usize> {
+    fn width(form: WireFormat) -> Option<usize> {
         Some(match form.vectors {
             Vectors::F32 => 12,
             Vectors::F64 => 24,
         })
     }
     #[inline(always)]
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         Ok(match form.vectors {
             Vectors::F32 => {
                 let [x, y, z] = <[f32; 3]>::get(cur, form, what)?;
@@ -680,7 +680,7 @@ impl<'a> Field<'a> for Vector {
             }
         })
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         for x in self.array() {
             match form.vectors {
                 Vectors::F32 => narrow(x).put(form, out),
@@ -692,56 +692,56 @@ impl<'a> Field<'a> for Vector {
 
 impl<'a> Field<'a> for Rotation {
     #[inline(always)]
-    fn width(form: Form) -> Option<usize> {
+    fn width(form: WireFormat) -> Option<usize> {
         Vector::width(form)
     }
     #[inline(always)]
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         Vector::get(cur, form, what).map(|v| Self { roll: v.x, pitch: v.y, yaw: v.z })
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         Vector::new(self.roll, self.pitch, self.yaw).put(form, out);
     }
 }
 
 impl<'a, const N: usize> Field<'a> for [f32; N] {
     #[inline(always)]
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         Some(4 * N)
     }
     #[inline(always)]
-    fn get(cur: &mut Cursor<'a>, _: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, _: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let bytes = cur.take(4 * N as u64, what)?;
         let (words, _) = bytes.as_chunks();
         Ok(std::array::from_fn(|i| words.get(i).map_or(0.0, |word| f32::from_le_bytes(*word))))
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         self.iter().for_each(|x| x.put(form, out));
     }
 }
 
 impl<'a> Field<'a> for &'a [u8] {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         None
     }
-    fn get(cur: &mut Cursor<'a>, _: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, _: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         text(cur, what)
     }
-    fn put(&self, _: Form, out: &mut Vec<u8>) {
+    fn put(&self, _: WireFormat, out: &mut Vec<u8>) {
         put_text(self, out);
     }
 }
 
 /// A list whose count has 32 bits.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         None
     }
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let count = cur.u32_le(what)?;
         list(count as usize, cur, form, what)
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         out.extend_from_slice(&u32::try_from(self.len()).unwrap_or(u32::MAX).to_le_bytes());
         self.iter().for_each(|item| item.put(form, out));
     }
@@ -751,7 +751,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
 fn list<'a, T: Field<'a>>(
     count: usize,
     cur: &mut Cursor<'a>,
-    form: Form,
+    form: WireFormat,
     what: &'static str,
 ) -> Result<Vec<T>, Truncated> {
     let least = T::width(form).unwrap_or(1).max(1);
@@ -784,17 +784,17 @@ macro_rules! record {
             const KIND: Kind = Kind::$kind;
 
             #[inline(always)]
-            fn parse(cur: &mut Cursor<'a>, form: Form) -> Result<Self, Truncated> {
+            fn parse(cur: &mut Cursor<'a>, form: WireFormat) -> Result<Self, Truncated> {
                 $(let $field = <$t as Field<'a>>::get(cur, form, stringify!($field))?;)*
                 Ok(Self { $($field,)* })
             }
 
-            fn emit(&self, form: Form, out: &mut Vec<u8>) {
+            fn emit(&self, form: WireFormat, out: &mut Vec<u8>) {
                 $(self.$field.put(form, out);)*
             }
 
             #[inline(always)]
-            fn size(form: Form) -> Option<usize> {
+            fn size(form: WireFormat) -> Option<usize> {
                 Some(0 $(+ <$t as Field<'a>>::width(form)?)*)
             }
         }
@@ -837,14 +837,14 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Field<'a> for Attribute<'a> {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         None
     }
-    fn get(cur: &mut Cursor<'a>, _: Form, _: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, _: WireFormat, _: &'static str) -> Result<Self, Truncated> {
         let attribute_type = cur.u8("attribute type")?;
         Ok(Self { attribute_type, id: text(cur, "attribute id")?, value: text(cur, "attribute value")? })
     }
-    fn put(&self, _: Form, out: &mut Vec<u8>) {
+    fn put(&self, _: WireFormat, out: &mut Vec<u8>) {
         out.push(self.attribute_type);
         put_text(self.id, out);
         put_text(self.value, out);
@@ -852,14 +852,14 @@ impl<'a> Field<'a> for Attribute<'a> {
 }
 
 impl<'a> Field<'a> for Attributes<'a> {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         None
     }
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let count = u16::from_le_bytes(*cur.array(what)?);
         list(count.into(), cur, form, what).map(Self)
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         let count = u16::try_from(self.0.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&count.to_le_bytes());
         self.0.iter().take(count.into()).for_each(|attribute| attribute.put(form, out));
@@ -1204,15 +1204,15 @@ pub struct WheelPose {
 }
 
 impl<'a> Field<'a> for WheelPose {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         Some(9)
     }
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let wheel = cur.u8(what)?;
         let [steering_angle, tire_rotation] = <[f32; 2]>::get(cur, form, what)?;
         Ok(Self { wheel, steering_angle, tire_rotation })
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         out.push(self.wheel);
         [self.steering_angle, self.tire_rotation].put(form, out);
     }
@@ -1230,20 +1230,20 @@ pub struct WalkerBones<'a> {
 impl<'a> Record<'a> for WalkerBones<'a> {
     const KIND: Kind = Kind::WalkerBones;
 
-    fn parse(cur: &mut Cursor<'a>, form: Form) -> Result<Self, Truncated> {
+    fn parse(cur: &mut Cursor<'a>, form: WireFormat) -> Result<Self, Truncated> {
         let actor = cur.u32_le("actor")?;
         let count = u16::from_le_bytes(*cur.array("bones")?);
         Ok(Self { actor, bones: list(count.into(), cur, form, "bones")? })
     }
 
-    fn emit(&self, form: Form, out: &mut Vec<u8>) {
+    fn emit(&self, form: WireFormat, out: &mut Vec<u8>) {
         self.actor.put(form, out);
         let count = u16::try_from(self.bones.len()).unwrap_or(u16::MAX);
         count.put(form, out);
         self.bones.iter().take(count.into()).for_each(|bone| bone.put(form, out));
     }
 
-    fn size(_: Form) -> Option<usize> {
+    fn size(_: WireFormat) -> Option<usize> {
         None
     }
 }
@@ -1260,14 +1260,14 @@ pub struct Bone<'a> {
 }
 
 impl<'a> Field<'a> for Bone<'a> {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         None
     }
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let name = text(cur, "bone name")?;
         Ok(Self { name, location: Vector::get(cur, form, what)?, rotation: Rotation::get(cur, form, what)? })
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         put_text(self.name, out);
         self.location.put(form, out);
         self.rotation.put(form, out);
@@ -1295,7 +1295,7 @@ pub enum PhysicsBody {
 impl<'a> Record<'a> for PhysicsControl {
     const KIND: Kind = Kind::PhysicsControl;
 
-    fn parse(cur: &mut Cursor<'a>, form: Form) -> Result<Self, Truncated> {
+    fn parse(cur: &mut Cursor<'a>, form: WireFormat) -> Result<Self, Truncated> {
         let actor = cur.u32_le("actor")?;
         let body = match form.physics {
             Physics::W48 | Physics::W36 => PhysicsBody::Ue4(Box::new(Ue4Physics::get(cur, form, "physics")?)),
@@ -1304,7 +1304,7 @@ impl<'a> Record<'a> for PhysicsControl {
         Ok(Self { actor, body })
     }
 
-    fn emit(&self, form: Form, out: &mut Vec<u8>) {
+    fn emit(&self, form: WireFormat, out: &mut Vec<u8>) {
         self.actor.put(form, out);
         match &self.body {
             PhysicsBody::Ue4(body) => body.put(form, out),
@@ -1312,7 +1312,7 @@ impl<'a> Record<'a> for PhysicsControl {
         }
     }
 
-    fn size(_: Form) -> Option<usize> {
+    fn size(_: WireFormat) -> Option<usize> {
         None
     }
 }
@@ -1325,14 +1325,14 @@ macro_rules! fields {
         pub struct $name { $(pub $field: $t,)* }
 
         impl<'a> Field<'a> for $name {
-            fn width(_: Form) -> Option<usize> {
+            fn width(_: WireFormat) -> Option<usize> {
                 None
             }
-            fn get(cur: &mut Cursor<'a>, form: Form, _: &'static str) -> Result<Self, Truncated> {
+            fn get(cur: &mut Cursor<'a>, form: WireFormat, _: &'static str) -> Result<Self, Truncated> {
                 $(let $field = <$t as Field<'a>>::get(cur, form, stringify!($field))?;)*
                 Ok(Self { $($field,)* })
             }
-            fn put(&self, form: Form, out: &mut Vec<u8>) {
+            fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
                 $(self.$field.put(form, out);)*
             }
         }
@@ -1377,10 +1377,10 @@ pub struct Ue4Wheel {
 }
 
 impl<'a> Field<'a> for Ue4Wheel {
-    fn width(form: Form) -> Option<usize> {
+    fn width(form: WireFormat) -> Option<usize> {
         Some(if form.physics == Physics::W36 { 36 } else { 48 })
     }
-    fn get(cur: &mut Cursor<'a>, form: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, form: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         let [tire_friction, damping_rate, max_steer_angle, radius, max_brake_torque, max_handbrake_torque] =
             <[f32; 6]>::get(cur, form, what)?;
         let stiffness = match form.physics {
@@ -1398,7 +1398,7 @@ impl<'a> Field<'a> for Ue4Wheel {
             position: <[f32; 3]>::get(cur, form, what)?,
         })
     }
-    fn put(&self, form: Form, out: &mut Vec<u8>) {
+    fn put(&self, form: WireFormat, out: &mut Vec<u8>) {
         [
             self.tire_friction,
             self.damping_rate,
@@ -1462,13 +1462,13 @@ impl Default for Ue5Wheel {
 }
 
 impl<'a> Field<'a> for Ue5Wheel {
-    fn width(_: Form) -> Option<usize> {
+    fn width(_: WireFormat) -> Option<usize> {
         Some(208)
     }
-    fn get(cur: &mut Cursor<'a>, _: Form, what: &'static str) -> Result<Self, Truncated> {
+    fn get(cur: &mut Cursor<'a>, _: WireFormat, what: &'static str) -> Result<Self, Truncated> {
         cur.array(what).map(|image| Self(*image))
     }
-    fn put(&self, _: Form, out: &mut Vec<u8>) {
+    fn put(&self, _: WireFormat, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.0);
     }
 }

@@ -178,7 +178,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn push<'a, R: Record<'a>>(&mut self, record: &R, form: Form) {
+    pub(crate) fn push<'a, R: Record<'a>>(&mut self, record: &R, form: WireFormat) {
         self.total += 1;
         record.emit(form, &mut self.bytes);
     }
@@ -208,7 +208,7 @@ fn emit_packet(id: u8, body: &[&[u8]], out: &mut Vec<u8>) -> Result<(), WriteErr
 /// bytes that will not change any more, [`Writer::finish`] the rest. Nothing that was refused is written.
 #[derive(Debug)]
 pub struct Writer {
-    form: Form,
+    form: WireFormat,
     ready: Vec<u8>,
     /// The last frame, whose duration is still open.
     frame: Vec<u8>,
@@ -222,7 +222,7 @@ pub struct Writer {
 
 impl Writer {
     /// A recording with this header, written in this form.
-    pub fn new(header: &Header<'_>, form: Form) -> Result<Self, WriteError> {
+    pub fn new(header: &Header<'_>, form: WireFormat) -> Result<Self, WriteError> {
         if !matches!(header.version, 1 | 2) {
             return Err(WriteError::Version(header.version));
         }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use logpose::core::{Lookup, Severity};
 use logpose::{Cache, ConvertOptions, Log, OpenOptions, Order, Quiet};
 use logpose_carla::{
-    Attributes, Bone, BoundingBox, EventAdd, EventDel, Flag, Form, FrameStart, Header, Ids, Packet, Position, Rotation,
-    TrafficLightState, Vector, Vectors, VehicleAnim, VehicleWheels, WalkerAnim, WalkerBones, WheelPose, emit_records,
+    Attributes, Bone, BoundingBox, EventAdd, EventDel, Flag, FrameStart, Header, Ids, Packet, Position, Rotation,
+    TrafficLightState, Vector, Vectors, VehicleAnim, VehicleWheels, WalkerAnim, WalkerBones, WheelPose, WireFormat,
+    emit_records,
 };
 use logpose_testkit::{corpus_files, fixture};
 use tempfile::TempDir;
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 use crate::support::{convert_to, open, rows};
 
 /// A recording with vehicles that come and go, a walker, a light and private packets.
-pub(crate) fn recording(form: Form, frames: u32, vehicles: u32) -> Vec<u8> {
+pub(crate) fn recording(form: WireFormat, frames: u32, vehicles: u32) -> Vec<u8> {
     let mut out = Vec::new();
     Header { version: 1, date: 1_700_000_000, map: b"Town01" }.emit(&mut out);
     let vector = |seed: u32| Vector::new(f64::from(seed) * 1.7, -f64::from(seed), 0.5);
@@ -82,8 +83,8 @@ pub(crate) fn recording(form: Form, frames: u32, vehicles: u32) -> Vec<u8> {
 }
 
 pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
-    let wide = Form { ids: Ids::B, vectors: Vectors::F64, ..Form::default() };
-    let made = [("narrow.log", recording(Form::default(), 60, 9)), ("wide.log", recording(wide, 60, 9))];
+    let wide = WireFormat { ids: Ids::B, vectors: Vectors::F64, ..WireFormat::default() };
+    let made = [("narrow.log", recording(WireFormat::default(), 60, 9)), ("wide.log", recording(wide, 60, 9))];
     let mut files: Vec<PathBuf> = Vec::new();
     for (name, bytes) in made {
         let path = folder.join(name);
@@ -176,7 +177,7 @@ fn check_recordings_become_tables_and_robot_logs(dir: &TempDir, recordings: Vec<
 fn a_recording_is_known_by_its_bytes_and_tells_its_date() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("anything.bin");
-    fs::write(&path, recording(Form::default(), 3, 2)).unwrap();
+    fs::write(&path, recording(WireFormat::default(), 3, 2)).unwrap();
     let log = open(&path);
     assert_eq!(log.dialect().info().name, "carla");
     assert_eq!(log.epoch_ns(), Some(1_700_000_000_000_000_000));
@@ -253,7 +254,7 @@ fn check_the_order_of_time_is_the_order_of_the_file(recordings: Vec<PathBuf>) {
 fn mcap_shows_the_scene_and_reading_back_does_not_see_it() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.log");
-    fs::write(&path, recording(Form::default(), 40, 3)).unwrap();
+    fs::write(&path, recording(WireFormat::default(), 40, 3)).unwrap();
     let log = [open(&path)];
     let there = dir.path().join("a.mcap");
     convert_to(&log, Vec::new(), &there, &ConvertOptions::default()).unwrap();
@@ -288,7 +289,7 @@ fn mcap_shows_the_scene_and_reading_back_does_not_see_it() {
 fn two_recordings_are_not_mixed() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.log");
-    fs::write(&path, recording(Form::default(), 9, 2)).unwrap();
+    fs::write(&path, recording(WireFormat::default(), 9, 2)).unwrap();
     let out = dir.path().join("b.log");
     let error = convert_to(&[open(&path), open(&path)], vec![Lookup::default(); 2], &out, &ConvertOptions::default());
     let error = error.map(|_| ()).unwrap_err().to_string();

@@ -7,7 +7,7 @@ use std::path::Path;
 use logpose::bridges::mcap::{McapOptions, McapStream};
 use logpose::core::{Sink, Time};
 use logpose::{ConvertOptions, Feed, Log, Order};
-use logpose_carla::Form;
+use logpose_carla::WireFormat;
 use tempfile::TempDir;
 
 use crate::carla::recording;
@@ -68,7 +68,7 @@ fn a_streamed_log_is_the_log() {
 fn viewers_see_a_stream_as_they_see_the_converted_log() {
     let dir = TempDir::new().unwrap();
     let recorded = dir.path().join("a.log");
-    fs::write(&recorded, recording(Form::default(), 40, 5)).unwrap();
+    fs::write(&recorded, recording(WireFormat::default(), 40, 5)).unwrap();
     for (number, path) in [demo_dir().join(AKIT), demo_dir().join(R2), recorded].into_iter().enumerate() {
         let log = [open(&path)];
         let streamed = dir.path().join(format!("streamed{number}.mcap"));

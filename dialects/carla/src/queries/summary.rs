@@ -6,7 +6,7 @@ use logpose_core::Problem;
 
 use super::{Guess, Reading, collisions};
 use crate::frames::Frames;
-use crate::wire::{ActorType, Form};
+use crate::wire::{ActorType, WireFormat};
 
 /// The facts of a recording. Only whole frames count.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Summary<'a> {
     /// The version in the header.
     pub version: u16,
     /// How it is written.
-    pub form: Form,
+    pub form: WireFormat,
     /// How many whole frames there are.
     pub frames: usize,
     /// Seconds from the beginning to the last frame.

@@ -57,7 +57,7 @@ fn assert_valid(log: &[u8]) {
 }
 
 /// The actors of a packet.
-fn actors(packet: &Packet<'_>, form: Form) -> Vec<u32> {
+fn actors(packet: &Packet<'_>, form: WireFormat) -> Vec<u32> {
     macro_rules! each {
         ($($kind:ident)*) => {
             match packet.decode(form).expect("it can be read") {

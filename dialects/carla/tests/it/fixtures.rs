@@ -99,12 +99,12 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("smallest", smallest()),
         ("0.9.13", drive(Target::V0_9_13)),
         ("traffic", traffic()),
-        ("all-packets", all_packets(Form::default(), 2)),
+        ("all-packets", all_packets(WireFormat::default(), 2)),
         ("ue5", drive(Target::V0_10)),
         ("ue5-weather", drive(Target::Ue5Dev)),
         ("custom-packets", custom_packets()),
         ("physics-w36", drive(Target::V0_9_10)),
-        ("doors-b", all_packets(Form { ids: Ids::B, ..Form::default() }, 1)),
+        ("doors-b", all_packets(WireFormat { ids: Ids::B, ..WireFormat::default() }, 1)),
         ("attached", attached()),
         ("nan-boxes", nan_boxes()),
         ("empty-frames", empty_frames()),
@@ -395,7 +395,7 @@ fn physics(target: Target) -> PhysicsBody {
 }
 
 /// Two frames with every kind of packet that there is, also those that no build writes together.
-fn all_packets(form: Form, version: u16) -> Vec<u8> {
+fn all_packets(form: WireFormat, version: u16) -> Vec<u8> {
     let mut log = Writer::new(&Header { version, date: -1, map: "Città".as_bytes() }, form).expect("a map");
     let add = |actor, actor_type, blueprint| EventAdd {
         actor,

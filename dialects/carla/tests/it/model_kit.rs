@@ -1,10 +1,10 @@
 //! What the tests of the model need: sinks, real recordings, generated ones.
 
 use logpose_carla::{
-    Attribute, Attributes, Bone, BoundingBox, Carla, Collision, EventAdd, EventDel, EventParent, Flag, Form,
-    FrameStart, Header, Ids, Kinematics, Packet, Position, Record, Rotation, SceneLight, TrafficLightState,
-    TrafficLightTime, TriggerVolume, Vector, Vectors, VehicleAnim, VehicleDoor, VehicleLight, VehicleWheels,
-    WalkerAnim, WalkerBones, Weather, WheelPose, emit_records,
+    Attribute, Attributes, Bone, BoundingBox, Carla, Collision, EventAdd, EventDel, EventParent, Flag, FrameStart,
+    Header, Ids, Kinematics, Packet, Position, Record, Rotation, SceneLight, TrafficLightState, TrafficLightTime,
+    TriggerVolume, Vector, Vectors, VehicleAnim, VehicleDoor, VehicleLight, VehicleWheels, WalkerAnim, WalkerBones,
+    Weather, WheelPose, WireFormat, emit_records,
 };
 use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problems, SinkError};
 pub(crate) use logpose_testkit::{bits as show, column_lines, index_lines};
@@ -44,7 +44,7 @@ pub(crate) fn again(log: &[u8], lookup: &Lookup) -> Result<Vec<u8>, SinkError> {
 }
 
 /// A packet of records.
-pub(crate) fn records<'a, R: Record<'a>>(records: &[R], form: Form, out: &mut Vec<u8>) {
+pub(crate) fn records<'a, R: Record<'a>>(records: &[R], form: WireFormat, out: &mut Vec<u8>) {
     emit_records(records, form, out);
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn add<'a>(actor: u32, blueprint: &'a str, hero: bool) -> EventAdd<'a
 }
 
 /// A recording with every kind of packet, of `frames` frames with about `actors` vehicles, some of which come and go.
-pub(crate) fn drive(frames: u32, actors: u32, form: Form, version: u16) -> Vec<u8> {
+pub(crate) fn drive(frames: u32, actors: u32, form: WireFormat, version: u16) -> Vec<u8> {
     let mut out = Vec::new();
     header(version, &mut out);
     let walker = 5000;
@@ -194,10 +194,10 @@ pub(crate) fn drive(frames: u32, actors: u32, form: Form, version: u16) -> Vec<u
     out
 }
 
-pub(crate) fn f32_form() -> Form {
-    Form::default()
+pub(crate) fn f32_form() -> WireFormat {
+    WireFormat::default()
 }
 
-pub(crate) fn f64_form() -> Form {
-    Form { ids: Ids::B, vectors: Vectors::F64, ..Form::default() }
+pub(crate) fn f64_form() -> WireFormat {
+    WireFormat { ids: Ids::B, vectors: Vectors::F64, ..WireFormat::default() }
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use logpose_carla::{
-    ActorType, Attribute, Attributes, Blocking, Body, Collision, EventAdd, EventDel, Filter, Flag, Form, FrameStart,
-    Frames, Guess, Header, Ids, OPEN_DURATION, Packet, Position, Queries, Reader, Reading, Record, Records, Rotation,
-    Summary, Vector, Vectors, VehicleDoor, VehicleLight, Weather, blocked, collisions, emit_records,
+    ActorType, Attribute, Attributes, Blocking, Body, Collision, EventAdd, EventDel, Filter, Flag, FrameStart, Frames,
+    Guess, Header, Ids, OPEN_DURATION, Packet, Position, Queries, Reader, Reading, Record, Records, Rotation, Summary,
+    Vector, Vectors, VehicleDoor, VehicleLight, Weather, WireFormat, blocked, collisions, emit_records,
 };
 use logpose_testkit::fixture;
 use serde_json::Value as Json;
@@ -48,7 +48,7 @@ pub(crate) fn packets<'a>(packets: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec
 
 pub(crate) fn packet<'a, R: Record<'a>>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::new();
-    emit_records(records, Form::default(), &mut out);
+    emit_records(records, WireFormat::default(), &mut out);
     out
 }
 
@@ -195,7 +195,7 @@ fn a_recording_without_packets_or_frames() {
 fn odd_lines_of_info() {
     let door = |door| VehicleDoor { actor: 24, door, open: Flag(1) };
     let mut doors = Vec::new();
-    emit_records(&[door(5), door(9), door(6)], Form::default(), &mut doors);
+    emit_records(&[door(5), door(9), door(6)], WireFormat::default(), &mut doors);
     let frame = packets(&[
         packet(&[VehicleLight { actor: 24, lights: 0x183 }, VehicleLight { actor: 25, lights: 0x800 }]),
         doors,
@@ -476,7 +476,7 @@ fn guesses_by_what_there_is() {
         attributes: Attributes(vec![Attribute { attribute_type, id: b"role_name", value: b"x" }]),
         ..actor(1, 1, "vehicle.a")
     };
-    let form = Form { ids: Ids::B, ..Form::default() };
+    let form = WireFormat { ids: Ids::B, ..WireFormat::default() };
     let doors = |form| {
         let mut out = Vec::new();
         emit_records::<VehicleDoor>(&[], form, &mut out);
@@ -486,11 +486,11 @@ fn guesses_by_what_there_is() {
     let dev = |kind: u8| packets(&[packet(&[role(kind)]), doors(form), place.clone()]);
     assert_eq!(guess(1, &[dev(3)]), "UE4 development between November 2023 and July 2024");
     assert_eq!(guess(1, &[dev(4)]), "UE4 development between July 2024 and March 2025");
-    assert_eq!(guess(2, &[doors(Form::default())]), "0.9.16");
+    assert_eq!(guess(2, &[doors(WireFormat::default())]), "0.9.16");
     let weather = packet(&[Weather { values: [0.0; 14] }]);
     assert_eq!(guess(2, &[weather]), "0.9.16 development after February 2026");
     let mut wide = Vec::new();
-    let vectors = Form { vectors: Vectors::F64, ..Form::default() };
+    let vectors = WireFormat { vectors: Vectors::F64, ..WireFormat::default() };
     emit_records(&[position(1, 0.0, 0.0)], vectors, &mut wide);
     assert_eq!(guess(1, &[packets(&[doors(vectors), wide.clone()])]), "UE5 development after May 2026");
     assert_eq!(guess(1, &[packets(&[doors(form), wide])]), "0.10.0, or UE5 development before May 2026");
@@ -505,7 +505,7 @@ fn guesses_by_what_there_is() {
 }
 
 /// What every packet holds, written again.
-fn rewritten(packet: &Packet<'_>, form: Form) -> Vec<u8> {
+fn rewritten(packet: &Packet<'_>, form: WireFormat) -> Vec<u8> {
     fn records<'a, R: Record<'a>>(records: &Records<'a, R>) -> Vec<u8> {
         let mut out = Vec::new();
         emit_records(&records.iter().collect::<Vec<_>>(), records.form(), &mut out);

@@ -5,12 +5,12 @@ use logpose_core::Cursor;
 use logpose_testkit::hex;
 use sha2::{Digest, Sha256};
 
-const F32: Form = Form { ids: Ids::A, vectors: Vectors::F32, physics: Physics::W48 };
-const W36: Form = Form { physics: Physics::W36, ..F32 };
-const F64: Form = Form { ids: Ids::B, vectors: Vectors::F64, physics: Physics::Ue5 };
+const F32: WireFormat = WireFormat { ids: Ids::A, vectors: Vectors::F32, physics: Physics::W48 };
+const W36: WireFormat = WireFormat { physics: Physics::W36, ..F32 };
+const F64: WireFormat = WireFormat { ids: Ids::B, vectors: Vectors::F64, physics: Physics::Ue5 };
 
 /// The packet of these records is these bytes, and these bytes are these records.
-fn check<'a, R: Record<'a> + PartialEq + std::fmt::Debug>(form: Form, records: &[R], bytes: &'a [u8]) {
+fn check<'a, R: Record<'a> + PartialEq + std::fmt::Debug>(form: WireFormat, records: &[R], bytes: &'a [u8]) {
     let mut out = Vec::new();
     emit_records(records, form, &mut out);
     assert_eq!(out, bytes, "{:?}", R::KIND);

@@ -220,8 +220,11 @@ fn the_builder_refuses() {
 #[test]
 fn the_writer_refuses() {
     let header = Header { version: 1, date: 0, map: b"" };
-    assert_eq!(Writer::new(&Header { version: 3, ..header }, Form::default()).unwrap_err(), WriteError::Version(3));
-    let mut log = Writer::new(&header, Form::default()).expect("a header");
+    assert_eq!(
+        Writer::new(&Header { version: 3, ..header }, WireFormat::default()).unwrap_err(),
+        WriteError::Version(3)
+    );
+    let mut log = Writer::new(&header, WireFormat::default()).expect("a header");
     let stand = |actor| Position { actor, location: Vector::default(), rotation: Rotation::default() };
     assert_eq!(log.records(&[stand(1)]), Err(WriteError::NoFrame));
     log.begin_frame(2.0).expect("in order");
