@@ -25,5 +25,5 @@ pub use client::Client;
 pub use event::{Change, Event, TimeRef};
 pub use failure::Failure;
 pub use job::{Job, Refused, Task};
-pub use options::{ClientOptions, FetchOptions, Held, LiveOptions};
+pub use options::{ClientOptions, FetchOptions, LiveOptions, PartialRecording};
 pub use view::{ClientView, LiveValue, Phase, Progress, RecorderState};

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use logpose_refloat::rfrec::{HEAD, Head, Kind, MAGIC, Recording, TimeRef, WriteError, Writer};
-use logpose_refloat::session::Held;
+use logpose_refloat::session::PartialRecording;
 use serde_json::{Map, Value};
 
 use super::error::FetchError;
@@ -36,7 +36,7 @@ enum State {
 
 impl Target {
     /// Opens a file, and reads what it has of a recording. Nothing of it is changed before there is something to write.
-    pub(super) fn open(path: &Path, force: bool) -> Result<(Self, Option<Held>), FetchError> {
+    pub(super) fn open(path: &Path, force: bool) -> Result<(Self, Option<PartialRecording>), FetchError> {
         let io = |error| FetchError::io(path, error);
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -83,7 +83,7 @@ impl Target {
         let samples = recording.runs().iter().map(|run| (run.index, recording.bytes(run).to_vec())).collect();
         target.held = Some((recording.held(), recording.size()));
         target.state = State::Partial(Writer::resume(&recording), whole);
-        Ok((target, Some(Held { header: header.to_vec(), samples })))
+        Ok((target, Some(PartialRecording { header: header.to_vec(), samples })))
     }
 
     /// How many samples are there, and how many there should be, if there is something of a recording.

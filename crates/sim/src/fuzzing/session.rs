@@ -6,7 +6,7 @@ use std::time::Duration;
 use logpose_core::{Batch, Link, Session, Time, To};
 
 use crate::board::{Board, BoardOptions, BoardVersion, Recorded};
-use logpose_refloat::session::{Client, ClientOptions, Event, FetchOptions, Held, Job, LiveOptions};
+use logpose_refloat::session::{Client, ClientOptions, Event, FetchOptions, Job, LiveOptions, PartialRecording};
 use logpose_refloat::vesc::{Deframer, LARGEST, command, forwarded, framed};
 use logpose_refloat::wire::{Control, Header, PACKAGE, Request};
 
@@ -182,7 +182,7 @@ impl Fuzz {
             9 => return self.client.stop_live(self.now),
             10 => return self.client.handle_end(self.now),
             _ => {
-                let held = Held { header: self.recorded.header.clone(), samples: self.held.clone() };
+                let held = PartialRecording { header: self.recorded.header.clone(), samples: self.held.clone() };
                 let (may_stop, protect) = (byte & 16 != 0, byte & 32 != 0);
                 let held = (byte & 64 != 0 && self.header && self.honest).then_some(held);
                 let fresh = held.is_none();

@@ -8,7 +8,7 @@ use super::block::{Block, End, FRAME, HEAD, Head, Kind, TimeRef};
 use super::clock::TICK_RATE;
 use super::error::{Error, ErrorKind};
 use super::reader::{Damage, Reader};
-use super::recording::{Part, Recording, Run, bytes_of, gaps, rate_of, tick_of};
+use super::recording::{MetadataBlock, Recording, Run, bytes_of, gaps, rate_of, tick_of};
 use crate::wire::{Header, Info, Status};
 
 /// What was met so far of a file.
@@ -112,7 +112,7 @@ impl<'a> Assembly<'a> {
                 return self.tell(Severity::Note, "unknown-block", at, length, message);
             }
         }
-        self.recording.parts.push(Part { kind: block.kind, at: at + 8, payload });
+        self.recording.parts.push(MetadataBlock { kind: block.kind, at: at + 8, payload });
     }
 
     fn info(&mut self, at: u64, length: u64, payload: &[u8]) {

@@ -35,7 +35,7 @@ pub struct Recording<'a> {
     /// What is wrong with the file.
     pub problems: Problems,
     pub(crate) file: &'a [u8],
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<MetadataBlock<'a>>,
     pub(crate) runs: Vec<Run>,
     pub(crate) tick_rate: u32,
     pub(crate) blocks: u64,
@@ -44,7 +44,7 @@ pub struct Recording<'a> {
 
 /// A block besides those with samples.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct MetadataBlock<'a> {
     /// What it holds: META, INFO, HEADER, STATUS or TIMEREF.
     pub kind: Kind,
     /// Where its payload begins.
@@ -165,7 +165,7 @@ impl<'a> Recording<'a> {
 
     /// Blocks besides those with samples, in the order of the file.
     #[must_use]
-    pub fn parts(&self) -> &[Part<'a>] {
+    pub fn parts(&self) -> &[MetadataBlock<'a>] {
         &self.parts
     }
 

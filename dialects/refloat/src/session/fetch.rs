@@ -9,7 +9,7 @@ use super::discovery::Known;
 use super::event::{Change, Event, TimeRef};
 use super::failure::Failure;
 use super::flights::Flights;
-use super::options::{ClientOptions, FetchOptions, Held};
+use super::options::{ClientOptions, FetchOptions, PartialRecording};
 use super::store::Store;
 use super::timing::Rate;
 use super::view::Progress;
@@ -99,7 +99,7 @@ impl Fetch {
     }
 
     /// Begins with what is there.
-    fn hold(&mut self, held: &Held) -> Result<(), Failure> {
+    fn hold(&mut self, held: &PartialRecording) -> Result<(), Failure> {
         let header = Header::parse(&held.header).map_err(|_| Failure::Held("invalid header"))?;
         self.keep(&held.header, &header)?;
         for (index, bytes) in &held.samples {

@@ -63,12 +63,12 @@ pub struct FetchOptions {
     /// Whether autostart is switched off meanwhile, and restored afterwards.
     pub protect: bool,
     /// What there is already of this recording.
-    pub held: Option<Held>,
+    pub held: Option<PartialRecording>,
 }
 
 /// A part of a recording, as a partial file has it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Held {
+pub struct PartialRecording {
     /// The app payload of its header, as received.
     pub header: Vec<u8>,
     /// Whole samples as received, each piece with the index of its first one.

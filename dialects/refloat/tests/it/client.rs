@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use logpose_core::{Batch, Session, Time};
 use logpose_refloat::session::{
-    Change, Client, ClientOptions, Event, Failure, FetchOptions, Held, Job, Phase, RecorderState, Refused, Task,
+    Change, Client, ClientOptions, Event, Failure, FetchOptions, Job, PartialRecording, Phase, RecorderState, Refused,
+    Task,
 };
 use logpose_refloat::wire::{Control, Request};
 use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, LineOptions, Recorded, Scenario};
@@ -406,7 +407,7 @@ fn only_what_is_missing_is_fetched_again() {
         {
             let held: Vec<(u32, Vec<u8>)> = pieces.iter().map(|(from, to)| piece(*from, *to)).collect();
             let count: usize = pieces.iter().map(|(from, to)| to - from).sum();
-            let held = Held { header: whole.header.clone(), samples: held };
+            let held = PartialRecording { header: whole.header.clone(), samples: held };
             let mut world = World::new(ClientOptions::default(), serving(version, 1000), late(10));
             let options = FetchOptions { held: Some(held.clone()), ..fetch() };
             let mut events = world.run(Job::Fetch(options));
@@ -567,7 +568,7 @@ fn a_download_may_be_done_twice_and_by_another_client() {
 fn held_parts_that_make_no_sense_are_refused() {
     let header = recorded(V1_1, 10).header;
     let held = |header: &[u8], samples: Vec<(u32, Vec<u8>)>| FetchOptions {
-        held: Some(Held { header: header.to_vec(), samples }),
+        held: Some(PartialRecording { header: header.to_vec(), samples }),
         ..fetch()
     };
     for options in [
