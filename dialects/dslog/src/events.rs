@@ -146,7 +146,7 @@ fn robot_time(text: &[u8]) -> Option<f64> {
 
 /// One thing that an untagged entry says; it may say several.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part<'a> {
+pub enum EntryPart<'a> {
     /// The field has told which match this is.
     Match(Match<'a>),
     /// The code of the event.
@@ -257,12 +257,12 @@ pub struct Coded<'a> {
 }
 
 /// What an untagged entry says, with offsets: its parts have no separators. A tagged one has no parts.
-pub fn parts(entry: &[u8]) -> impl Iterator<Item = (usize, Part<'_>)> {
+pub fn parts(entry: &[u8]) -> impl Iterator<Item = (usize, EntryPart<'_>)> {
     let mut at = if entry.starts_with(TAG) { entry.len() } else { next_start(entry) };
     std::iter::from_fn(move || {
         loop {
             let rest = entry.get(at..).filter(|rest| !rest.is_empty())?;
-            let (part, length) = Part::parse(rest);
+            let (part, length) = EntryPart::parse(rest);
             let start = at;
             at += length.max(1);
             at += entry.get(at..).map_or(0, next_start);
@@ -301,7 +301,7 @@ fn until_next(text: &[u8]) -> &[u8] {
     text.get(..next_start(text)).unwrap_or(text)
 }
 
-impl<'a> Part<'a> {
+impl<'a> EntryPart<'a> {
     /// What `rest` begins with, if that is known, and how many bytes it takes.
     #[must_use]
     pub fn parse(rest: &'a [u8]) -> (Option<Self>, usize) {

@@ -16,7 +16,7 @@ mod wire;
 
 pub use dialect::Dslog;
 pub use error::{Error, ErrorKind};
-pub use events::{Coded, Console, Entry, ErrorEntry, FieldTime, Joystick, Match, Part, entries, parts};
+pub use events::{Coded, Console, Entry, EntryPart, ErrorEntry, FieldTime, Joystick, Match, entries, parts};
 pub use pair::{Envelope, Half};
 pub use reader::{Item, Reader};
 pub use summary::{MatchSummary, Summary, summary};

@@ -8,7 +8,7 @@ use logpose_core::{Channel, Value};
 use logpose_driverstation::pd::{Kind, PDH_LEN, PDP_LEN, PowerDistribution};
 use logpose_driverstation::{ErrorRecord, Name, Origin};
 
-use crate::events::{Coded, Entry, ErrorEntry, Joystick, Match, PORTS, Part, entries_back, parts, whole_entry};
+use crate::events::{Coded, Entry, EntryPart, ErrorEntry, Joystick, Match, PORTS, entries_back, parts, whole_entry};
 use crate::wire::{Mode, Record};
 
 /// A channel that a log can have.
@@ -344,7 +344,7 @@ pub(crate) struct Place {
 /// The event that a text names.
 pub(crate) fn event_in(text: &[u8]) -> Option<&[u8]> {
     parts(whole_entry(text)).find_map(|(_, part)| match part {
-        Part::EventName(name) if !name.is_empty() => Some(name),
+        EntryPart::EventName(name) if !name.is_empty() => Some(name),
         _ => None,
     })
 }
@@ -382,14 +382,14 @@ pub(crate) fn told_at(lane: Lane, rest: &[u8]) -> Option<Said<'_>> {
         (Entry::Console(line), CONSOLE_TIME) => Some(Said::Double(line.time)),
         (Entry::Error(error), ERRORS) => Some(Said::Error(error)),
         (Entry::Other(entry), wanted) => {
-            let told = Part::parse(entry).0?.told();
+            let told = EntryPart::parse(entry).0?.told();
             told.into_iter().flatten().find(|(lane, _)| *lane == wanted).map(|(_, said)| said)
         }
         _ => None,
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> EntryPart<'a> {
     /// What it tells, and on which lanes.
     fn told(self) -> [Option<(u8, Said<'a>)>; 3] {
         let one = |lane, said| [Some((lane, said)), None, None];

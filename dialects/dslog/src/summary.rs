@@ -4,7 +4,7 @@ use logpose_core::{DecodeError, Problems};
 use logpose_driverstation::pd::{Kind, PowerDistribution};
 
 use crate::dialect::name_of;
-use crate::events::{Entry, FieldTime, Part, entries, parts};
+use crate::events::{Entry, EntryPart, FieldTime, entries, parts};
 use crate::pair::Half;
 use crate::walk::{Found, Plan, Records, Told, Visit};
 use crate::wire::{Event, Mode, PERIOD_NS, Record};
@@ -251,14 +251,14 @@ impl Texts<'_> {
         true
     }
 
-    fn part(&mut self, part: &Part<'_>) {
+    fn part(&mut self, part: &EntryPart<'_>) {
         match part {
-            Part::Coded(coded) => self.count(coded.is_error),
-            Part::EventName(name) => {
+            EntryPart::Coded(coded) => self.count(coded.is_error),
+            EntryPart::EventName(name) => {
                 let played = self.summary.played.get_or_insert_default();
                 played.event = played.event.take().or_else(|| name_of(name));
             }
-            Part::Match(told) => {
+            EntryPart::Match(told) => {
                 let played = self.summary.played.get_or_insert_default();
                 played.kind = Some(String::from_utf8_lossy(told.kind).to_ascii_lowercase());
                 played.number = Some(told.number);

@@ -1,6 +1,6 @@
 //! What the texts of events say.
 
-use logpose_dslog::{Entry, Part, entries, parts};
+use logpose_dslog::{Entry, EntryPart, entries, parts};
 
 use crate::kit::{TEXTS, events, lines};
 use logpose_dslog::Version;
@@ -87,18 +87,18 @@ fn entries_and_their_places_are_the_whole_text() {
 
 #[test]
 fn parts_are_told_apart() {
-    let check = |text: &'static str, expected: Option<Part<'_>>| {
+    let check = |text: &'static str, expected: Option<EntryPart<'_>>| {
         assert_eq!(parts(text.as_bytes()).next().map(|(_, part)| part), expected, "{text}");
     };
-    check("Code Start Notification. ", Some(Part::CodeStart));
-    check("DS requested code restart.", Some(Part::CodeRestart));
-    check("DS requested reboot.", Some(Part::Reboot));
-    check("Internal issue with print and error tags\n", Some(Part::TagIssue));
-    check("Info FMS Event Name: TXPAS", Some(Part::EventName(b"TXPAS")));
-    check("Game Specific Data: ", Some(Part::GameData(b"")));
+    check("Code Start Notification. ", Some(EntryPart::CodeStart));
+    check("DS requested code restart.", Some(EntryPart::CodeRestart));
+    check("DS requested reboot.", Some(EntryPart::Reboot));
+    check("Internal issue with print and error tags\n", Some(EntryPart::TagIssue));
+    check("Info FMS Event Name: TXPAS", Some(EntryPart::EventName(b"TXPAS")));
+    check("Game Specific Data: ", Some(EntryPart::GameData(b"")));
     check(
         "FMS Connected:   None - 0:0, Field Time: soon",
-        Some(Part::Match(logpose_dslog::Match { kind: b"None", number: 0, replay: 0, field_time: None })),
+        Some(EntryPart::Match(logpose_dslog::Match { kind: b"None", number: 0, replay: 0, field_time: None })),
     );
     for nothing in
         ["", "Info", "Info ", "Info Joystick 9: (x)1 axes, 1 buttons, 0 POVs. ", "FMS Connected:", "Warning <Code> x"]
