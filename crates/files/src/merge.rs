@@ -136,7 +136,7 @@ fn spilled(inputs: &[Input<'_>], memory: u64, sink: &mut dyn Sink) -> Result<(),
 /// much again while it is sorted.
 pub(crate) struct Merge<'a> {
     inputs: Vec<Input<'a>>,
-    lanes: Vec<Lane<'a>>,
+    lanes: Vec<ChannelCursor<'a>>,
     heap: BinaryHeap<Reverse<(Time, usize, u64, usize)>>,
     batch: Batch,
 }
@@ -145,7 +145,7 @@ impl<'a> Merge<'a> {
     pub(crate) fn new(inputs: Vec<Input<'a>>) -> Self {
         let mut lanes = Vec::new();
         for (place, input) in inputs.iter().enumerate() {
-            lanes.extend(input.channels().map(|id| Lane::new(input, place, id)));
+            lanes.extend(input.channels().map(|id| ChannelCursor::new(input, place, id)));
         }
         let batch = Batch::new(&inputs);
         Self { inputs, heap: BinaryHeap::with_capacity(lanes.len()), lanes, batch }
@@ -237,7 +237,7 @@ impl<'a> Merge<'a> {
 }
 
 /// One channel's places, in the order of time.
-struct Lane<'a> {
+struct ChannelCursor<'a> {
     input: usize,
     channel: ChannelId,
     found: Option<&'a ChannelIndex>,
@@ -249,7 +249,7 @@ struct Lane<'a> {
     used: usize,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> ChannelCursor<'a> {
     fn new(input: &Input<'a>, place: usize, channel: ChannelId) -> Self {
         let found = input.index.channels.get(channel as usize);
         let places: Box<dyn Iterator<Item = u64> + Send + 'a> = match found {

@@ -95,7 +95,7 @@ pub(crate) struct Opened<'a> {
 }
 
 /// An output that is whole, but not yet under its name.
-pub(crate) struct Whole {
+pub(crate) struct FinishedOutput {
     place: Place,
     /// Bytes before compression.
     pub(crate) bytes: u64,
@@ -108,9 +108,9 @@ enum Place {
 
 impl Opened<'_> {
     /// Writes the last bytes.
-    pub(crate) fn finish(self) -> io::Result<Whole> {
+    pub(crate) fn finish(self) -> io::Result<FinishedOutput> {
         self.writer.finish()?;
-        Ok(Whole { place: self.place, bytes: self.written })
+        Ok(FinishedOutput { place: self.place, bytes: self.written })
     }
 }
 
@@ -126,7 +126,7 @@ impl Write for Opened<'_> {
     }
 }
 
-impl Whole {
+impl FinishedOutput {
     /// Where the content can be read before it is kept.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.place {
