@@ -17,7 +17,7 @@ use memmap2::Mmap;
 use twox_hash::XxHash3_64;
 
 use super::level::Level;
-use super::pass::Lane;
+use super::pass::SeriesPlan;
 use super::{Bucket, Pyramid};
 use logpose_files::internal::sidecar::frame::{self, HEAD, list, number, put, put_bytes, put_text, text};
 use logpose_files::internal::sidecar::{Kind, Sidecar, used};
@@ -49,7 +49,7 @@ impl Kept {
     }
 
     /// Keeps pyramids.
-    pub(crate) fn write(sidecar: &Sidecar, lanes: &[Lane], pyramids: &[Pyramid], fill: u64) {
+    pub(crate) fn write(sidecar: &Sidecar, lanes: &[SeriesPlan], pyramids: &[Pyramid], fill: u64) {
         let buckets = pyramids.iter().flat_map(Pyramid::levels).map(|level| level.len() as u64).sum::<u64>();
         let bytes = buckets.saturating_mul(Bucket::BYTES as u64);
         sidecar.keep(Kind::Pyramids, bytes, |file| encode(sidecar.key(), lanes, pyramids, fill, file));
@@ -76,7 +76,7 @@ impl Kept {
     }
 }
 
-fn encode(key: &[u8], lanes: &[Lane], pyramids: &[Pyramid], fill: u64, file: &mut File) -> io::Result<()> {
+fn encode(key: &[u8], lanes: &[SeriesPlan], pyramids: &[Pyramid], fill: u64, file: &mut File) -> io::Result<()> {
     frame::write(file, MAGIC, |out| {
         let mut description = Vec::new();
         put_bytes(&mut description, key);

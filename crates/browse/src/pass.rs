@@ -11,7 +11,7 @@ use logpose_files::{Error, FieldReader, Log, Progress};
 
 /// A series that the pass makes.
 #[derive(Clone, Debug)]
-pub(crate) struct Lane {
+pub(crate) struct SeriesPlan {
     pub(crate) channel: ChannelId,
     /// As [`logpose_files::parse_path`] reads it.
     pub(crate) path: String,
@@ -31,7 +31,7 @@ enum At {
 
 /// The series of a log that are made in one pass: of channels in the order of time that have at least `few` samples.
 /// Others are made when they are asked for.
-pub(crate) fn plan(log: &Log, few: u64) -> Vec<Lane> {
+pub(crate) fn plan(log: &Log, few: u64) -> Vec<SeriesPlan> {
     let mut lanes = Vec::new();
     if log.index.channels.len() > MOST_CHANNELS {
         return lanes;
@@ -49,19 +49,19 @@ pub(crate) fn plan(log: &Log, few: u64) -> Vec<Lane> {
                 let parts = FieldReader::of(&found.channel, log.schemas().registry());
                 let Some(layout) = parts.layout() else { continue };
                 let all = fields(layout, MOST_FIELDS).into_iter();
-                lanes.extend(all.map(|(path, field)| Lane { channel, path, at: At::Field(layout.size, field) }));
+                lanes.extend(all.map(|(path, field)| SeriesPlan { channel, path, at: At::Field(layout.size, field) }));
                 continue;
             }
             _ => continue,
         };
-        lanes.push(Lane { channel, path: String::new(), at });
+        lanes.push(SeriesPlan { channel, path: String::new(), at });
     }
     lanes
 }
 
 /// How many samples fill a cell, so that all of them together take no more than some memory.
-pub(crate) fn fill(log: &Log, lanes: &[Lane]) -> u64 {
-    let samples = |lane: &Lane| log.index.channels.get(lane.channel as usize).map_or(0, |found| found.samples);
+pub(crate) fn fill(log: &Log, lanes: &[SeriesPlan]) -> u64 {
+    let samples = |lane: &SeriesPlan| log.index.channels.get(lane.channel as usize).map_or(0, |found| found.samples);
     let total = lanes.iter().map(samples).fold(0, u64::saturating_add);
     let mut fill = FILL;
     while (total / fill).saturating_mul(Bucket::BYTES as u64) > MEMORY {
@@ -73,7 +73,7 @@ pub(crate) fn fill(log: &Log, lanes: &[Lane]) -> u64 {
 /// Makes the pyramids of lanes, window by window of so many bytes on all threads.
 pub(crate) fn build(
     log: &Log,
-    lanes: &[Lane],
+    lanes: &[SeriesPlan],
     fill: u64,
     window: u64,
     progress: &dyn Progress,
@@ -111,7 +111,7 @@ fn append(all: &mut Vec<Bucket>, cells: &[Bucket], fill: u64) {
     all.extend_from_slice(rest);
 }
 
-impl Lane {
+impl SeriesPlan {
     fn cells(&self, columns: &Columns, fill: u64) -> Vec<Bucket> {
         let mut cells = Cells { all: Vec::new(), fill };
         let Some(column) = columns.columns.get(self.channel as usize) else { return cells.all };
