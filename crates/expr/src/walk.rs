@@ -3,7 +3,7 @@
 use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time};
 
 use super::bind::{Bound, Source};
-use super::watch::{Told, Watch};
+use super::watch::{Watch, WatchEvent};
 use logpose_files::{Error, ErrorKind, FieldReader, Log, ScalarValue};
 use logpose_files::{Mode, ModeSpan};
 
@@ -116,8 +116,8 @@ struct Cut<'w> {
 }
 
 impl Cut<'_> {
-    fn take(&mut self, told: Told) {
-        if let Told::Held(start, end) = told {
+    fn take(&mut self, told: WatchEvent) {
+        if let WatchEvent::Held(start, end) = told {
             self.tell(start, end, false);
         }
     }

@@ -8,7 +8,7 @@ use logpose_files::ScalarValue;
 
 /// What is told.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Told {
+pub(super) enum WatchEvent {
     /// It holds from this moment on.
     Begins(Time),
     /// It held from the first moment to the second, which is not included.
@@ -62,7 +62,7 @@ impl Watch {
 
     /// Evaluates from the moment at hand up to another one, which becomes the moment at hand. Times that step back
     /// change nothing.
-    pub(super) fn reach(&mut self, until: Time, tell: &mut dyn FnMut(Told)) {
+    pub(super) fn reach(&mut self, until: Time, tell: &mut dyn FnMut(WatchEvent)) {
         if self.at.is_some_and(|at| at >= until) {
             return;
         }
@@ -89,7 +89,7 @@ impl Watch {
     }
 
     /// Nothing comes behind a moment; what comes at it is looked at. The answer is since when it still holds.
-    pub(super) fn finish(&mut self, end: Time, tell: &mut dyn FnMut(Told)) -> Option<Time> {
+    pub(super) fn finish(&mut self, end: Time, tell: &mut dyn FnMut(WatchEvent)) -> Option<Time> {
         // One nanosecond further, so that what comes at the very end is looked at.
         self.reach(end.plus(1), tell);
         self.open.take()
@@ -102,15 +102,15 @@ impl Watch {
         (holds, eval.until)
     }
 
-    fn holds(&mut self, now: Time, holds: bool, tell: &mut dyn FnMut(Told)) {
+    fn holds(&mut self, now: Time, holds: bool, tell: &mut dyn FnMut(WatchEvent)) {
         match (self.open, holds) {
             (None, true) => {
                 self.open = Some(now);
-                tell(Told::Begins(now));
+                tell(WatchEvent::Begins(now));
             }
             (Some(start), false) => {
                 self.open = None;
-                tell(Told::Held(start, now));
+                tell(WatchEvent::Held(start, now));
             }
             _ => {}
         }

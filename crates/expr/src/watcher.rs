@@ -5,7 +5,7 @@ use logpose_schema::Registry;
 
 use super::bind::{Bound, Catalog, Meaning, Source, bind, lacks_schema};
 use super::walk::{Reader, mode_parts, readers};
-use super::watch::{Told, Watch};
+use super::watch::{Watch, WatchEvent};
 use super::{Query, QueryError};
 use logpose_files::{Mode, ModeWatch, Role};
 use logpose_files::{ScalarValue, Schemas};
@@ -375,13 +375,13 @@ fn apply(watch: &mut Watch, edges: &mut Edges, change: Change) {
     watch.push(change.slot, change.time, change.part);
 }
 
-fn tell(edges: &mut Edges, told: Told) {
+fn tell(edges: &mut Edges, told: WatchEvent) {
     match (told, &mut edges.held) {
-        (Told::Held(start, end), Some(held)) => held.push_back((start, end)),
-        (Told::Held(..), None) => {}
+        (WatchEvent::Held(start, end), Some(held)) => held.push_back((start, end)),
+        (WatchEvent::Held(..), None) => {}
         // Who takes stretches does not take their beginnings.
-        (Told::Begins(_), Some(_)) => {}
-        (Told::Begins(time), None) => edges.begins.push_back(time),
+        (WatchEvent::Begins(_), Some(_)) => {}
+        (WatchEvent::Begins(time), None) => edges.begins.push_back(time),
     }
 }
 
