@@ -48,6 +48,7 @@ impl Default for ServerOptions {
 /// impl Sink for Nothing {
 ///     fn channel(&mut self, _: u32, _: &Channel) -> Result<(), logpose_core::SinkError> { Ok(()) }
 ///     fn samples(&mut self, _: &[Sample<'_>]) -> Result<(), logpose_core::SinkError> { Ok(()) }
+///     fn problem(&mut self, problem: logpose_core::Problem) { eprintln!("{problem:?}"); }
 /// }
 ///
 /// let mut server = Nt4Server::new(ServerOptions::default());
