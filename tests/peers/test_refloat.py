@@ -77,7 +77,7 @@ def test_what_another_board_has_is_fetched_bit_by_bit(count, tmp_path):
     fetched = logpose("refloat", "fetch", f"refloat+tcp://127.0.0.1:{peer.port}", "-o", file)
     peer.close()
     assert fetched.returncode == 0, fetched.stderr
-    assert ("nothing" in fetched.stderr) == (count == 0), fetched.stderr
+    assert ("the recording is empty" in fetched.stderr) == (count == 0), fetched.stderr
     recording = Recording(file.read_bytes())
     assert recording.complete and recording.samples == samples
     assert peer.autostart, "what was switched off for the download is on again"
