@@ -56,7 +56,7 @@ pub use size::parse_bytes;
 pub use table::RowEncoder;
 pub use timeline::{Align, Names, Timeline};
 pub use timing::{SYSTEM_TIME, SYSTEM_TIME_METADATA};
-pub use unit::{unit, unit_of};
+pub use unit::{UNITS, Unit, UnitFamily, unit, unit_of};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 

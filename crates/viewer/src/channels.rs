@@ -239,7 +239,8 @@ impl Fields<'_> {
             _ => kind(form),
         };
         let fields = self.of(form, value, &path);
-        Some(api::Field { unit: unit_of(self.channel, &path), name: name.to_owned(), kind, fields, path })
+        let unit = if kind == ValueKind::Number { unit_of(self.channel, &path) } else { None };
+        Some(api::Field { unit, name: name.to_owned(), kind, fields, path })
     }
 }
 

@@ -77,6 +77,33 @@ fn types_of_the_page_are_those_of_the_api() {
     golden(&workspace().join("web/src/api/types.ts"), text);
 }
 
+#[test]
+fn units_of_the_page_are_those_of_the_library() {
+    let mut text = String::from(UNITS_HEAD);
+    for family in logpose::UNITS {
+        let _ = writeln!(text, "  {{\n    name: {:?},\n    units: [", family.name);
+        for unit in family.units {
+            let (symbol, factor, offset) = (unit.symbol, unit.factor, unit.offset);
+            let _ = writeln!(text, "      {{ symbol: {symbol:?}, factor: {factor}, offset: {offset} }},");
+        }
+        text.push_str("    ],\n  },\n");
+    }
+    text.push_str("];\n");
+    golden(&workspace().join("web/src/api/units.ts"), text);
+}
+
+const UNITS_HEAD: &str =
+    "/** Generated from crates/files/src/unit/table.rs by a test of crates/viewer: `make bless` writes it. */
+
+/** Units that measure the same quantity: `value × factor + offset` is in the first one. */
+export interface UnitFamily {
+  name: string;
+  units: { symbol: string; factor: number; offset: number }[];
+}
+
+export const UNITS: UnitFamily[] = [
+";
+
 const HEAD: &str = "/** Generated from crates/viewer/src/api.rs by its tests: `make bless` writes it. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

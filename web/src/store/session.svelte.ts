@@ -90,7 +90,7 @@ class Logs {
       channel,
       field,
       kind: ref.path ? (field?.kind ?? "any") : channel.kind,
-      unit: ref.path ? (field?.unit ?? null) : channel.unit,
+      unit: unitAt(channel, ref.path),
     };
   }
 
@@ -100,6 +100,12 @@ class Logs {
     if ((this.#byName[log]?.get(channel.name)?.length ?? 0) > 1) ref.type = channel.type;
     return ref;
   }
+}
+
+/** The unit of a part of a channel. Elements that are not listed have the unit of the first one. */
+function unitAt(channel: Channel, path: string): string | null {
+  if (/^(\[\d+\])?$/.test(path)) return channel.unit;
+  return fieldAt(channel.fields, path)?.unit ?? fieldAt(channel.fields, path.replace(/\[\d+\]/g, "[0]"))?.unit ?? null;
 }
 
 /** The initial cursor: when the robot is first enabled, else the start of the first log. */

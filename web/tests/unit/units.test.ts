@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { conversion, convert, kin, measureOf, rateOf, sumOf, symbolOf, unitOf } from "../../src/values/units";
+import { conversion, convert, kin, measureOf, rateOf, sumOf } from "../../src/values/units";
 
 describe("units", () => {
-  it("have one spelling", () => {
-    expect(["meters", "Metres", "m", "RPM", "deg", "Volts", "furlongs", "", null].map(symbolOf)).toEqual([
-      ...["m", "m", "m", "rpm", "°", "V", "furlongs", "", ""],
-    ]);
-    // Case tells units apart before words do.
-    expect(["mV", "MHz", "K", "kB"].map(symbolOf)).toEqual(["mV", "MHz", "K", "kB"]);
-  });
-
   it("are converted within what they measure", () => {
     const check = (value: number, from: string, to: string, expected: number) =>
       expect(convert(value, from, to)).toBeCloseTo(expected, 9);
@@ -40,22 +32,6 @@ describe("units", () => {
     expect(measureOf("furlongs")).toBe("furlongs");
     expect(kin("furlongs")).toEqual(["furlongs"]);
     expect(kin("")).toEqual([""]);
-  });
-
-  it("come from the log, from WPILib's structs, or from the end of a name", () => {
-    const check = (name: string, type: string, path: string, told: string | null, unit: string) =>
-      expect(unitOf(told, name, type, path)).toBe(unit);
-    check("/x", "double", "", "meters", "m");
-    check("/Drive/Pose", "struct:Pose2d", ".translation.x", null, "m");
-    check("/Drive/Pose", "struct:Pose3d", ".rotation.q.x", null, "");
-    check("/Drive/States", "struct:SwerveModuleState[]", "[2].speed", null, "m/s");
-    check("/Drive/States", "struct:SwerveModuleState[]", "[2].angle.value", null, "rad");
-    check("/Drive/DriveVelocityMetersPerSec", "double", "", null, "m/s");
-    check("/Power/BatteryVoltage", "double", "", null, "V");
-    check("/battery_volts", "double", "", null, "V");
-    check("/Shooter/RPM", "double", "", null, "rpm");
-    check("/Arm/Currents", "double[]", "[0]", null, "");
-    check("/Flags/volts", "double", "", null, "V");
   });
 
   it("change with derivatives and integrals", () => {

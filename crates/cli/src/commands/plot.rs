@@ -1,5 +1,4 @@
 mod leaves;
-mod units;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -406,7 +405,7 @@ impl Taker for Lines<'_, '_> {
         let series = |step: bool| Series {
             name: shown.clone(),
             channel: name.to_owned(),
-            unit: units::unit(channel, name),
+            unit: logpose::unit_of(channel, name.get(channel.name.len()..).unwrap_or_default()),
             step,
             trace: trace(),
         };
@@ -470,7 +469,7 @@ impl Taker for Places<'_, '_> {
             return Ok(None);
         }
         self.names.push(name.to_owned());
-        self.unit = units::unit(channel, name);
+        self.unit = logpose::unit_of(channel, name.get(channel.name.len()..).unwrap_or_default());
         Ok((self.names.len() == 1).then_some(0))
     }
 

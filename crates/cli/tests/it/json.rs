@@ -76,7 +76,7 @@ fn list_keeps_its_promise() {
         );
     }
     let volts = channels.iter().find(|c| c["name"] == "/Power/BatteryVoltage").unwrap();
-    assert_eq!((&volts["type"], &volts["unit"], &volts["samples"]), (&"double".into(), &"volts".into(), &31.into()));
+    assert_eq!((&volts["type"], &volts["unit"], &volts["samples"]), (&"double".into(), &"V".into(), &31.into()));
 }
 
 #[test]

@@ -10,7 +10,6 @@ import { logs } from "../../store/session.svelte";
 import type { Found } from "../../store/session.svelte";
 import { traces } from "../../store/traces.svelte";
 import type { Piece, Watch } from "../../store/traces.svelte";
-import { unitOf } from "../../values/units";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "./axes";
 import type { Axis } from "./axes";
 import { isDiscrete } from "./config";
@@ -80,7 +79,7 @@ export class GraphModel {
     const partial = series.map((one) => {
       const found = logs.find(one.ref);
       const row = found !== null && isDiscrete(found.kind) && one.side === "auto";
-      const unit = found ? unitOf(found.unit, one.ref.name, found.channel.type, one.ref.path) : "";
+      const unit = found?.unit ?? "";
       return { one, found, row, unit, drawn: unitBehind(one.filter, unit) };
     });
     const axes = assignAxes(
