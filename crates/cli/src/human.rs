@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
+pub(crate) use logpose::core::format_number as number;
+
 /// Bytes with three significant digits: `87 B`, `37.1 kB`, `2.81 MB`.
 pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
@@ -92,33 +94,6 @@ pub(crate) fn hertz(rate: f64) -> String {
     format!("{rate:.decimals$}")
 }
 
-/// A number with six significant digits: `12.4653`, `1.5e-7`, `NaN`.
-pub(crate) fn number(x: f64) -> String {
-    let magnitude = x.abs();
-    if x == 0.0 || !x.is_finite() {
-        return format!("{x}");
-    }
-    if !(1e-4..1e9).contains(&magnitude) {
-        let text = format!("{x:.5e}");
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'));
-    }
-    let mut decimals = 5_usize;
-    let mut bound = 10.0;
-    while magnitude >= bound && decimals > 0 {
-        bound *= 10.0;
-        decimals -= 1;
-    }
-    // Below one, leading zeros are not significant.
-    bound = 1.0;
-    while magnitude < bound {
-        bound /= 10.0;
-        decimals += 1;
-    }
-    let text = format!("{x:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 /// Log seconds with six decimals, or nine where the time needs them.
 pub(crate) fn push_time(ns: i64, out: &mut String) {
     let magnitude = ns.unsigned_abs();
@@ -191,23 +166,7 @@ pub(crate) fn lossy(n: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, clean, clip, count, duration, number, rate, share, time, typed};
-
-    #[test]
-    fn numbers_have_six_digits() {
-        let cases = [
-            (0.0, "0"),
-            (12.465_343, "12.4653"),
-            (-0.001_234_567, "-0.00123457"),
-            (123_456_789.4, "123456789"),
-            (2.5, "2.5"),
-            (1.5e-7, "1.5e-7"),
-            (6.02e23, "6.02e23"),
-            (f64::NAN, "NaN"),
-            (f64::NEG_INFINITY, "-inf"),
-        ];
-        cases.iter().for_each(|(x, text)| assert_eq!(number(*x), *text));
-    }
+    use super::{bytes, clean, clip, count, duration, rate, share, time, typed};
 
     #[test]
     fn bytes_have_three_digits() {

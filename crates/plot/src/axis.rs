@@ -59,21 +59,9 @@ fn tick(value: f64, step: f64, largest: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{:.decimals$}e{power}", value / 10_f64.powf(power)) }
 }
 
-/// A value for people, with about four digits.
-pub(crate) fn short(value: f64) -> String {
-    let size = value.abs();
-    if size != 0.0 && !(1e-3..1e7).contains(&size) {
-        return format!("{value:.3e}");
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 6")]
-    let decimals = if size == 0.0 { 0 } else { (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Axis, short};
+    use super::Axis;
 
     fn labels(low: f64, high: f64, most: usize) -> Vec<String> {
         Axis::exact(low, high, most).marks.into_iter().map(|(_, label)| label).collect()
@@ -101,21 +89,6 @@ mod tests {
             let axis = Axis::around(low, high, 5);
             assert!(axis.low < axis.high && axis.marks.len() < 9, "{axis:?}");
             assert!((0.0..=1.0).contains(&axis.share(low)));
-        }
-    }
-
-    #[test]
-    fn values_are_short() {
-        let cases = [
-            (0.0, "0"),
-            (12.3456, "12.35"),
-            (-0.01234, "-0.01234"),
-            (3.0, "3"),
-            (123_456.7, "123457"),
-            (1e9, "1.000e9"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(short(value), text);
         }
     }
 }

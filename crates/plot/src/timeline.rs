@@ -1,8 +1,9 @@
 //! Draws values over time.
 
+use logpose_core::format_number;
 use plotters_backend::DrawingBackend;
 
-use crate::axis::{Axis, short};
+use crate::axis::Axis;
 use crate::chart::{Panel, Timeline};
 use crate::frame::{
     Area, Edge, Name, across, bottom_axis, bottom_height, flow, frame, header, label_width, letter, names, too_small,
@@ -144,23 +145,23 @@ impl<'a> Placed<'a> {
         let two = !self.lines.right.is_empty();
         let name = |(mark, series): &(usize, &Series), right: bool| {
             let side = if right { " (right)" } else { "" };
-            Name { mark: Some(*mark), text: format!("{}{side}{}", series.name, told(series, legend)) }
+            Name { mark: Some(*mark), text: format!("{}{side}{}", series.name, legend_value(series, legend)) }
         };
         let left = self.lines.left.iter().map(|line| name(line, false));
         left.chain(self.lines.right.iter().map(|line| name(line, two))).collect()
     }
 }
 
-/// What is said of a line behind its name.
-fn told(series: &Series, legend: Legend) -> String {
+/// The value in the legend, behind the name of a line.
+fn legend_value(series: &Series, legend: Legend) -> String {
     let value = match legend {
         Legend::Last => series.trace.last().map(|value| ("last", value)),
         Legend::Mean => series.trace.mean().map(|value| ("mean", value)),
         Legend::None => return String::new(),
     };
     match (value, &series.unit) {
-        (Some((word, value)), Some(unit)) => format!(": {word} {} {unit}", short(value)),
-        (Some((word, value)), None) => format!(": {word} {}", short(value)),
+        (Some((word, value)), Some(unit)) => format!(": {word} {} {unit}", format_number(value)),
+        (Some((word, value)), None) => format!(": {word} {}", format_number(value)),
         (None, _) => ": no numbers".to_owned(),
     }
 }

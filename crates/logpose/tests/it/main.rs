@@ -23,6 +23,7 @@ mod find;
 mod follow;
 mod frc;
 mod link;
+mod numbers;
 mod order;
 mod output;
 mod refloat;
