@@ -144,7 +144,7 @@ pub fn means(path: &Path, out: &Path) -> Line {
 }
 
 fn open(path: &Path, threads: usize) -> Result<Log, logpose::Error> {
-    Log::open(path, &OpenOptions { threads, ..OpenOptions::default() }, &Quiet)
+    Log::open_with(path, &OpenOptions { threads, ..OpenOptions::default() }, &Quiet)
 }
 
 /// The inputs are whole. A note is no matter: an RLOG made from a WPILOG has times that AdvantageScope dislikes.

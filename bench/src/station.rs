@@ -118,7 +118,7 @@ fn panel(turn: u32, version: Version) -> PowerDistribution {
 /// Opens a capture: every packet of the link decoded, the channels and their samples there to be read.
 pub fn open(path: &Path, threads: usize) -> Line {
     let work = Work::begin();
-    let log = Log::open(path, &OpenOptions { threads, ..OpenOptions::default() }, &Quiet)?;
+    let log = Log::open_with(path, &OpenOptions { threads, ..OpenOptions::default() }, &Quiet)?;
     let end = work.end();
     no_damage(&log.problems)?;
     let samples = |name: &str| {

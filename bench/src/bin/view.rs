@@ -90,7 +90,7 @@ fn generate(path: &Path) {
 /// Opens a log and makes ready what is seen from afar, and tells how long that took.
 fn open(what: &str, path: &Path, options: &OpenOptions) -> Browse {
     let start = Instant::now();
-    let log = Log::open(path, options, &Quiet).unwrap();
+    let log = Log::open_with(path, options, &Quiet).unwrap();
     let indexed = start.elapsed();
     let browse = Browse::new(Arc::new(log), &Quiet).unwrap();
     let whole = start.elapsed();

@@ -4,7 +4,7 @@
 //! use logpose::diff::{self, DiffOptions};
 //! # let dir = tempfile::tempdir()?;
 //! # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 1, force: false })?;
-//! # let open = |i: usize| logpose::Log::open(&files[i], &logpose::OpenOptions::default(), &logpose::Quiet);
+//! # let open = |i: usize| logpose::Log::open_with(&files[i], &logpose::OpenOptions::default(), &logpose::Quiet);
 //! let (wpilog, rlog) = (open(1)?, open(2)?);
 //! let filter = logpose::Filter::new(&["/Drive/*".to_owned()], &[])?;
 //! let diff = diff::of(&wpilog, &rlog, &filter, (None, None), &DiffOptions::default())?;

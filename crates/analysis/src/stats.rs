@@ -5,7 +5,7 @@
 //! use logpose::stats::{self, Kind, StatsOptions};
 //! # let dir = tempfile::tempdir()?;
 //! # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 1, force: false })?;
-//! # let log = logpose::Log::open(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
+//! # let log = logpose::Log::open_with(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
 //! for channel in stats::of(&log, &Lookup::default(), &StatsOptions::default())? {
 //!     for row in &channel.rows {
 //!         if let Kind::Numbers(numbers) = &row.kind {

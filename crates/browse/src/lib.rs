@@ -41,7 +41,7 @@ use logpose_files::{Error, FieldReader, Log, Progress, ScalarValue, Step, ValueK
 /// use logpose::{Browse, parse_path};
 /// # let dir = tempfile::tempdir()?;
 /// # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 25, force: false })?;
-/// # let log = logpose::Log::open(&files[1], &logpose::OpenOptions::default(), &logpose::Quiet)?;
+/// # let log = logpose::Log::open_with(&files[1], &logpose::OpenOptions::default(), &logpose::Quiet)?;
 /// let browse = Browse::new(Arc::new(log), &logpose::Quiet)?;
 /// let pose = browse.log().channel("/RealOutputs/Drive/Pose").expect("a channel of the demo");
 /// browse.held(&[pose], Time::from_millis(20_000), &mut |_, time, _| assert!(time <= Time::from_millis(20_000)))?;

@@ -349,7 +349,7 @@ fn check_drawing(pass: &Browse, lazy: &Browse, id: ChannelId, path: &str, sample
 fn logs_of_every_dialect_are_browsed_as_they_are_read() {
     let dir = TempDir::new().unwrap();
     for path in demo(dir.path(), &DemoOptions { teleop_s: 1, force: false }).unwrap() {
-        let log = Arc::new(Log::open(&path, &OpenOptions::default(), &Quiet).unwrap());
+        let log = Arc::new(Log::open_with(&path, &OpenOptions::default(), &Quiet).unwrap());
         assert!(check_log(&log) > 10, "{}", path.display());
     }
 }
@@ -358,12 +358,12 @@ fn logs_of_every_dialect_are_browsed_as_they_are_read() {
 fn logs_of_other_fields_are_browsed_as_they_are_read() {
     let dir = TempDir::new().unwrap();
     let files = demo(dir.path(), &DemoOptions { teleop_s: 1, force: false }).unwrap();
-    let log = Log::open(&files[1], &OpenOptions::default(), &Quiet).unwrap();
+    let log = Log::open_with(&files[1], &OpenOptions::default(), &Quiet).unwrap();
     for (name, format) in [("a.mcap", Format::Mcap), ("a.parquet", Format::Parquet), ("a.csv", Format::Csv)] {
         let path = dir.path().join(name);
         let to = Output::File { path: &path, force: false, wrapper: None };
         convert(&[&log], Vec::new(), &format, to, &ConvertOptions::default(), &Quiet).unwrap();
-        let log = Arc::new(Log::open(&path, &OpenOptions::default(), &Quiet).unwrap());
+        let log = Arc::new(Log::open_with(&path, &OpenOptions::default(), &Quiet).unwrap());
         assert!(check_log(&log) > 10, "{name}");
     }
 }
@@ -377,7 +377,7 @@ fn damaged_logs_are_browsed_as_they_are_read() {
         for file in files.map(|file| file.unwrap().path()) {
             for salvage in [false, true] {
                 let options = OpenOptions { salvage, ..OpenOptions::default() };
-                let Ok(log) = Log::open(&file, &options, &Quiet) else { continue };
+                let Ok(log) = Log::open_with(&file, &options, &Quiet) else { continue };
                 if log.index.samples() < 20_000 {
                     check_log(&Arc::new(log));
                     opened += 1;
@@ -474,7 +474,7 @@ impl Place {
     }
 
     fn browse(&self) -> Browse {
-        let log = Log::open(&self.log, &keeping(&self.cache), &Quiet).unwrap();
+        let log = Log::open_with(&self.log, &keeping(&self.cache), &Quiet).unwrap();
         Browse::with(Arc::new(log), 100, 1, &Quiet).unwrap()
     }
 
@@ -503,7 +503,7 @@ fn what_is_kept_is_what_was_made() {
     assert!(!first.from_cache());
     let second = place.browse();
     assert!(second.from_cache());
-    let plain = Arc::new(Log::open(&place.log, &OpenOptions::default(), &Quiet).unwrap());
+    let plain = Arc::new(Log::open_with(&place.log, &OpenOptions::default(), &Quiet).unwrap());
     let plain = Browse::with(plain, 100, 1, &Quiet).unwrap();
     assert_eq!(seen(&second), seen(&plain));
     assert_eq!(seen(&first), seen(&plain));

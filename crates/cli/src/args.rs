@@ -124,7 +124,7 @@ impl Reading {
 
     /// Opens one log.
     pub(crate) fn open(&self, path: &Path, notes: &Notes) -> Result<Log> {
-        Ok(Log::open(path, &self.options(), &Bar::new(notes.quiet))?)
+        Ok(Log::open_with(path, &self.options(), &Bar::new(notes.quiet))?)
     }
 
     /// Opens one of several logs. If it cannot be read, the failure is reported and recorded in `worst`, and the
@@ -141,7 +141,7 @@ impl Reading {
             // Sample positions are indexed on demand, so that a whole season can be open at once.
             options.light_from = 0;
         }
-        let opened = Log::open(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        let opened = Log::open_with(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
         one_of(opened, of, screen, worst)
     }
 

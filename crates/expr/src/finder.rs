@@ -15,7 +15,7 @@ use logpose_files::{Mode, ModeWatch, Role};
 /// use logpose::find::{Finder, FindOptions, Query};
 /// # let dir = tempfile::tempdir()?;
 /// # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 25, force: false })?;
-/// # let log = logpose::Log::open(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
+/// # let log = logpose::Log::open_with(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
 /// let query = Query::parse("BatteryVoltage < 8 and mode = 'teleop'")?;
 /// let mut finder = Finder::new(&query, FindOptions::default(), (None, None))?;
 /// log.rows(Order::Time, &logpose::core::Lookup::default(), &mut finder)?;

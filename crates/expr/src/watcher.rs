@@ -26,7 +26,7 @@ use logpose_files::{ScalarValue, Schemas};
 /// use logpose::find::{Query, Watcher};
 /// # let dir = tempfile::tempdir()?;
 /// # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 25, force: false })?;
-/// # let log = logpose::Log::open(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
+/// # let log = logpose::Log::open_with(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?;
 /// let mut watcher = Watcher::new(&Query::parse("BatteryVoltage < 8 and mode = 'teleop'")?)?;
 /// log.rows(Order::Time, &logpose::core::Lookup::default(), &mut watcher)?;
 /// assert!(watcher.take().is_some());

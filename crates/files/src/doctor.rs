@@ -44,7 +44,7 @@ pub struct Checkup {
 /// An error means that the file could not be looked at: not found, empty, of no known format.
 pub fn doctor(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Checkup, Error> {
     let options = OpenOptions { salvage: true, ..options.clone() };
-    let log = match Log::open(path, &options, progress) {
+    let log = match Log::open_with(path, &options, progress) {
         Ok(log) => log,
         Err(Error { kind: ErrorKind::Decode(error), .. }) => {
             let finding = Finding {

@@ -99,10 +99,15 @@ pub struct Log {
 }
 
 impl Log {
+    /// Opens a file and indexes it, with the default options. [`open_with`](Self::open_with) takes others.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path.as_ref(), &OpenOptions::default(), &Quiet)
+    }
+
     /// Opens a file, or standard input for `-`, and indexes it.
     ///
     /// The dialect is known by the first bytes; the name only breaks ties.
-    pub fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
+    pub fn open_with(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
         let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
         if files.is_empty() {
             return Self::new(path, Source::open(path, progress)?, options, progress, true);

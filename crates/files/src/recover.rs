@@ -31,7 +31,7 @@ pub fn recover(
     progress: &dyn Progress,
 ) -> Result<Recovered, Error> {
     let options = OpenOptions { salvage: true, ..options.clone() };
-    let log = Log::open(path, &options, progress)?;
+    let log = Log::open_with(path, &options, progress)?;
     let mut findings: Vec<Finding> = log.problems.list().iter().cloned().map(Finding::from).collect();
     findings.sort_by_key(|finding| finding.at);
     let lost_bytes = log.problems.lost_bytes();

@@ -51,7 +51,7 @@ pub enum Names {
 /// use logpose::{Align, Names, Timeline};
 /// # let dir = tempfile::tempdir()?;
 /// # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 25, force: false })?;
-/// # let logs = [logpose::Log::open(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?];
+/// # let logs = [logpose::Log::open_with(&files[2], &logpose::OpenOptions::default(), &logpose::Quiet)?];
 /// let mut timeline = Timeline::new(&logs, Vec::new(), Align::Auto, &Names::Auto)?;
 /// let moment = Time::from_millis(20_000);
 /// timeline.seek(moment);

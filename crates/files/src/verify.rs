@@ -37,7 +37,7 @@ pub(crate) fn verify(
 /// A log against a log: channel by channel, so that no more than one is in memory.
 fn log(feed: &Feed<'_>, order: Order, format: &Format, path: &Path) -> Result<(), Error> {
     let options = OpenOptions { from: Some(format.name().to_owned()), ..OpenOptions::default() };
-    let result = Log::open(path, &options, &Quiet)?;
+    let result = Log::open_with(path, &options, &Quiet)?;
     // What was wrong with the inputs may be kept as it was.
     let known = |code: &str| feed.logs().iter().any(|log| log.problems.kinds().iter().any(|(kind, ..)| *kind == code));
     let new = |problem: &&Problem| problem.severity == Severity::Damage && !known(problem.code);
@@ -313,7 +313,7 @@ fn wide(feed: &Feed<'_>, order: Order, path: &Path, options: &ConvertOptions) ->
 /// The table of VESC Tool against the same, made again; and it can be read.
 fn vesc(feed: &Feed<'_>, order: Order, path: &Path) -> Result<(), Error> {
     let options = OpenOptions { from: Some(Format::VescCsv.name().to_owned()), ..OpenOptions::default() };
-    let result = Log::open(path, &options, &Quiet)?;
+    let result = Log::open_with(path, &options, &Quiet)?;
     if let Some(problem) = result.problems.list().iter().find(|problem| problem.severity == Severity::Damage) {
         return Err(differs(format!("the result is damaged: {problem}")));
     }

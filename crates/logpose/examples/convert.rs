@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [inputs @ .., to] = &*arguments else { return Err("give logs and the name of a file to write".into()) };
     let path = Path::new(to);
     let (format, wrapper) = Format::from_path(path).ok_or("this name tells no format")?;
-    let open = |input: &String| Log::open(Path::new(input), &OpenOptions::default(), &Quiet);
+    let open = |input: &String| Log::open_with(Path::new(input), &OpenOptions::default(), &Quiet);
     let logs: Vec<Log> = inputs.iter().map(open).collect::<Result<_, _>>()?;
     let options = ConvertOptions { verify: std::env::var_os("VERIFY").is_some(), ..ConvertOptions::default() };
     let report = convert(&logs, Vec::new(), &format, Output::File { path, force: true, wrapper }, &options, &Quiet)?;

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(file), Some(pattern)) = (arguments.next(), arguments.next()) else {
         return Err("give a log and the name of a channel".into());
     };
-    let log = Log::open(Path::new(&file), &OpenOptions::default(), &Quiet)?;
+    let log = Log::open_with(Path::new(&file), &OpenOptions::default(), &Quiet)?;
     let lookup = log.lookup(&Filter::new(&[pattern], &[])?, None, None)?;
     log.rows(Order::Time, &lookup, &mut Print { schemas: log.schemas(), channels: Vec::new() })?;
     Ok(())

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let port: u16 = words.next().ok_or("usage: serve PORT FILE…")?.parse()?;
     let options = OpenOptions { light_from: u64::MAX, ..OpenOptions::default() };
     let logs: Vec<Log> =
-        words.map(|file| Log::open(Path::new(&file), &options, &Quiet)).collect::<Result<_, logpose::Error>>()?;
+        words.map(|file| Log::open_with(Path::new(&file), &options, &Quiet)).collect::<Result<_, logpose::Error>>()?;
     let shifts = Timeline::new(&logs, Vec::new(), Align::Auto, &Names::Auto)?.shifts().to_vec();
     let mut session = Session::new();
     for (log, shift) in logs.into_iter().zip(shifts) {

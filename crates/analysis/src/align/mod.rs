@@ -52,7 +52,7 @@ impl Alignment {
     /// ```
     /// # let dir = tempfile::tempdir()?;
     /// # let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 25, force: false })?;
-    /// # let open = |i: usize| logpose::Log::open(&files[i], &logpose::OpenOptions::default(), &logpose::Quiet);
+    /// # let open = |i: usize| logpose::Log::open_with(&files[i], &logpose::OpenOptions::default(), &logpose::Quiet);
     /// let logs = [open(0)?, open(2)?];
     /// let alignment = logpose::Alignment::by_enabled(&logs)?;
     /// assert_eq!(alignment.others[0].matched, 4);

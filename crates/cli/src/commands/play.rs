@@ -189,7 +189,7 @@ impl Play {
     fn open(&self, screen: &Screen) -> Result<Vec<Log>> {
         let options = logpose::OpenOptions::default();
         let bar = Bar::new(screen.notes.quiet);
-        self.inputs.iter().map(|path| Ok(Log::open(path, &options, &bar)?)).collect()
+        self.inputs.iter().map(|path| Ok(Log::open_with(path, &options, &bar)?)).collect()
     }
 
     fn start(&self, live: &Live, epoch: Option<i64>, ticker: &Ticker, screen: &mut Screen) -> Result<Vec<Served>> {

@@ -186,7 +186,7 @@ fn the_demo_logs_come_whole_and_in_order() {
     let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 20, force: false }).unwrap();
     assert!(files.len() > 4);
     for file in &files {
-        let logs = [Log::open(file, &OpenOptions::default(), &logpose::Quiet).unwrap()];
+        let logs = [Log::open_with(file, &OpenOptions::default(), &logpose::Quiet).unwrap()];
         let mut expected = Receiver { names: &mut Vec::new(), given: Given::default() };
         Feed::new(&logs, Vec::new()).run(Order::Time, &mut expected).unwrap();
         for rate in [1.0, 30.0, f64::INFINITY] {
@@ -455,7 +455,7 @@ fn several_logs_play_side_by_side() {
 fn whatever_is_told_times_never_step_back() {
     let dir = tempfile::tempdir().unwrap();
     let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 20, force: false }).unwrap();
-    let logs = [Log::open(&files[0], &OpenOptions::default(), &logpose::Quiet).unwrap()];
+    let logs = [Log::open_with(&files[0], &OpenOptions::default(), &logpose::Quiet).unwrap()];
     let mut x = 7_u64;
     let mut random = |below: u64| {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -117,7 +117,7 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
 
 /// Counts what is in a file. Every counter must go on where the file before has ended.
 fn look_at(path: &Path, cycles: &mut [i64], outcome: &mut Outcome) {
-    let log = Log::open(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"));
+    let log = Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"));
     for problem in log.problems.list().iter().filter(|problem| problem.severity == Severity::Damage) {
         let end = problem.at.unwrap() + problem.length;
         assert_eq!((problem.code, end), ("truncated", log.file_len()), "{}: {problem}", path.display());

@@ -64,7 +64,7 @@ pub(crate) fn contents(log: &Log) -> Contents {
 }
 
 pub(crate) fn open(path: &Path) -> Log {
-    Log::open(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn read(path: &Path) -> Contents {

@@ -14,7 +14,7 @@ use logpose_live::player::{PlayOptions, Player};
 fn a_played_log_strikes_where_intervals_begin() {
     let dir = tempfile::tempdir().unwrap();
     let files = logpose_demo::demo(dir.path(), &DemoOptions { teleop_s: 20, force: false }).unwrap();
-    let logs = [Log::open(&files[0], &OpenOptions::default(), &Quiet).unwrap()];
+    let logs = [Log::open_with(&files[0], &OpenOptions::default(), &Quiet).unwrap()];
     for text in ["BatteryVoltage < 11.5", "mode = 'teleop'", "changed(Shooter/State) and enabled"] {
         let mut starts: Vec<Time> = Vec::new();
         let query = Query::parse(text).unwrap();

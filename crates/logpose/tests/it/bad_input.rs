@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::support::{AKIT, DATALOG, R1, R2, demo_dir};
 
 fn error(path: &Path) -> Error {
-    Log::open(path, &OpenOptions::default(), &Quiet).unwrap_err()
+    Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap_err()
 }
 
 #[test]

@@ -183,7 +183,8 @@ fn a_recording_is_known_by_its_bytes_and_tells_its_date() {
     assert_eq!(log.epoch_ns(), Some(1_700_000_000_000_000_000));
     assert_eq!(log.index.fact("map"), Some("Town01"));
     fs::write(dir.path().join("server.log"), "2024-01-01 12:00:00 INFO started\n".repeat(100)).unwrap();
-    let other = Log::open(&dir.path().join("server.log"), &OpenOptions::default(), &Quiet).map(|_| ()).unwrap_err();
+    let other =
+        Log::open_with(&dir.path().join("server.log"), &OpenOptions::default(), &Quiet).map(|_| ()).unwrap_err();
     assert_eq!(other.code(), "unknown-format", "{other}");
 }
 
@@ -210,8 +211,8 @@ fn check_the_second_time_a_recording_opens_from_what_was_kept(recordings: Vec<Pa
                 light_from,
                 ..OpenOptions::default()
             };
-            let first = Log::open(&path, &options, &Quiet).unwrap();
-            let second = Log::open(&path, &options, &Quiet).unwrap();
+            let first = Log::open_with(&path, &options, &Quiet).unwrap();
+            let second = Log::open_with(&path, &options, &Quiet).unwrap();
             assert!(!first.from_cache() && second.from_cache(), "{}", path.display());
             let seen = |log: &Log| {
                 let index = &log.index;

@@ -372,7 +372,7 @@ fn progress_begins_rises_and_ends() {
     let seen = Seen::default();
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("x.csv");
-    let logs = [Log::open(&demo_dir().join(AKIT), &OpenOptions::default(), &seen).unwrap()];
+    let logs = [Log::open_with(&demo_dir().join(AKIT), &OpenOptions::default(), &seen).unwrap()];
     let options = ConvertOptions { verify: true, ..ConvertOptions::default() };
     convert(
         &logs,

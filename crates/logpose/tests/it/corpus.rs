@@ -19,7 +19,7 @@ const SMALL: u64 = 160 << 10;
 
 fn salvage(path: &Path) -> Log {
     let options = OpenOptions { salvage: true, ..OpenOptions::default() };
-    Log::open(path, &options, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    Log::open_with(path, &options, &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn every_log_of_the_corpus_opens() {
             let log = salvage(&path);
             assert_eq!(log.dialect().info().name, folder, "{name}");
             let _ = (Facts::of(&log), log.schemas(), log.robust_range());
-            if let Err(error) = Log::open(&path, &OpenOptions::default(), &Quiet) {
+            if let Err(error) = Log::open_with(&path, &OpenOptions::default(), &Quiet) {
                 assert!(
                     name.contains("noheader") || name.contains("norevision") || name.contains("headerless"),
                     "{error}"

@@ -161,7 +161,7 @@ fn a_light_index_gives_the_same_rows() {
     let dir = TempDir::new().unwrap();
     put(&dir, "x.dsevents", &fixture("match.dsevents"));
     let path = put(&dir, "x.dslog", &fixture("match.dslog"));
-    let light = Log::open(&path, &OpenOptions { light_from: 0, ..OpenOptions::default() }, &Quiet).unwrap();
+    let light = Log::open_with(&path, &OpenOptions { light_from: 0, ..OpenOptions::default() }, &Quiet).unwrap();
     assert!(!light.index.placed);
     for order in [Order::File, Order::Time] {
         let lookup = || vec![Lookup::default()];

@@ -105,7 +105,7 @@ fn a_log_that_grew_in_pieces_is_the_log() {
             // A copy of its own, so that a file beside it does not belong to it.
             let dir = TempDir::new().unwrap();
             fs::copy(&path, dir.path().join(name)).unwrap();
-            let Ok(log) = Log::open(&dir.path().join(name), &OpenOptions::default(), &Quiet) else { continue };
+            let Ok(log) = Log::open_with(&dir.path().join(name), &OpenOptions::default(), &Quiet) else { continue };
             let mut growing = Growing::new(name);
             let step = if bytes.len() < 2000 { 1 } else { bytes.len() / 50 };
             for piece in bytes.chunks(step) {

@@ -90,7 +90,7 @@ fn little_memory_does_not_change_the_order_of_fixtures() {
     }
     let mut compared = 0;
     for path in paths {
-        let open = |options: &OpenOptions| Log::open(&path, options, &logpose::Quiet).ok();
+        let open = |options: &OpenOptions| Log::open_with(&path, options, &logpose::Quiet).ok();
         for light_from in [0, u64::MAX] {
             let cramped = OpenOptions { memory: Some(0), light_from, ..OpenOptions::default() };
             let (Some(a), Some(b)) = (open(&OpenOptions::default()), open(&cramped)) else { continue };

@@ -114,7 +114,7 @@ fn a_file_that_another_program_has_open_stays_as_it_was() {
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     assert_eq!(files(dir.path()), ["x.rlog"]);
     let alone = std::fs::File::options().write(true).share_mode(0).open(&path).unwrap();
-    let error = logpose::Log::open(&path, &logpose::OpenOptions::default(), &Quiet).err().unwrap();
+    let error = logpose::Log::open_with(&path, &logpose::OpenOptions::default(), &Quiet).err().unwrap();
     assert_eq!(error.code(), "in-use");
     drop(alone);
 }

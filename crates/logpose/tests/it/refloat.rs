@@ -137,7 +137,7 @@ fn two_recordings_are_not_one() {
 #[test]
 fn damaged_recordings_are_saved_with_what_they_hold() {
     for path in fixtures("corrupt") {
-        let Ok(log) = Log::open(&path, &logpose::OpenOptions::default(), &Quiet) else { continue };
+        let Ok(log) = Log::open_with(&path, &logpose::OpenOptions::default(), &Quiet) else { continue };
         let dir = TempDir::new().unwrap();
         let saved = dir.path().join("saved.rfrec");
         let to = logpose::Output::File { path: &saved, force: false, wrapper: None };

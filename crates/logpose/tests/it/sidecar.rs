@@ -14,7 +14,7 @@ fn keeping(folder: &Path) -> OpenOptions {
 }
 
 fn open(path: &Path, options: &OpenOptions) -> Log {
-    Log::open(path, options, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    Log::open_with(path, options, &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Everything that can be seen of an index.
@@ -74,7 +74,7 @@ fn fixtures() -> Vec<PathBuf> {
 /// Opens a file without, first and second; compares all that can be seen. Returns whether the second was from a sidecar.
 fn check(path: &Path) -> bool {
     let dir = TempDir::new().unwrap();
-    let Ok(plain) = Log::open(path, &OpenOptions::default(), &Quiet) else { return false };
+    let Ok(plain) = Log::open_with(path, &OpenOptions::default(), &Quiet) else { return false };
     let first = open(path, &keeping(dir.path()));
     assert!(!first.from_cache());
     let second = open(path, &keeping(dir.path()));
@@ -96,7 +96,7 @@ fn check(path: &Path) -> bool {
 fn what_is_kept_says_the_same_as_a_fresh_index() {
     let mut kept = 0;
     for path in fixtures() {
-        let plain = Log::open(&path, &OpenOptions::default(), &Quiet);
+        let plain = Log::open_with(&path, &OpenOptions::default(), &Quiet);
         // What was unwrapped, unpacked or joined is not what lies in the file.
         let is_the_file = |log: Log| std::fs::read(&path).unwrap() == log.bytes();
         let expected = plain.is_ok_and(is_the_file);

@@ -184,7 +184,7 @@ fn one_thread_and_many_say_the_same() {
     let path = support::demo_dir().join(AKIT);
     let of = |threads| {
         let options = logpose::OpenOptions { threads, ..Default::default() };
-        let log = Log::open(&path, &options, &logpose::Quiet).unwrap();
+        let log = Log::open_with(&path, &options, &logpose::Quiet).unwrap();
         format!("{:?}", all(&log, &[1.0, 99.0]))
     };
     assert_eq!(of(1), of(4));

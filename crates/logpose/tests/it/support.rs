@@ -26,7 +26,7 @@ pub(crate) const R1: &str = "demo_q12_r1.rlog";
 pub(crate) const DAMAGED: &str = "damaged.wpilog";
 
 pub(crate) fn open(path: &Path) -> Log {
-    Log::open(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn open_demo(name: &str) -> Log {

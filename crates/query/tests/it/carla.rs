@@ -9,7 +9,7 @@ use logpose_sim::junction;
 use crate::support::{ask, engine, line};
 
 fn open(path: &Path) -> Log {
-    Log::open(path, &OpenOptions::default(), &Quiet).unwrap()
+    Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn events_tell_what_the_library_finds() {
 #[test]
 fn logs_on_one_clock_keep_their_nanoseconds() {
     let paths = [named(FRC), named("demo_q12.dslog")];
-    let logs: Vec<Log> = paths.iter().map(|path| Log::open(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
+    let logs: Vec<Log> =
+        paths.iter().map(|path| Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
     let shifts = Timeline::new(&logs, Vec::new(), Align::Auto, &Names::Auto).unwrap().shifts().to_vec();
     assert_ne!(shifts[1], 0);
     let logs: Vec<_> = paths.iter().zip(&shifts).map(|(path, ns)| (open(path), ClockMap::shifted(*ns))).collect();
@@ -138,7 +139,8 @@ fn logs_on_one_clock_keep_their_nanoseconds() {
 #[test]
 fn clocks_that_run_at_another_rate_are_followed() {
     let paths = [named(FRC), named("demo_q12.dslog")];
-    let logs: Vec<Log> = paths.iter().map(|path| Log::open(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
+    let logs: Vec<Log> =
+        paths.iter().map(|path| Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
     // A match of a second has too few edges to tell; where it is refused, any map will do here.
     let clock = Alignment::by_enabled(&logs).map_or(ClockMap::shifted(7), |found| found.clocks()[1]);
     let client = serve_all(&[(open(&paths[0]), ClockMap::default()), (open(&paths[1]), clock)]);

@@ -36,7 +36,7 @@ pub(crate) fn named(name: &str) -> PathBuf {
 pub(crate) const FRC: &str = "FRC_20260321_142233_DEMO_Q12.wpilog";
 
 pub(crate) fn open(path: &Path) -> Arc<Log> {
-    Arc::new(Log::open(path, &OpenOptions::default(), &Quiet).unwrap())
+    Arc::new(Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap())
 }
 
 pub(crate) fn session(logs: &[(Arc<Log>, ClockMap)]) -> Session {

@@ -214,7 +214,7 @@ fn timezone() -> String {
 
 /// Reads joystick samples from a log.
 fn moves(path: &Path, screen: &Screen) -> Result<Vec<Move>> {
-    let log = Log::open(path, &OpenOptions::default(), &Bar::new(screen.notes.quiet))?;
+    let log = Log::open_with(path, &OpenOptions::default(), &Bar::new(screen.notes.quiet))?;
     let moves = joystick_moves(&log)?;
     if moves.is_empty() {
         let message = format!("{}: the log has no joystick data", path.display());

@@ -131,7 +131,7 @@ fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log
         if logs.iter().any(|log| log.companion() == Some(path)) {
             continue;
         }
-        let opened = Log::open(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        let opened = Log::open_with(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
         logs.extend(one_of(opened, open.inputs.len(), screen, &mut worst)?);
     }
     Ok((logs, worst))
