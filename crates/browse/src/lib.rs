@@ -54,7 +54,7 @@ use logpose_files::{Error, FieldReader, Log, Progress, ScalarValue, Step, ValueK
 pub struct Browse {
     log: Arc<Log>,
     /// What one pass over the log made.
-    far: Far,
+    far: PyramidSource,
     /// What was made since, because somebody asked for it.
     pyramids: Shelf<(ChannelId, Vec<Step>), Option<Arc<Pyramid>>>,
     orders: Shelf<ChannelId, Vec<(Time, u64)>>,
@@ -83,14 +83,14 @@ impl Browse {
     /// The same, where a channel of at least so many samples is made in the pass, which reads so many bytes at once.
     fn with(log: Arc<Log>, few: u64, window: u64, progress: &dyn Progress) -> Result<Self, Error> {
         log.placed()?;
-        let far = Far::of(&log, few, window, progress)?;
+        let far = PyramidSource::of(&log, few, window, progress)?;
         Ok(Self { log, far, pyramids: Shelf::new(PYRAMIDS, MOST), orders: Shelf::new(ORDERS, MOST) })
     }
 
     /// Whether what is looked at from afar was kept from an earlier time.
     #[must_use]
     pub fn from_cache(&self) -> bool {
-        matches!(self.far, Far::Kept(_, true))
+        matches!(self.far, PyramidSource::Kept(_, true))
     }
 
     /// The log.
@@ -268,13 +268,13 @@ impl Browse {
 }
 
 /// The pyramids that one pass made.
-enum Far {
+enum PyramidSource {
     Made(HashMap<(ChannelId, String), Arc<Pyramid>>),
     /// In a file, and whether that was there before.
     Kept(Kept, bool),
 }
 
-impl Far {
+impl PyramidSource {
     fn of(log: &Log, few: u64, window: u64, progress: &dyn Progress) -> Result<Self, Error> {
         if let Some(kept) = log.sidecar().and_then(Kept::read) {
             return Ok(Self::Kept(kept, true));

@@ -47,11 +47,11 @@ pub fn summaries(log: &Log, channels: &[ChannelId], intervals: &[Interval]) -> R
 struct Lanes<'i> {
     intervals: &'i [Interval],
     time: Time,
-    lanes: Vec<Lane>,
+    lanes: Vec<ScalarProgress>,
 }
 
 /// One scalar on its way through the intervals.
-struct Lane {
+struct ScalarProgress {
     path: String,
     held: ScalarValue<'static>,
     since: Time,
@@ -75,14 +75,14 @@ impl Visit for Lanes<'_> {
             }
             None if !full => {
                 let (path, since) = (path.to_owned(), self.time);
-                self.lanes.push(Lane { path, held, since, next: 0, done: Vec::new() });
+                self.lanes.push(ScalarProgress { path, held, since, next: 0, done: Vec::new() });
             }
             None => {}
         }
     }
 }
 
-impl Lane {
+impl ScalarProgress {
     /// Adds the value that held until now to the intervals it held in.
     fn spread(&mut self, until: Time, intervals: &[Interval]) {
         while let Some(interval) = intervals.get(self.next).filter(|interval| interval.start < until) {

@@ -22,7 +22,7 @@ pub(crate) struct Rows<'a, W> {
     shape: Shape,
     schemas: &'a Schemas,
     raw: bool,
-    lanes: Vec<Option<Lane>>,
+    lanes: Vec<Option<ChannelRow>>,
     buffer: Vec<u8>,
     cell: Vec<u8>,
     out: W,
@@ -30,7 +30,7 @@ pub(crate) struct Rows<'a, W> {
     pub(crate) samples: u64,
 }
 
-struct Lane {
+struct ChannelRow {
     /// What stands between the time and the value.
     middle: Vec<u8>,
     painter: Painter,
@@ -120,7 +120,7 @@ impl<W: Write> Sink for Rows<'_, W> {
             self.lanes.resize_with(id as usize + 1, || None);
         }
         if let Some(lane) = self.lanes.get_mut(id as usize) {
-            *lane = Some(Lane { middle, painter: self.schemas.painter(channel, self.raw) });
+            *lane = Some(ChannelRow { middle, painter: self.schemas.painter(channel, self.raw) });
         }
         Ok(())
     }

@@ -88,12 +88,12 @@ impl MatchKind {
 pub struct MatchWatch {
     lanes: HashMap<ChannelId, (usize, Field)>,
     /// What each source says, and behind them what a station says.
-    told: [Told; SOURCES.len() + 1],
+    told: [MatchClaim; SOURCES.len() + 1],
 }
 
 /// What one source says at the moment.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct MatchClaim {
     event: Option<String>,
     kind: Option<MatchKind>,
     number: Option<u32>,
@@ -150,7 +150,7 @@ impl MatchWatch {
             }
             Field::All => {
                 if let Value::String(text) = &sample.value {
-                    *told = Told::from_json(&serde_json::from_slice(text).unwrap_or_default());
+                    *told = MatchClaim::from_json(&serde_json::from_slice(text).unwrap_or_default());
                 }
             }
         }
@@ -167,7 +167,7 @@ impl MatchWatch {
     }
 }
 
-impl Told {
+impl MatchClaim {
     /// What a station says about a match; nothing while there is none.
     fn from_json(json: &Json) -> Self {
         let text = |key: &str| json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty());
@@ -246,10 +246,10 @@ fn from_channels(known: &NamedChannels<'_>, prefix: &str) -> Option<Match> {
 fn from_station(known: &NamedChannels<'_>) -> Option<Match> {
     let mut last = None;
     known.json(STATION_MATCH, |_, json| {
-        let told = Told::from_json(json);
+        let told = MatchClaim::from_json(json);
         last = if told.kind.is_some() || told.event.is_some() { Some(told) } else { last.take() };
     });
-    let Told { event, kind, number } = last?;
+    let MatchClaim { event, kind, number } = last?;
     let (station, game_data) = (known.last_text("/ds/control/station"), known.last_text("/ds/game_data"));
     Some(Match { event, kind: kind.unwrap_or(MatchKind::Unknown), number, station, game_data })
 }

@@ -45,7 +45,7 @@ pub(super) struct Cat {
     wall: bool,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
-    format: Form,
+    format: CatFormat,
     /// Shorthand for --format ndjson
     #[arg(long)]
     json: bool,
@@ -56,7 +56,7 @@ pub(super) struct Cat {
 }
 
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
-enum Form {
+enum CatFormat {
     Text,
     #[value(alias = "json")]
     Ndjson,
@@ -74,16 +74,16 @@ impl Cat {
         let lookups = self.selection.lookups(&logs)?;
         let order = self.order.unwrap_or(By::Time).order();
         let format = self.format();
-        if self.wall && format != Form::Text {
+        if self.wall && format != CatFormat::Text {
             return Err(Complaint::usage(
                 "--wall needs --format text; other formats use log time, and `logpose info --json` has the epoch",
             )
             .into());
         }
         let problems = match format {
-            Form::Text => self.text(&logs, lookups, order, &mut screen.out)?,
-            Form::Ndjson => self.lines(&logs, lookups, order, Format::Ndjson, &mut screen.out)?,
-            Form::Csv => self.lines(&logs, lookups, order, Format::Csv, &mut screen.out)?,
+            CatFormat::Text => self.text(&logs, lookups, order, &mut screen.out)?,
+            CatFormat::Ndjson => self.lines(&logs, lookups, order, Format::Ndjson, &mut screen.out)?,
+            CatFormat::Csv => self.lines(&logs, lookups, order, Format::Csv, &mut screen.out)?,
         };
         screen.out.flush()?;
         let worst = report_problems(&logs, screen);
@@ -93,8 +93,8 @@ impl Cat {
         Ok(worst.max(outcome(&problems)))
     }
 
-    fn format(&self) -> Form {
-        if self.json { Form::Ndjson } else { self.format }
+    fn format(&self) -> CatFormat {
+        if self.json { CatFormat::Ndjson } else { self.format }
     }
 
     /// The option that needs the whole log, and why.
@@ -113,14 +113,14 @@ impl Cat {
         let Some(path) = self.files.first() else { return Ok(Outcome::Done) };
         let wanted = Wanted::new(Some(&self.selection.channels), &self.selection.moments)?;
         let format = match self.format() {
-            Form::Text => {
+            CatFormat::Text => {
                 let mut rows = TextRows::new(wanted, self.limit, &mut screen.out);
                 let ended = arriving.run(path, &mut rows, &screen.notes)?;
                 let unexplained = rows.problems();
                 return self.ended(&rows.wanted, ended, unexplained, screen);
             }
-            Form::Ndjson => Format::Ndjson,
-            Form::Csv => Format::Csv,
+            CatFormat::Ndjson => Format::Ndjson,
+            CatFormat::Csv => Format::Csv,
         };
         let Some(mut rows) = DataRows::new(wanted, self.limit, &format, &mut screen.out) else {
             return Ok(Outcome::Done);

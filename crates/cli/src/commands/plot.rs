@@ -65,7 +65,7 @@ pub(super) struct Plot {
     align: Align,
     /// Value to show next to each name
     #[arg(long, value_enum, value_name = "VALUE", default_value = "last")]
-    legend: Told,
+    legend: LegendValue,
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
@@ -90,7 +90,7 @@ enum Align {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Told {
+enum LegendValue {
     Last,
     Mean,
     None,
@@ -274,9 +274,9 @@ impl Plot {
         timeline.separate = self.separate;
         timeline.points = self.points;
         timeline.legend = match self.legend {
-            Told::Last => Legend::Last,
-            Told::Mean => Legend::Mean,
-            Told::None => Legend::None,
+            LegendValue::Last => Legend::Last,
+            LegendValue::Mean => Legend::Mean,
+            LegendValue::None => Legend::None,
         };
         let lines = timeline.series.len() + timeline.rows.len();
         Ok((Chart::Timeline(timeline), lines as u64))

@@ -38,7 +38,7 @@ pub(super) struct Stats {
     percentiles: Vec<f64>,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
-    format: Form,
+    format: StatsFormat,
     /// Shorthand for --format json
     #[arg(long)]
     json: bool,
@@ -49,7 +49,7 @@ pub(super) struct Stats {
 }
 
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
-enum Form {
+enum StatsFormat {
     Text,
     Json,
     Csv,
@@ -76,16 +76,16 @@ impl Stats {
             all.push((log, channels));
         }
         let files = logs.len() > 1;
-        match if self.json { Form::Json } else { self.format } {
-            Form::Text => self.print(&all, screen)?,
-            Form::Json => {
+        match if self.json { StatsFormat::Json } else { self.format } {
+            StatsFormat::Text => self.print(&all, screen)?,
+            StatsFormat::Json => {
                 let rows = all.iter().flat_map(|(log, channels)| {
                     let file = files.then(|| shown(&log.path));
                     channels.iter().flat_map(move |channel| as_json(channel, file.as_deref()))
                 });
                 screen.out.json(&rows.collect::<Vec<_>>())?;
             }
-            Form::Csv => self.csv(&all, screen)?,
+            StatsFormat::Csv => self.csv(&all, screen)?,
         }
         Ok(report_problems(&logs, screen))
     }

@@ -29,7 +29,7 @@ pub(super) struct Ride {
     turn: f32,
     freq: f32,
     snapshot: Snapshot,
-    told: Told,
+    told: LastReported,
     happened: Vec<What>,
 }
 
@@ -47,7 +47,7 @@ struct Rider {
 
 /// What was last told of what can change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Told {
+struct LastReported {
     running: bool,
     adjustment: Adjustment,
     pads: u8,
@@ -74,7 +74,7 @@ impl Ride {
             turn: 0.0,
             freq: 0.0,
             snapshot: Snapshot::default(),
-            told: Told::default(),
+            told: LastReported::default(),
             happened: Vec::new(),
         };
         ride.look(0.0012);
@@ -202,7 +202,7 @@ impl Ride {
     }
 
     fn tell(&mut self) {
-        let now = Told {
+        let now = LastReported {
             running: self.control.running,
             adjustment: self.control.adjustment,
             pads: self.pads,

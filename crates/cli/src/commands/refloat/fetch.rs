@@ -78,7 +78,7 @@ impl Fetch {
             Ok(fetched) => self.report(&fetched, screen),
             Err(FetchError::Link { error, path, held: Some((held, size)), autostart_left_off: left }) if held > 0 => {
                 warn(left, screen);
-                let part = Part { path, held, size, elapsed: last.elapsed, progress: last.progress };
+                let part = PartialDownload { path, held, size, elapsed: last.elapsed, progress: last.progress };
                 self.report_part(&error, &part, screen)
             }
             Err(FetchError::Link { error, autostart_left_off, .. }) => {
@@ -132,7 +132,7 @@ impl Fetch {
     }
 
     /// Reports a partial download, its cause and how to continue.
-    fn report_part(&self, error: &LinkError, part: &Part, screen: &mut Screen) -> Result<Outcome> {
+    fn report_part(&self, error: &LinkError, part: &PartialDownload, screen: &mut Screen) -> Result<Outcome> {
         let path = shown(&part.path);
         if self.form.json() {
             let counts = (part.size, part.held, part.progress.before);
@@ -161,7 +161,7 @@ fn warn(autostart_left_off: bool, screen: &Screen) {
 }
 
 /// The extent of a partial download.
-struct Part {
+struct PartialDownload {
     path: PathBuf,
     held: u32,
     size: u32,
