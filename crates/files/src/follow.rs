@@ -70,7 +70,8 @@ pub enum Polled {
     Idle,
     /// There were some, and there may be more.
     Read,
-    /// There will be no more: the end of a pipe, or damage behind which the dialect finds nothing.
+    /// There will be no more: the end of a pipe, or damage behind which the dialect finds nothing. A damaged file may
+    /// still be truncated or replaced, and polling it again finds out.
     Ended,
 }
 
@@ -91,6 +92,13 @@ impl Follow {
     pub fn new(path: &Path, options: &OpenOptions) -> Self {
         let (path, options) = (path.to_owned(), options.clone());
         Self { path, options, open: None, said_missing: false, buffer: vec![0; BUFFER] }
+    }
+
+    /// The names of the formats that can be read while they grow.
+    #[must_use]
+    pub fn formats() -> Vec<&'static str> {
+        let grows = |dialect: &&dyn Dialect| dialect.decoder(&OpenOptions::default().read()).is_some();
+        dialects::DIALECTS.iter().copied().filter(grows).map(|dialect| dialect.info().name).collect()
     }
 
     /// The dialect of the file, once its first bytes have told.
@@ -352,6 +360,9 @@ impl Stream {
 
     /// Takes more bytes. The answer is whether the ones behind them can be read.
     fn push(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Result<bool, FollowError> {
+        if self.damaged {
+            return Ok(false);
+        }
         self.rest.extend_from_slice(bytes);
         if !self.settle(false)? {
             return Ok(true);
@@ -386,6 +397,7 @@ impl Stream {
             StreamError::Decode(error) => error,
         };
         self.damaged = true;
+        self.rest = Vec::new();
         sink.problem(Problem::new(Severity::Damage, error.code, error.at, 0, error.message));
         Ok(false)
     }
@@ -397,7 +409,10 @@ impl Stream {
         }
         let refused = |what: &str| {
             let error = Error::usage(format!("{what} cannot be read while it grows")).in_file(&self.path);
-            error.with_help("leave out --follow, and read it when it is finished")
+            let known = Follow::formats().join(", ");
+            error.with_help(format!(
+                "--follow reads these formats: {known}; leave out --follow, and read the file when it is finished"
+            ))
         };
         if let Some(wrapper) = Wrapper::sniff(&self.rest).filter(|_| self.options.from.is_none()) {
             return Err(refused(&format!("a compressed file ({wrapper})")));

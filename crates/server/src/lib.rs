@@ -13,5 +13,5 @@ mod socket;
 
 pub use error::Error;
 pub use live::{LiveClock, LiveLog, LiveOptions};
-pub use logpose_viewer::{Session, Sql, SqlAnswer, SqlError};
+pub use logpose_viewer::{FollowedLog, FollowedOptions, Session, Sql, SqlAnswer, SqlError};
 pub use server::{Options, Server};

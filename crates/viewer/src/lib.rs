@@ -35,7 +35,7 @@ mod viewer;
 pub use cancel::CancelToken;
 pub use error::{RequestError, RequestErrorKind};
 pub use export::Export;
-pub use live::{BatchClock, LinkStatus, LiveBatch, LiveLog, LiveOptions, LiveWriter};
+pub use live::{BatchClock, FollowedLog, FollowedOptions, LinkStatus, LiveBatch, LiveLog, LiveOptions, LiveWriter};
 pub use session::Session;
 pub use sql::{Sql, SqlAnswer, SqlError, SqlStream};
 pub use updates::LiveUpdates;

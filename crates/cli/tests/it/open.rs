@@ -206,3 +206,32 @@ fn a_live_source_is_shown_beside_a_file_and_recorded() {
     assert_eq!(code(&seen), 0, "{}", stdout(&seen));
     drop(playing.interrupt());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_growing_file_is_shown_as_it_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robot.wpilog");
+    let log = |samples: i64| {
+        let mut log = crate::logs::Wpilog::new("");
+        let entry = log.start("/count", "int64", "");
+        (1..=samples).for_each(|n| log.record(entry, n * 1_000, &n.to_le_bytes()));
+        log.bytes()
+    };
+    let (short, long) = (log(1), log(2));
+    std::fs::write(&path, &short).unwrap();
+    let viewer = Viewer::start(dir.path(), "robot.wpilog --follow");
+    let samples = |count: u64| {
+        until("the samples are shown", || {
+            let log = viewer.session()["logs"][0].clone();
+            (log["samples"].as_u64()? >= count && log["state"] == "live").then_some(log)
+        })
+    };
+    let first = samples(1);
+    assert_eq!((&first["name"], &first["dialect"]), (&"robot.wpilog".into(), &"wpilog".into()), "{first}");
+    let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+    file.write_all(long.strip_prefix(&*short).unwrap()).unwrap();
+    let second = samples(2);
+    assert_eq!(second["end"], 2.0, "{second}");
+    assert_eq!(viewer.interrupt().0, Some(0));
+}

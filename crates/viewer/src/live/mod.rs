@@ -1,6 +1,7 @@
 //! Sources that still speak: what they told is kept from their first word on, and asked like a log.
 
 mod chunk;
+mod followed;
 mod pyramids;
 mod spill;
 mod tape;
@@ -25,6 +26,7 @@ use crate::api::{LogState, Preset};
 use crate::findings::{Finding, Findings};
 use crate::store::{About, Catalog, Entry, Store, Take, TakeHeld};
 
+pub use self::followed::{FollowedLog, FollowedOptions};
 pub(crate) use self::tape::Mark;
 pub use self::writer::{BatchClock, LiveBatch, LiveWriter};
 
@@ -99,6 +101,9 @@ struct Inner {
 /// What is known besides the samples.
 #[derive(Default)]
 struct LiveState {
+    /// What the first bytes of a file showed it to be: the name of its dialect, and the same for people. Until then, and
+    /// for a link, the options say it.
+    format: Option<(&'static str, &'static str)>,
     channels: Vec<Channel>,
     ids: HashMap<(String, String), ChannelId>,
     /// Bytes of names, types, metadata and schemas.
@@ -175,17 +180,19 @@ impl LiveLog {
                 state.tracker.happen(Finding::new(time, "link", level, text));
             }
         }
-        let since = *status.since.get_or_insert(now);
-        let seconds = now.duration_since(since).as_secs_f64();
-        if seconds >= 1.0 {
-            #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-            let samples = link.samples.saturating_sub(status.samples) as f64;
-            (status.rate, status.samples, status.since) = (samples / seconds, link.samples, Some(now));
-        }
+        status.count(now, link.samples);
         (status.connected, status.ended) = (connected, link.ended);
         status.peer.clone_from(&link.peer);
         status.trouble.clone_from(&link.problem);
         status.bytes = link.bytes;
+    }
+
+    /// Takes in how it is with the file that the log comes from: bytes that were read of it, and why nothing more comes.
+    fn set_file(&self, bytes: u64, problem: Option<String>) {
+        let samples = self.inner.tape.total().samples;
+        let mut status = lock(&self.inner.status);
+        status.count(Instant::now(), samples);
+        (status.connected, status.trouble, status.bytes) = (problem.is_none(), problem, bytes);
     }
 
     /// Bytes in memory and in the file.
@@ -238,10 +245,13 @@ impl LiveLog {
 impl Store for LiveLog {
     fn about(&self) -> About {
         let LiveOptions { name, address, dialect, format, .. } = &self.inner.options;
-        let preset = match dialect.as_str() {
-            "driverstation" => Preset::Ds,
+        let format_found = lock(&self.inner.state).format;
+        let (dialect, format) = format_found.unwrap_or((dialect, format));
+        let preset = match dialect {
+            "driverstation" | "dslog" => Preset::Ds,
             "refloat" => Preset::Refloat,
-            "rlog" | "nt4" => Preset::Frc,
+            "rlog" | "nt4" | "wpilog" => Preset::Frc,
+            // The views of CARLA need a finished recording.
             _ => Preset::General,
         };
         let pulse = self.pulse();
@@ -262,8 +272,8 @@ impl Store for LiveLog {
         About {
             name: name.clone(),
             path: address.clone(),
-            dialect: dialect.clone(),
-            format: format.clone(),
+            dialect: dialect.to_owned(),
+            format: format.to_owned(),
             epoch_ns: state.epoch_ns,
             samples: pulse.samples,
             bytes,
@@ -351,6 +361,19 @@ impl Store for LiveLog {
 
     fn live(&self) -> Option<&LiveLog> {
         Some(self)
+    }
+}
+
+impl Status {
+    /// So many samples came until now.
+    fn count(&mut self, now: Instant, total: u64) {
+        let since = *self.since.get_or_insert(now);
+        let seconds = now.duration_since(since).as_secs_f64();
+        if seconds >= 1.0 {
+            #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+            let samples = total.saturating_sub(self.samples) as f64;
+            (self.rate, self.samples, self.since) = (samples / seconds, total, Some(now));
+        }
     }
 }
 

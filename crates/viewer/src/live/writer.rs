@@ -1,12 +1,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use logpose::frc::Role;
+use logpose::frc::{Level, Role};
 use logpose::schema::Registry;
 use logpose_core::{Channel, ChannelId, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value};
 
 use super::tracker::WatchedChannel;
 use super::{Inner, LiveLog, LiveState, lock};
+use crate::findings::Finding;
 
 /// Adds what a source sends to a live log, batch by batch.
 pub struct LiveWriter {
@@ -67,6 +68,14 @@ impl LiveWriter {
         let mut state = lock(&self.inner.state);
         if let Some(now) = state.now(Instant::now()) {
             state.tracker.reach(now);
+        }
+    }
+
+    /// Something happened to the source, at the latest time of the log. Before the first sample there is no time for it.
+    pub(super) fn note(&mut self, level: Level, text: impl Into<String>) {
+        let mut state = lock(&self.inner.state);
+        if let Some((newest, _)) = state.newest {
+            state.tracker.happen(Finding::new(newest, "link", level, text));
         }
     }
 

@@ -163,7 +163,7 @@ impl Arriving {
 }
 
 /// Says what became of a file.
-fn tell(notice: Notice, path: &Path, notes: &Notes) {
+pub(in crate::commands) fn tell(notice: Notice, path: &Path, notes: &Notes) {
     let file = shown(path);
     match notice {
         Notice::Missing => notes.note("note", format_args!("{file} does not exist yet; waiting for it")),
@@ -268,4 +268,4 @@ impl Wanted {
 }
 
 /// How long to wait before looking for more.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(in crate::commands) const PAUSE: Duration = Duration::from_millis(50);

@@ -4,6 +4,8 @@
 mod answers;
 #[path = "browser.rs"]
 mod browser;
+#[path = "growing.rs"]
+mod growing;
 #[path = "listening.rs"]
 mod listening;
 
@@ -15,11 +17,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use logpose::{Align, Alignment, Browse, ClockMap, Log, parse_duration};
+use logpose::{Align, Alignment, Browse, ClockMap, Log, default_cache_folder, parse_duration};
 use logpose_live::Address;
 use logpose_server::{Error, Options, Server, Session};
 use serde::Serialize;
 
+use self::growing::Growing;
 use self::listening::Listening;
 use super::{AlignBy, Open};
 use crate::args::one_of;
@@ -43,10 +46,12 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     if let Err(reason) = TcpListener::bind(bind) {
         return Err(refused(&Error::Bind { address: bind, reason }).into());
     }
+    let growing = open.follow.then(|| Growing::new(open, &inputs, &screen.notes)).transpose()?;
     let listening = Listening::new(open, &inputs)?;
-    let files: Vec<&PathBuf> = inputs.iter().filter_map(Input::file).collect();
+    let files = inputs.iter().filter_map(Input::file).filter(|_| !open.follow);
+    let files: Vec<&PathBuf> = files.collect();
     let (logs, mut worst) = read(open, &files, screen)?;
-    if logs.is_empty() && listening.is_none() {
+    if logs.is_empty() && listening.is_none() && growing.is_none() {
         return Ok(worst);
     }
     worst = worst.max(report_problems(&logs, screen));
@@ -64,6 +69,9 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
                 }
             }
             Input::File(path) => {
+                if let Some(growing) = &growing {
+                    session.add_live(growing.log().log(), ClockMap::default());
+                }
                 // Logs that could not be read are missing, and so are companions of other logs.
                 if let Some((log, clock)) = whole.next_if(|(log, _)| log.path == *path) {
                     session.add(Browse::new(Arc::clone(log), &bar)?, clock);
@@ -84,9 +92,10 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     {
         screen.notes.note("note", format_args!("could not open a browser ({error}); open the address yourself"));
     }
-    match listening {
-        Some(listening) => worst = worst.max(listening.listen(limit, screen)?),
-        None => wait(limit),
+    match (growing, listening) {
+        (Some(growing), _) => worst = worst.max(growing.follow(limit, screen)?),
+        (None, Some(listening)) => worst = worst.max(listening.listen(limit, screen)?),
+        (None, None) => wait(limit),
     }
     server.stop();
     Ok(worst)
@@ -223,4 +232,9 @@ fn wait(limit: Option<Duration>) {
     while !interrupt::is_raised() && limit.is_none_or(|limit| begun.elapsed() < limit) {
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Where the temporary files of live data are.
+fn temporary_folder() -> PathBuf {
+    default_cache_folder().filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir)
 }

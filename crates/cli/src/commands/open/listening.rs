@@ -2,13 +2,13 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use anyhow::Result;
-use logpose::{ClockMap, Log, default_cache_folder, parse_bytes};
+use logpose::{ClockMap, Log, parse_bytes};
 use logpose_live::recorder::{Epoch, RecordOptions};
 use logpose_live::{Join, Live, OutputThread, Progress, Source};
 use logpose_server::{LiveClock, LiveLog, LiveOptions};
 
 use super::super::{AlignBy, Open};
-use super::Input;
+use super::{Input, temporary_folder};
 use crate::commands::live::{Recorded, Sources, SourcesTicker, Ticker};
 use crate::failure::{Complaint, Outcome};
 use crate::human::duration;
@@ -48,7 +48,7 @@ impl Listening {
         // A single source keeps its own clock; several share the clock of this computer.
         let clock = if inputs.len() == 1 { LiveClock::Own } else { LiveClock::Common(start) };
         let (limit, keep_free) = (parse_bytes(&open.limit_disk)?, parse_bytes(&open.keep_free)?);
-        let folder = default_cache_folder().filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir);
+        let folder = temporary_folder();
         let (mut logs, mut threads) = (Vec::new(), Vec::new());
         for (name, address) in sources.names.iter().zip(&sources.addresses) {
             let options = LiveOptions {

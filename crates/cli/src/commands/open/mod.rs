@@ -32,11 +32,15 @@ Examples:
   logpose open demo/demo_q12.rlog --no-browser --port 8080   print the address only
   logpose open demo/demo_q12.rlog --bind 0.0.0.0             for a tablet on the same network
   logpose open nt4://254                                     live, with history
-  logpose open rlog://254 --record match.wpilog              live, and save a recording")]
+  logpose open rlog://254 --record match.wpilog              live, and save a recording
+  logpose open robot.wpilog --follow                         a file that still grows")]
 pub(super) struct Open {
     /// Logs and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
     #[arg(required = true, value_name = "FILE|ADDRESS")]
     pub(super) inputs: Vec<PathBuf>,
+    /// Show a file that still grows as `tail -F` would: WPILOG, RLOG, CARLA, .dslog or .rfrec, one file at a time
+    #[arg(short, long)]
+    follow: bool,
     /// Port to listen on [default: a free port]
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
@@ -58,7 +62,7 @@ pub(super) struct Open {
     /// Overwrite the --record file if it exists
     #[arg(long, requires = "record")]
     force: bool,
-    /// Maximum size of the temporary file for live data
+    /// Maximum size of the temporary file for live data and with --follow
     #[arg(long, value_name = "SIZE", default_value = "64GiB")]
     limit_disk: String,
     /// With --record, stop when less disk space than this is free; otherwise discard the oldest live data
