@@ -9,7 +9,7 @@ use logpose_carla::{
     ActorType, Carla, Controls, Frames, Header, Kind, Mode, Packet, Recording, RecordingOptions, Rotation, Signal,
     Spawn, State, Target, Vector, WireFormat,
 };
-use logpose_core::{Cursor, Dialect, Problems, ReadOptions};
+use logpose_core::{Cursor, FileDialect, Problems, ReadOptions};
 
 use crate::meter;
 use crate::read::{Line, Work, how, no_damage};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use logpose_core::{Channel, Dialect, EncodeOptions, Layout, Problems, ReadOptions, Sample, Time, Type, Value};
+use logpose_core::{Channel, EncodeOptions, FileDialect, Layout, Problems, ReadOptions, Sample, Time, Type, Value};
 use logpose_rlog::{Options, Rlog, Writer};
 
 use crate::meter;

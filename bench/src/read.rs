@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use logpose::{Log, OpenOptions, Quiet};
-use logpose_core::{Dialect, Problems, ReadOptions, Row, Severity, Value, Widths};
+use logpose_core::{FileDialect, Problems, ReadOptions, Row, Severity, Value, Widths};
 use logpose_wpilog::collect;
 
 use crate::meter::{self, Memory};
@@ -57,7 +57,7 @@ pub fn wpilog_sum(path: &Path, threads: usize) -> Line {
 }
 
 /// Makes the index of a log.
-pub fn index(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
+pub fn index(dialect: &dyn FileDialect, path: &Path, threads: usize) -> Line {
     let mut problems = Problems::default();
     let work = Work::begin();
     let log = meter::map(path)?;
@@ -93,7 +93,7 @@ pub fn index(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
 }
 
 /// Makes the columns of all channels.
-pub fn columns(dialect: &dyn Dialect, path: &Path, threads: usize) -> Line {
+pub fn columns(dialect: &dyn FileDialect, path: &Path, threads: usize) -> Line {
     let mut problems = Problems::default();
     let work = Work::begin();
     let log = meter::map(path)?;

@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use logpose_bridges::BRIDGES;
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{Dialect, FileDialect, Problems, ReadOptions};
 
 fn main() {
     let megabytes: usize = std::env::args().nth(1).map_or(256, |text| text.parse().expect("a number of megabytes"));

@@ -3,9 +3,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ColumnBuilder, Columns, Confidence, DecodeError, Dialect, Fate, Index, IndexBuilder, Info, Layout, Lookup,
-    Problem, Problems, ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError,
-    Support, TakeSamples, Time, Type,
+    Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fate,
+    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems, ReadOptions, RecordLine,
+    Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError, Support, TakeSamples, Time, Type,
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
@@ -144,6 +144,16 @@ impl Dialect for Bridge {
         self.info
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        None
+    }
+}
+
+impl FileDialect for Bridge {
     fn sniff(&self, head: &[u8]) -> Confidence {
         (self.sniff)(head)
     }
@@ -294,6 +304,16 @@ impl Dialect for Bridge {
             })?;
         }
         Ok(columns(builder, channels, &mut Problems::default()))
+    }
+
+    /// None: the store is made of a whole file.
+    fn decoder(&self, _: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
+        None
+    }
+
+    /// None: a bridge's files are written piece by piece, by a [`Writer`](crate::Writer).
+    fn encoder(&self, _: &EncodeOptions) -> Option<Box<dyn Encode>> {
+        None
     }
 }
 

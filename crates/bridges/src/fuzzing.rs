@@ -1,6 +1,6 @@
 //! What the fuzz targets call of captures and ride logs, and what else must hold. The ordinary tests run these over all fixtures.
 
-use logpose_core::{Dialect, Limits, Problems, ReadOptions};
+use logpose_core::{Dialect, FileDialect, Limits, Problems, ReadOptions};
 
 use crate::{BRIDGES, capture, rides};
 

@@ -192,7 +192,7 @@ struct Made {
 
 impl Made {
     fn new(channels: &[(&str, &str)]) -> Self {
-        let mut encoder = logpose_files::dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut encoder = logpose_files::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
         let mut out = Vec::new();
         encoder.begin(&mut out);
         for (id, (name, type_name)) in (0..).zip(channels) {

@@ -186,18 +186,14 @@ impl Columns {
         Ok(builder.one_for_each(channels))
     }
 
-    /// Columns of what `replay` gives to a sink: one for each channel of the index.
+    /// Columns of what `replay` gives to a sink, which takes everything: one for each channel of the index.
     pub fn of_rows(
         index: &Index,
         prepare: fn(&mut [u8]),
-        replay: impl FnOnce(&mut dyn Sink) -> Result<(), SinkError>,
+        replay: impl FnOnce(&mut dyn Sink) -> Result<(), DecodeError>,
     ) -> Result<Self, DecodeError> {
         let channels = index.channels.iter().map(|c| c.channel.clone()).collect();
-        Self::gather(channels, prepare, |push| {
-            // A sink that only pushes never fails.
-            let _ = replay(&mut Pushing(push));
-            Ok(())
-        })
+        Self::gather(channels, prepare, |push| replay(&mut Pushing(push)))
     }
 
     /// Appends the samples of a later part of the same log, which has the same channels.
@@ -238,6 +234,6 @@ impl Sink for Pushing<'_> {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }

@@ -2,57 +2,63 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::{
-    Channel, ChannelId, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems, ReadOptions, Row,
-    Sample, Serve, Session, Sink, SinkError, Span, Time, Value,
+    Channel, ChannelId, ChannelIndex, Columns, Decode, DecodeError, Encode, EncodeOptions, Index, Limits, Problems,
+    ReadOptions, Row, Sample, Serve, Session, Sink, SinkError, Span, Time, Value,
 };
 
-/// What the rest of logpose may ask of a dialect. This is the one seam.
+/// One format or protocol, as the rest of logpose sees it: what it is called, and what it offers.
+///
+/// This is the one seam. A dialect with files is also a [`FileDialect`], one that is spoken live a [`LiveDialect`], and
+/// each side is asked for here, so that nobody can ask a protocol without files for the samples of one.
 ///
 /// Dynamic calls are per log, per selection or per batch, never per record: inside, each dialect's loop is
 /// monomorphic and allocates nothing.
-///
-/// A dialect without files has nothing but [`Dialect::info`] and its live sides; what is asked of files then says so.
 pub trait Dialect: Sync {
-    /// Its name, its files, what it can do.
+    /// Its name, its files, how it is reached.
     fn info(&self) -> &'static Info;
 
+    /// Its files, if it has any.
+    fn files(&self) -> Option<&dyn FileDialect>;
+
+    /// Its live conversation, if it has one.
+    fn live(&self) -> Option<&dyn LiveDialect>;
+}
+
+/// A dialect that is spoken live.
+pub trait LiveDialect: Dialect {
+    /// The side that listens to a robot, if logpose can take it.
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>>;
+
+    /// The side that a robot is, if logpose can take it with these options.
+    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>>;
+}
+
+/// A dialect with files.
+///
+/// Everything a reader can lose samples by is required and returns errors: a log that cannot be read is never one
+/// without samples, and a record that the index names and the log lacks is [`DecodeError::stale_index`]. The provided
+/// methods are right for every dialect, because they are made of the required ones and lose nothing; a dialect
+/// overrides them to be faster.
+pub trait FileDialect: Dialect {
     /// Whether bytes from the front of a file look like this dialect.
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        let _ = head;
-        Confidence::No
-    }
+    fn sniff(&self, head: &[u8]) -> Confidence;
 
     /// One pass over a whole log, usually a mapped file: channels, counts, where the records are.
-    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
-        let _ = (log, read, problems);
-        Err(no_files(self.info()))
-    }
+    fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError>;
 
     /// All channels as flat buffers, in one pass without an index.
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let _ = (log, read, problems);
-        Err(no_files(self.info()))
-    }
+    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError>;
 
     /// The times of some of a channel's records, by their places: one for each.
-    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
-        let _ = (log, index, at, out);
-        Err(no_files(self.info()))
-    }
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError>;
 
     /// Gives the samples of some records to `take`, by their places: all in one call, in the order of `rows`. They last
-    /// no longer than the call, because a dialect may have to make their values. A record that is not there is an
-    /// error; a record whose payload is no value of its channel's type has no sample.
-    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
-        let _ = (log, index, rows, take);
-        Err(no_files(self.info()).into())
-    }
+    /// no longer than the call, because a dialect may have to make their values. A channel or a record that does not
+    /// exist is an error; a record whose payload does not fit its channel's type has no sample.
+    fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError>;
 
-    /// All wanted samples, in the order of the file. A log that cannot be read is an error, never one without samples.
-    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let _ = (log, index, lookup, sink);
-        Err(no_files(self.info()).into())
-    }
+    /// All wanted samples, in the order of the file. A log that ends before its index says so is an error.
+    fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError>;
 
     /// The dialect's own records from byte `from` on, each as one line. Damage ends it with an error.
     fn records(
@@ -61,37 +67,17 @@ pub trait Dialect: Sync {
         read: &ReadOptions<'_>,
         from: u64,
         line: &mut dyn FnMut(RecordLine<'_>) -> ControlFlow<()>,
-    ) -> Result<(), DecodeError> {
-        let _ = (log, read, from, line);
-        Err(no_files(self.info()))
-    }
+    ) -> Result<(), DecodeError>;
 
     /// Bytes in pieces, for streams and for files that still grow. `None` where only a whole file can be read.
-    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
-        let _ = read;
-        None
-    }
+    fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>>;
 
-    /// Samples to bytes, if the dialect can be written.
-    fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
-        let _ = options;
-        None
-    }
+    /// Samples to bytes. `None` if the dialect cannot be written, or not with these options.
+    fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>>;
 
-    /// The side of its live conversation that listens to a robot, if it has one.
-    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
-        let _ = limits;
-        None
-    }
-
-    /// The side of its live conversation that a robot is, if it has one.
-    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>> {
-        let _ = options;
-        None
-    }
-
-    /// What is whole in a damaged log, as a log that is whole again, part by part. `None` where writing the samples anew
-    /// is all that can be done.
+    /// The undamaged parts of a damaged log as a log of their own, part by part.
+    ///
+    /// By default `None`: then `recover` writes every sample that can be read anew, which keeps the same samples.
     fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
         let _ = log;
         None
@@ -99,6 +85,8 @@ pub trait Dialect: Sync {
 
     /// Stretches of about `bytes` bytes that can be read on their own, in the order of the file. Together they are
     /// the whole log.
+    ///
+    /// By default one stretch with everything, which any log can be read by.
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
         let _ = (index, bytes);
         vec![Span { start: 0, end: u64::MAX }]
@@ -106,11 +94,17 @@ pub trait Dialect: Sync {
 
     /// What is wanted as flat buffers, in one pass over the wanted bytes: one column for each channel of the index,
     /// empty where it is not wanted.
+    ///
+    /// By default the samples of [`replay`](Self::replay), which are all of them.
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        Columns::of_rows(index, prepare, |sink| self.replay(log, index, lookup, sink))
+        Columns::of_rows(index, prepare, |sink| {
+            self.replay(log, index, lookup, sink).map_err(|error| error.into_source(self.info().name))
+        })
     }
 
     /// How many binary numbers each channel has in what is wanted, and their sums, in one pass over the wanted bytes.
+    ///
+    /// By default the sums of what [`scan`](Self::scan) gives.
     fn sums(
         &self,
         log: &[u8],
@@ -123,6 +117,8 @@ pub trait Dialect: Sync {
 
     /// The places of all wanted samples with the times at which they come, in any order, some at a time. A dialect whose
     /// index may lack positions finds them by a walk.
+    ///
+    /// By default the positions of the index; an index without them is an error.
     fn rows(
         &self,
         log: &[u8],
@@ -131,26 +127,23 @@ pub trait Dialect: Sync {
         take: &mut dyn FnMut(&[Row]) -> Result<(), SinkError>,
     ) -> Result<(), SinkError> {
         let within = lookup.within.map_or(0..u64::MAX, |within| within.start..within.end);
-        let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        check_placed(self.info(), index)?;
+        let mut wanted = Vec::new();
         for (id, channel) in (0..).zip(&index.channels).filter(|(id, _)| lookup.wants(*id)) {
-            let mut positions = channel.positions.iter().filter(|at| within.contains(at)).peekable();
-            while positions.peek().is_some() {
-                at.clear();
-                times.clear();
-                rows.clear();
-                at.extend(positions.by_ref().take(4096));
-                self.times(log, index, &at, &mut times)?;
-                let found = at.iter().zip(&times);
-                let wanted =
-                    found.filter_map(|(at, time)| Some(Row { time: lookup.admits(id, *time)?, at: *at, channel: id }));
-                rows.extend(wanted);
-                take(&rows)?;
-            }
+            let at = channel.positions.iter().filter(|at| within.contains(at));
+            blocks(|at, times| self.times(log, index, at, times), id, at, &mut |rows| {
+                wanted.clear();
+                wanted.extend(rows.iter().filter_map(|row| Some(Row { time: lookup.admits(id, row.time)?, ..*row })));
+                take(&wanted)
+            })?;
         }
         Ok(())
     }
 
-    /// Some channels as flat buffers, found through the index.
+    /// Some channels as flat buffers, found through the index, in the order of `channels`.
+    ///
+    /// By default [`times`](Self::times) and [`samples`](Self::samples) of all positions; an index without positions
+    /// is an error, and so is a channel that the log does not have.
     fn gather(
         &self,
         log: &[u8],
@@ -158,46 +151,54 @@ pub trait Dialect: Sync {
         channels: &[ChannelId],
         prepare: fn(&mut [u8]),
     ) -> Result<Columns, DecodeError> {
-        let selected: Vec<_> =
-            channels.iter().filter_map(|id| Some((*id, index.channels.get(*id as usize)?))).collect();
-        let names: Vec<Channel> = selected.iter().map(|(_, c)| c.channel.clone()).collect();
+        let found = |id: &ChannelId| index.channel(self.info().name, *id);
+        let selected: Vec<&ChannelIndex> = channels.iter().map(found).collect::<Result<_, _>>()?;
+        let names: Vec<Channel> = selected.iter().map(|found| found.channel.clone()).collect();
+        check_placed(self.info(), index)?;
         Columns::gather(names, prepare, |push| {
-            let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-            for (place, (id, channel)) in selected.iter().enumerate() {
-                let mut positions = channel.positions.iter().peekable();
-                while positions.peek().is_some() {
-                    at.clear();
-                    times.clear();
-                    rows.clear();
-                    at.extend(positions.by_ref().take(4096));
-                    self.times(log, index, &at, &mut times)?;
-                    rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: *id }));
-                    let end = self.samples(log, index, &rows, &mut |samples| {
+            for (place, (id, channel)) in channels.iter().zip(selected).enumerate() {
+                let at = channel.positions.iter();
+                blocks(|at, times| self.times(log, index, at, times), *id, at, &mut |rows| {
+                    self.samples(log, index, rows, &mut |samples| {
                         samples.iter().for_each(|sample| push(place, sample.time, &sample.value));
                         Ok(())
-                    });
-                    // What only pushes fails for no other reason.
-                    if let Err(SinkError::Source(error)) = end {
-                        return Err(error);
-                    }
-                }
+                    })
+                })
+                .map_err(|error| error.into_source(self.info().name))?;
             }
             Ok(())
         })
     }
 }
 
-/// Why a dialect that is only spoken live reads no file.
-fn no_files(info: &'static Info) -> DecodeError {
-    let help =
-        info.reached.first().map(|reach| format!("`logpose record {}HOST -o FILE` makes a file of it", reach.prefix()));
-    DecodeError {
-        dialect: info.name,
-        code: "no-files",
-        at: 0,
-        message: format!("{} is spoken live and has no files", info.title),
-        help,
+/// Refuses an index without positions, whose channels would seem to have no samples.
+fn check_placed(info: &'static Info, index: &Index) -> Result<(), DecodeError> {
+    if index.placed || index.channels.iter().all(|found| found.samples == 0) {
+        return Ok(());
     }
+    let message = "the index was made without positions".to_owned();
+    Err(DecodeError { dialect: info.name, code: "no-positions", at: 0, message, help: None })
+}
+
+/// Gives the rows of one channel to `take`, some at a time.
+fn blocks(
+    times_of: impl Fn(&[u64], &mut Vec<Time>) -> Result<(), DecodeError>,
+    channel: ChannelId,
+    positions: impl Iterator<Item = u64>,
+    take: &mut dyn FnMut(&[Row]) -> Result<(), SinkError>,
+) -> Result<(), SinkError> {
+    let (mut at, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    let mut positions = positions.peekable();
+    while positions.peek().is_some() {
+        at.clear();
+        times.clear();
+        rows.clear();
+        at.extend(positions.by_ref().take(4096));
+        times_of(&at, &mut times)?;
+        rows.extend(at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel }));
+        take(&rows)?;
+    }
+    Ok(())
 }
 
 /// Takes some samples.
@@ -242,6 +243,21 @@ pub struct Info {
     pub live: Support,
     /// How it is reached live, the usual way first.
     pub reached: &'static [Reach],
+}
+
+impl Info {
+    /// Why a dialect that is only spoken live reads no file.
+    #[must_use]
+    pub fn no_files(&self) -> DecodeError {
+        let usual = self.reached.first();
+        DecodeError {
+            dialect: self.name,
+            code: "no-files",
+            at: 0,
+            message: format!("{} is spoken live and has no files", self.title),
+            help: usual.map(|reach| format!("`logpose record {}HOST -o FILE` makes a file of it", reach.prefix())),
+        }
+    }
 }
 
 /// A way to reach a live dialect.
@@ -348,7 +364,7 @@ pub struct Lookup {
     /// For each channel whether its samples are wanted at any time, as those of schemas are: what lies before the
     /// start comes at the start, and what lies behind the end at the end. Empty for none.
     pub always: Vec<bool>,
-    /// Only records that begin in this stretch, one of [`Dialect::windows`].
+    /// Only records that begin in this stretch, one of [`FileDialect::windows`].
     pub within: Option<Span>,
     /// Whether the times of columns will not be asked for: then a scan may leave them out.
     pub untimed: bool,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Channel, ChannelId, Columns, Decode, Dialect, Index, Lookup, Problem, Sample, Sink, SinkError, Time, Value,
+    Channel, ChannelId, Columns, Decode, FileDialect, Index, Lookup, Problem, Sample, Sink, SinkError, Time, Value,
 };
 
 /// The samples of each channel, as lines. There is one channel for each name and type.
@@ -11,9 +11,10 @@ pub type Told = BTreeMap<String, Vec<String>>;
 
 /// The samples that a log replays.
 #[must_use]
-pub fn rows(dialect: &dyn Dialect, log: &[u8], index: &Index, lookup: &Lookup) -> Told {
+pub fn rows(dialect: &dyn FileDialect, log: &[u8], index: &Index, lookup: &Lookup) -> Told {
     let mut found = Lines::default();
-    let _ = dialect.replay(log, index, lookup, &mut found);
+    let end = dialect.replay(log, index, lookup, &mut found);
+    assert!(end.is_ok(), "a log that was just indexed: {end:?}");
     found.lines
 }
 
@@ -26,7 +27,7 @@ pub fn lines(columns: &Columns) -> Told {
 }
 
 /// What is asked for before and behind the middle of the time is all there is, each once.
-pub fn check_times(dialect: &dyn Dialect, log: &[u8], index: &Index) {
+pub fn check_times(dialect: &dyn FileDialect, log: &[u8], index: &Index) {
     let Some((first, last)) = index.range() else { return };
     let middle = Time::from_nanos(first.nanos() / 2 + last.nanos() / 2);
     let before = Lookup { end: Some(middle), ..Lookup::default() };

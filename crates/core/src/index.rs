@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use crate::memory::Memory;
-use crate::{Channel, ChannelId, Fact, Fate, SlotId, Time, Type};
+use crate::{Channel, ChannelId, DecodeError, Fact, Fate, SlotId, Time, Type};
 
 /// What one pass over a log found: the channels and where their records are.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,14 @@ impl Index {
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.channels.iter().map(|c| c.samples).sum()
+    }
+
+    /// A channel by its number, for who was given the number by somebody else.
+    pub fn channel(&self, dialect: &'static str, id: ChannelId) -> Result<&ChannelIndex, DecodeError> {
+        self.channels.get(id as usize).ok_or_else(|| {
+            let message = format!("the log has {} channels, and none with number {id}", self.channels.len());
+            DecodeError { dialect, code: "no-channel", at: 0, message, help: None }
+        })
     }
 
     /// The first and the last time of any sample.

@@ -30,7 +30,8 @@ pub use column_builder::ColumnBuilder;
 pub use columns::{Chunk, Column, Columns, Widths};
 pub use cursor::{Cursor, Truncated};
 pub use dialect::{
-    Confidence, Dialect, Fact, Info, Lookup, Mend, Reach, RecordLine, Sum, Support, TakeSamples, Transport,
+    Confidence, Dialect, Fact, FileDialect, Info, LiveDialect, Lookup, Mend, Reach, RecordLine, Sum, Support,
+    TakeSamples, Transport,
 };
 pub use hex::Hex;
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};

@@ -88,3 +88,13 @@ pub struct DecodeError {
     /// What the user can do, if there is something.
     pub help: Option<String>,
 }
+
+impl DecodeError {
+    /// The index names a record at a byte where the log has none: they are not of one file, or the file has changed.
+    #[must_use]
+    pub fn stale_index(dialect: &'static str, at: u64) -> Self {
+        let message = "the index names a record here, and the log has none".to_owned();
+        let help = Some("the file changed after it was opened: open it again".to_owned());
+        Self { dialect, code: "bad-index", at, message, help }
+    }
+}

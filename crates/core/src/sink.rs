@@ -53,6 +53,17 @@ pub enum SinkError {
     Stopped,
 }
 
+impl SinkError {
+    /// The same as an error of the log, for sinks that only collect and never fail by themselves.
+    #[must_use]
+    pub fn into_source(self, dialect: &'static str) -> DecodeError {
+        match self {
+            Self::Source(error) => error,
+            error => DecodeError { dialect, code: "refused", at: 0, message: error.to_string(), help: None },
+        }
+    }
+}
+
 /// A format cannot represent what it was given. Nothing of that was written.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{dialect}: channel {channel:?}: {message}")]

@@ -5,10 +5,10 @@ use logpose_core::{EncodeOptions, Time};
 use super::pen::Pen;
 use super::robot::{Course, Noise, State};
 use super::{EPOCH_US, SCHEMAS, cycles, flags, says};
-use logpose_files::{Error, dialect};
+use logpose_files::{Error, file_dialect};
 
 pub(super) fn log(course: &Course) -> Result<Vec<u8>, Error> {
-    let dialect = dialect("wpilog").ok_or_else(|| Error::usage("no WPILOG dialect"))?;
+    let dialect = file_dialect("wpilog").ok_or_else(|| Error::usage("no WPILOG dialect"))?;
     let mut pen = Pen::new(dialect, &EncodeOptions::default(), false)?;
     let mut noise = Noise::new(2026);
     begin(&mut pen, Time::from_millis(1200))?;

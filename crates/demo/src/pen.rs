@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Channel, ChannelId, Dialect, Encode, EncodeOptions, Layout, Sample, Time, Type, Value};
+use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, FileDialect, Layout, Sample, Time, Type, Value};
 
 use logpose_files::Error;
 use logpose_files::internal::encoder;
@@ -22,7 +22,7 @@ pub(super) struct Pen {
 type Held = Vec<(ChannelId, Type, Time, Vec<u8>)>;
 
 impl Pen {
-    pub(super) fn new(dialect: &dyn Dialect, options: &EncodeOptions, only_changes: bool) -> Result<Self, Error> {
+    pub(super) fn new(dialect: &dyn FileDialect, options: &EncodeOptions, only_changes: bool) -> Result<Self, Error> {
         let mut encoder = encoder(dialect, options)?;
         let mut out = Vec::new();
         encoder.begin(&mut out);

@@ -4,7 +4,8 @@ use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError,
 
 use super::bind::{Bound, Source};
 use super::watch::{Watch, WatchEvent};
-use logpose_files::{Error, ErrorKind, FieldReader, Log, ScalarValue};
+use logpose_files::internal::sink_error;
+use logpose_files::{Error, FieldReader, Log, ScalarValue};
 use logpose_files::{Mode, ModeSpan};
 
 /// Tells every stretch of time in which the expression holds: start, end, and whether it was cut off by the end.
@@ -37,8 +38,7 @@ pub(super) fn run(
     };
     match log.rows_by_index(&wanted, &mut walk) {
         Ok(()) | Err(SinkError::Stopped) => {}
-        Err(SinkError::Io(error)) => return Err(Error::new(ErrorKind::Io(error)).in_file(&log.path)),
-        Err(other) => return Err(Error::usage(other.to_string()).in_file(&log.path)),
+        Err(error) => return Err(sink_error(error, Some(&log.path))),
     }
     walk.finish(last);
     Ok(())
@@ -157,6 +157,6 @@ impl Sink for Walk<'_> {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }

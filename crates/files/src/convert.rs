@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Encode, EncodeOptions, FileDialect, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
 
 use logpose_bridges::mcap::{McapOptions, McapWriter, Scene};
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub enum Format {
     /// Another log.
-    Dialect(&'static dyn Dialect),
+    Dialect(&'static dyn FileDialect),
     /// Rows `time,channel,value`, or a table with [`ConvertOptions::wide`].
     Csv,
     /// A JSON object on each line.
@@ -54,10 +54,7 @@ impl Format {
             "mcap" => Some(Self::Mcap),
             "refloat-csv" => Some(Self::RefloatCsv),
             "vesc-csv" => Some(Self::VescCsv),
-            name => {
-                let has_files = |dialect: &&dyn Dialect| dialect.info().files.read || dialect.info().files.write;
-                dialects::dialect(name).filter(has_files).map(Self::Dialect)
-            }
+            name => dialects::file_dialect(name).map(Self::Dialect),
         }
     }
 
@@ -269,7 +266,7 @@ pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptio
 }
 
 /// The encoder of a dialect, or why there is none.
-pub fn encoder(dialect: &dyn Dialect, options: &EncodeOptions) -> Result<Box<dyn Encode>, Error> {
+pub fn encoder(dialect: &dyn FileDialect, options: &EncodeOptions) -> Result<Box<dyn Encode>, Error> {
     dialect.encoder(options).ok_or_else(|| match options.revision {
         Some(revision) if dialect.info().files.write => {
             Error::usage(format!("{} has no revision {revision}", dialect.info().title))
@@ -405,7 +402,7 @@ pub fn sink_error(error: SinkError, path: Option<&Path>) -> Error {
         SinkError::Refused(error) => Error::from(error),
         // The path is that of the output, and the error is of an input.
         SinkError::Source(error) => return Error::unreadable(error),
-        SinkError::Stopped => Error::new(ErrorKind::Io(io::Error::other("stopped"))),
+        SinkError::Stopped => Error::new(ErrorKind::Io(io::Error::other("the output ended before the log did"))),
     };
     match path {
         Some(path) => error.in_file(path),

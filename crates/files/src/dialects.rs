@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use logpose_bridges::{BRIDGES, Bridge};
-use logpose_core::{Confidence, Dialect};
+use logpose_core::{Confidence, Dialect, FileDialect};
 
 use crate::{Error, Wrapper};
 
@@ -22,18 +22,24 @@ pub fn dialect(name: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.iter().copied().find(|dialect| dialect.info().name.eq_ignore_ascii_case(name))
 }
 
+/// The dialect of that name, if it has files.
+#[must_use]
+pub fn file_dialect(name: &str) -> Option<&'static dyn FileDialect> {
+    dialect(name)?.files()
+}
+
 /// What reads a file.
 #[derive(Clone, Copy)]
 pub enum Reader {
     /// A dialect, from the bytes of the file.
-    Dialect(&'static dyn Dialect),
+    Dialect(&'static dyn FileDialect),
     /// A bridge, from what it unpacks.
     Bridge(&'static Bridge),
 }
 
 impl Reader {
     /// The dialect, or the bridge as one.
-    pub fn dialect(self) -> &'static dyn Dialect {
+    pub fn dialect(self) -> &'static dyn FileDialect {
         match self {
             Self::Dialect(dialect) => dialect,
             Self::Bridge(bridge) => bridge,
@@ -54,7 +60,7 @@ impl Reader {
 
     /// What reads these bytes. The name of the file only breaks ties.
     pub fn detect(head: &[u8], extension: Option<&str>) -> Option<Self> {
-        let named = |dialect: &dyn Dialect| extension.is_some_and(|extension| has_extension(dialect, extension));
+        let named = |dialect: &dyn FileDialect| extension.is_some_and(|extension| has_extension(dialect, extension));
         let asked = readers().rev().map(|reader| {
             let dialect = reader.dialect();
             (dialect.sniff(head), named(dialect), reader)
@@ -67,6 +73,9 @@ impl Reader {
 /// What reads the format of that name.
 pub(crate) fn named(name: &str) -> Result<Reader, Error> {
     Reader::named(name).ok_or_else(|| {
+        if let Some(live) = dialect(name) {
+            return Error::unreadable(live.info().no_files());
+        }
         let known: Vec<_> = readable().collect();
         Error::usage(format!("unknown dialect {name:?}")).with_help(format!("expected one of {}", known.join(", ")))
     })
@@ -78,13 +87,13 @@ pub fn readable() -> impl Iterator<Item = &'static str> {
 }
 
 fn readers() -> impl DoubleEndedIterator<Item = Reader> {
-    let dialects = DIALECTS.iter().map(|dialect| Reader::Dialect(*dialect));
+    let dialects = DIALECTS.iter().filter_map(|dialect| dialect.files()).map(Reader::Dialect);
     dialects.chain(BRIDGES.iter().map(|bridge| Reader::Bridge(bridge)))
 }
 
 /// The dialect that writes files with this extension (without the dot).
-pub(crate) fn by_extension(extension: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|dialect| has_extension(*dialect, extension))
+pub(crate) fn by_extension(extension: &str) -> Option<&'static dyn FileDialect> {
+    DIALECTS.iter().filter_map(|dialect| dialect.files()).find(|dialect| has_extension(*dialect, extension))
 }
 
 /// The extension that names the format: of `a.wpilog.gz` and `a.wpilogxz` it is `wpilog`.
@@ -105,6 +114,6 @@ pub(crate) fn split_extension(path: &Path) -> (Option<String>, Option<Wrapper>) 
     }
 }
 
-fn has_extension(dialect: &dyn Dialect, extension: &str) -> bool {
+fn has_extension(dialect: &dyn FileDialect, extension: &str) -> bool {
     dialect.info().extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }

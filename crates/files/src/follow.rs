@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use logpose_core::{
-    Channel, ChannelId, Confidence, Decode, Dialect, Problem, Sample, Severity, Sink, SinkError, StreamError, Time,
+    Channel, ChannelId, Confidence, Decode, FileDialect, Problem, Sample, Severity, Sink, SinkError, StreamError, Time,
 };
 
 use crate::dialects::{self, Reader};
@@ -97,13 +97,18 @@ impl Follow {
     /// The names of the formats that can be read while they grow.
     #[must_use]
     pub fn formats() -> Vec<&'static str> {
-        let grows = |dialect: &&dyn Dialect| dialect.decoder(&OpenOptions::default().read()).is_some();
-        dialects::DIALECTS.iter().copied().filter(grows).map(|dialect| dialect.info().name).collect()
+        let grows = |dialect: &&dyn FileDialect| dialect.decoder(&OpenOptions::default().read()).is_some();
+        dialects::DIALECTS
+            .iter()
+            .filter_map(|dialect| dialect.files())
+            .filter(grows)
+            .map(|dialect| dialect.info().name)
+            .collect()
     }
 
     /// The dialect of the file, once its first bytes have told.
     #[must_use]
-    pub fn dialect(&self) -> Option<&'static dyn Dialect> {
+    pub fn dialect(&self) -> Option<&'static dyn FileDialect> {
         self.open.as_ref()?.stream.dialect
     }
 
@@ -288,7 +293,7 @@ impl Pipe {
 
     /// The dialect of what comes.
     #[must_use]
-    pub fn dialect(&self) -> Option<&'static dyn Dialect> {
+    pub fn dialect(&self) -> Option<&'static dyn FileDialect> {
         self.stream.dialect
     }
 
@@ -343,7 +348,7 @@ fn fill(reader: &mut dyn Read, bytes: &mut Vec<u8>, len: usize) -> io::Result<bo
 struct Stream {
     path: PathBuf,
     options: OpenOptions,
-    dialect: Option<&'static dyn Dialect>,
+    dialect: Option<&'static dyn FileDialect>,
     decoder: Option<Box<dyn Decode>>,
     /// What the decoder has not used.
     rest: Vec<u8>,

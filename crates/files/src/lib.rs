@@ -38,7 +38,7 @@ mod wrapper;
 
 pub use clock::ClockMap;
 pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
-pub use dialects::{DIALECTS, dialect, readable};
+pub use dialects::{DIALECTS, dialect, file_dialect, readable};
 pub use doctor::{Checkup, Finding, doctor};
 pub use error::{Error, ErrorKind};
 pub use feed::{Feed, Order};

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use logpose_core::{
-    ChannelId, ChannelIndex, Columns, Dialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Sink,
+    ChannelId, ChannelIndex, Columns, FileDialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Sink,
     SinkError, Span, Sum, Time,
 };
 
@@ -86,7 +86,7 @@ pub struct Log {
     pub index: Index,
     /// What was lost or doubtful.
     pub problems: Problems,
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn FileDialect,
     source: Source,
     read: ReadOptions<'static>,
     memory: Option<u64>,
@@ -202,7 +202,7 @@ impl Log {
 
     /// The format it is written in.
     #[must_use]
-    pub fn dialect(&self) -> &'static dyn Dialect {
+    pub fn dialect(&self) -> &'static dyn FileDialect {
         self.dialect
     }
 
@@ -507,7 +507,7 @@ fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Er
 }
 
 /// The name promised more than the bytes keep.
-fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn Dialect) -> Error {
+fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn FileDialect) -> Error {
     let name = dialect.info().name;
     let help = format!("the extension suggests {name}; if the file is damaged, try `logpose recover --from {name}`");
     Error::unknown_format(path, bytes).with_help(help)

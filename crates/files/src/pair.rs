@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use logpose_core::{DecodeError, Dialect, Problem, Problems, Severity};
+use logpose_core::{DecodeError, Dialect, FileDialect, Problem, Problems, Severity};
 use logpose_dslog::{Envelope, HEADER, Half, Header};
 
 use crate::source::{Source, Spool};
@@ -103,7 +103,7 @@ pub fn split(name: &str) -> Option<(&str, Half)> {
 }
 
 /// Whether a dialect's logs can come in pairs.
-pub(crate) fn has_pairs(dialect: &dyn Dialect) -> bool {
+pub(crate) fn has_pairs(dialect: &dyn FileDialect) -> bool {
     dialect.info().name == logpose_dslog::Dslog.info().name
 }
 

@@ -182,7 +182,7 @@ impl<R: WrittenRows> Sink for CheckRows<'_, R> {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }
 
@@ -381,7 +381,7 @@ mod tests {
     use crate::{ConvertOptions, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Wide, convert};
 
     fn log(values: &[(i64, f64)]) -> Log {
-        let mut encoder = crate::dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut encoder = crate::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
         let mut out = Vec::new();
         encoder.begin(&mut out);
         encoder.channel(0, &Channel::new("/a", "double"), &mut out).unwrap();

@@ -77,7 +77,8 @@ impl Server {
             return Err(none("unknown dialect"));
         };
         let session = dialect
-            .server(&options.encode)
+            .live()
+            .and_then(|live| live.server(&options.encode))
             .ok_or_else(|| none("the dialect has no server, or none with this revision"))?;
         let bind = address.bind()?;
         let listener = TcpListener::bind(bind).await.map_err(|error| ServerError::Bind { address: bind, error })?;

@@ -41,7 +41,8 @@ impl Source {
         let Speech::Dialect(dialect, reach) = address.speech else {
             return Err(refuse("Foxglove clients connect to logpose; use it with `play --to`"));
         };
-        let session = dialect.client(Limits::default()).ok_or_else(|| refuse("the dialect has no live protocol"))?;
+        let session = dialect.live().and_then(|live| live.client(Limits::default()));
+        let session = session.ok_or_else(|| refuse("the dialect has no live protocol"))?;
         let (host, port) = match &address.place {
             Place::Network { host, port } => (host.clone(), *port),
             Place::Serial(port) => return Ok(Self::serial(session, port.clone())),

@@ -8,7 +8,7 @@ use logpose::core::{Channel, EncodeOptions, Sample, Time, Value};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("give the name of a file to write")?;
-    let dialect = logpose::dialect("wpilog").ok_or("there is no such dialect")?;
+    let dialect = logpose::file_dialect("wpilog").ok_or("there is no such dialect")?;
     let mut encoder = dialect.encoder(&EncodeOptions::default()).ok_or("it cannot be written")?;
     let mut bytes = Vec::new();
     encoder.begin(&mut bytes);

@@ -8,8 +8,8 @@ pub use logpose_files::{
     FolderLayout, Follow, FollowError, Format, Log, Moment, Names, Notice, OpenOptions, Order, Output, Period, Pipe,
     Piped, Polled, Progress, Quiet, Recovered, Report, RowEncoder, Samples, ScalarValue, Schemas, Shown, Step,
     Timeline, UNITS, Unit, UnitFamily, ValueKind, Visit, Wide, Wrapper, convert, convert_to_folder,
-    default_cache_folder, dialect, doctor, in_time_order, parse_bytes, parse_duration, parse_path, readable, recover,
-    tree_at, unit, unit_of,
+    default_cache_folder, dialect, doctor, file_dialect, in_time_order, parse_bytes, parse_duration, parse_path,
+    readable, recover, tree_at, unit, unit_of,
 };
 
 pub use logpose_bridges as bridges;

@@ -45,6 +45,6 @@ impl Sink for First {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }

@@ -2,26 +2,26 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Sink, StreamError,
+    Columns, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, ReadOptions, Sink, StreamError,
 };
 
 use crate::{Lines, Show, bits};
 
 /// The index of a log that has one, and what was odd about it.
 #[must_use]
-pub fn index(dialect: &dyn Dialect, log: &[u8]) -> (Index, Problems) {
+pub fn index(dialect: &dyn FileDialect, log: &[u8]) -> (Index, Problems) {
     index_with(dialect, log, &ReadOptions::default())
 }
 
 /// The same with the search for records behind damage.
 #[must_use]
-pub fn salvaged(dialect: &dyn Dialect, log: &[u8]) -> (Index, Problems) {
+pub fn salvaged(dialect: &dyn FileDialect, log: &[u8]) -> (Index, Problems) {
     index_with(dialect, log, &ReadOptions { salvage: true, ..ReadOptions::default() })
 }
 
 /// The same as asked for.
 #[must_use]
-pub fn index_with(dialect: &dyn Dialect, log: &[u8], read: &ReadOptions<'_>) -> (Index, Problems) {
+pub fn index_with(dialect: &dyn FileDialect, log: &[u8], read: &ReadOptions<'_>) -> (Index, Problems) {
     let mut problems = Problems::default();
     let index = dialect.index(log, read, &mut problems).expect("an index");
     (index, problems)
@@ -40,14 +40,18 @@ pub fn codes(problems: &Problems) -> Vec<&'static str> {
 }
 
 /// All that is replayed, into a sink.
-pub fn replayed<S: Sink + Default>(dialect: &dyn Dialect, log: &[u8], index: &Index) -> S {
+pub fn replayed<S: Sink + Default>(dialect: &dyn FileDialect, log: &[u8], index: &Index) -> S {
     let mut sink = S::default();
     dialect.replay(log, index, &Lookup::default(), &mut sink).expect("a sink that takes everything");
     sink
 }
 
 /// All that a stream gives whose bytes come in pieces, into a sink.
-pub fn streamed<S: Sink + Default>(dialect: &dyn Dialect, log: &[u8], piece: usize) -> (S, Result<(), StreamError>) {
+pub fn streamed<S: Sink + Default>(
+    dialect: &dyn FileDialect,
+    log: &[u8],
+    piece: usize,
+) -> (S, Result<(), StreamError>) {
     let mut decoder = dialect.decoder(&ReadOptions::default()).expect("a dialect that can be read in pieces");
     let mut sink = S::default();
     let (mut used, mut given) = (0, 0);
@@ -64,7 +68,7 @@ pub fn streamed<S: Sink + Default>(dialect: &dyn Dialect, log: &[u8], piece: usi
 
 /// The log as its own dialect writes it, and what that could not keep.
 #[must_use]
-pub fn rewritten(dialect: &dyn Dialect, log: &[u8]) -> Vec<u8> {
+pub fn rewritten(dialect: &dyn FileDialect, log: &[u8]) -> Vec<u8> {
     let (index, _) = index(dialect, log);
     let mut out = Vec::new();
     let mut encoder = dialect.encoder(&EncodeOptions::default()).expect("a dialect that can be written");
@@ -77,7 +81,7 @@ pub fn rewritten(dialect: &dyn Dialect, log: &[u8]) -> Vec<u8> {
 
 /// The records of a log, one a line: where, how long, and what. An error is the last line.
 #[must_use]
-pub fn dump(dialect: &dyn Dialect, log: &[u8]) -> String {
+pub fn dump(dialect: &dyn FileDialect, log: &[u8]) -> String {
     let mut text = String::new();
     let end = dialect.records(log, &ReadOptions::default(), 0, &mut |line| {
         writeln!(text, "{:#06x} {:4} {}", line.at, line.length, line.text).unwrap();
@@ -90,7 +94,7 @@ pub fn dump(dialect: &dyn Dialect, log: &[u8]) -> String {
 }
 
 /// Asserts that a dump can begin at every record, and end a little later.
-pub fn check_dump_from_anywhere(dialect: &dyn Dialect, log: &[u8]) {
+pub fn check_dump_from_anywhere(dialect: &dyn FileDialect, log: &[u8]) {
     let some = |from: u64, most: usize| {
         let mut lines = Vec::new();
         let end = dialect.records(log, &ReadOptions::default(), from, &mut |line| {

@@ -3,7 +3,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use logpose_core::Dialect;
+use logpose_core::FileDialect;
 
 use crate::{dump, fixture, fixtures};
 
@@ -97,7 +97,7 @@ impl Fixtures {
     }
 
     /// Asserts that the records of every valid log are those of the dump beside it.
-    pub fn check_dumps(&self, dialect: &dyn Dialect) {
+    pub fn check_dumps(&self, dialect: &dyn FileDialect) {
         for (name, log) in self.logs("valid") {
             golden(&fixture(self.folder).join("valid").join(format!("{name}.txt")), dump(dialect, &log));
         }

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Index, Info, Layout, Life,
-    Lookup, Mend, Problems, ReadOptions, RecordLine, Row, Sink, SinkError, Span, Support, TakeSamples, Time,
+    Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, FileDialect, Index, Info,
+    Layout, Life, LiveDialect, Lookup, Mend, Problems, ReadOptions, RecordLine, Row, Sink, SinkError, Span, Support,
+    TakeSamples, Time,
 };
 
 use crate::decode::StreamDecoder;
@@ -35,6 +36,16 @@ impl Dialect for Carla {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        None
+    }
+}
+
+impl FileDialect for Carla {
     fn sniff(&self, head: &[u8]) -> Confidence {
         if head.get(2..4) == Some(&[14, 0]) && head.get(4..).is_some_and(|rest| rest.starts_with(MAGIC)) {
             Confidence::Yes

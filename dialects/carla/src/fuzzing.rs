@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, Dialect, EncodeOptions, Encoding, Index, Limits, Lookup, Problem,
+    Channel, ChannelId, Columns, DecodeError, EncodeOptions, Encoding, FileDialect, Index, Limits, Lookup, Problem,
     Problems, ReadOptions, Row, Sample, Severity, Sink, SinkError,
 };
 

@@ -231,7 +231,7 @@ impl Visit for Replay<'_, '_> {
     }
 }
 
-/// What is wanted as flat buffers. See [`logpose_core::Dialect::scan`].
+/// What is wanted as flat buffers. See [`logpose_core::FileDialect::scan`].
 pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
     let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
     let mut builder = ColumnBuilder::new(prepare);
@@ -313,7 +313,7 @@ impl Visit for Places {
     }
 }
 
-/// Gives the samples of some places to `take`. See [`logpose_core::Dialect::samples`].
+/// Gives the samples of some places to `take`. See [`logpose_core::FileDialect::samples`].
 pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
     let form = form_in(index);
     let mut batch = Batch::default();

@@ -1,6 +1,8 @@
 //! All that the rest of logpose sees of the link.
 
-use logpose_core::{Dialect, Info, Limits, Reach, Session, Support, Transport};
+use logpose_core::{
+    Dialect, EncodeOptions, FileDialect, Info, Limits, LiveDialect, Reach, Serve, Session, Support, Transport,
+};
 
 use crate::session::{Station, StationOptions};
 use crate::wire::{CONTROL_PORT, STATUS_PORT, TCP_PORT};
@@ -31,7 +33,22 @@ impl Dialect for DriverStation {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        None
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        Some(self)
+    }
+}
+
+impl LiveDialect for DriverStation {
     fn client(&self, _: Limits) -> Option<Box<dyn Session>> {
         Some(Box::new(Station::new(StationOptions::default())))
+    }
+
+    /// None: a robot answers with its own state, which samples of a log do not give.
+    fn server(&self, _: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        None
     }
 }

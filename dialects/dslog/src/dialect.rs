@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Fact, Fate, Index, IndexBuilder, Info,
-    Layout, Lookup, Mark, Mend, Problems, ReadOptions, RecordLine, Row, Severity, Sink, SinkError, SlotId, Span,
-    Support, TakeSamples, Time,
+    Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate,
+    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Mark, Mend, Problems, ReadOptions, RecordLine,
+    Row, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
 };
 use logpose_driverstation::pd::Kind;
 
@@ -37,6 +37,16 @@ impl Dialect for Dslog {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        None
+    }
+}
+
+impl FileDialect for Dslog {
     fn sniff(&self, head: &[u8]) -> Confidence {
         if head.starts_with(MAGIC) {
             return Confidence::Yes;
@@ -149,6 +159,11 @@ impl Dialect for Dslog {
             out.extend_from_slice(whole);
             false
         }))
+    }
+
+    /// None: only the Driver Station writes its files.
+    fn encoder(&self, _: &EncodeOptions) -> Option<Box<dyn Encode>> {
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::{self, check_times, in_pieces, lines};
-use logpose_core::{ChannelId, Columns, Dialect, Index, Lookup, Problems, ReadOptions};
+use logpose_core::{ChannelId, Columns, FileDialect, Index, Lookup, Problems, ReadOptions};
 
 use crate::decode::StreamDecoder;
 use crate::{Dslog, Envelope, Half, summary};

@@ -206,7 +206,7 @@ impl<'e> Columner<'e> {
     }
 }
 
-/// What is wanted as flat buffers. See [`logpose_core::Dialect::scan`].
+/// What is wanted as flat buffers. See [`logpose_core::FileDialect::scan`].
 pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
     let plan = Plan::new(log)?;
     let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
@@ -313,7 +313,7 @@ pub(crate) fn times(log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) 
     Ok(())
 }
 
-/// Gives the samples of some places to `take`. See [`logpose_core::Dialect::samples`].
+/// Gives the samples of some places to `take`. See [`logpose_core::FileDialect::samples`].
 pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
     let plan = Plan::new(log)?;
     let clock = Clock::new(&plan, index);

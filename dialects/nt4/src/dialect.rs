@@ -1,6 +1,8 @@
 //! All that the rest of logpose sees of NetworkTables.
 
-use logpose_core::{Dialect, EncodeOptions, Info, Limits, Reach, Serve, Session, Support, Transport};
+use logpose_core::{
+    Dialect, EncodeOptions, FileDialect, Info, Limits, LiveDialect, Reach, Serve, Session, Support, Transport,
+};
 
 use crate::session::{Nt4Client, Nt4Server, Options, ServerOptions};
 use crate::wire::{PATH, PORT, RTT_SUBPROTOCOL, SUBPROTOCOLS};
@@ -26,6 +28,16 @@ impl Dialect for Nt4 {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        None
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        Some(self)
+    }
+}
+
+impl LiveDialect for Nt4 {
     fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
         Some(Box::new(Nt4Client::new(Options::default(), limits)))
     }

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Index, Info, Limits, Lookup, Mend,
-    Problems, Reach, ReadOptions, RecordLine, Row, Session, Sink, SinkError, Support, TakeSamples, Time, Transport,
+    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, FileDialect, Index, Info, Limits,
+    LiveDialect, Lookup, Mend, Problems, Reach, ReadOptions, RecordLine, Row, Serve, Session, Sink, SinkError, Support,
+    TakeSamples, Time, Transport,
 };
 
 use crate::file::{self, Encoder, StreamDecoder};
@@ -40,11 +41,28 @@ impl Dialect for Refloat {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        Some(self)
+    }
+}
+
+impl LiveDialect for Refloat {
     fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
         let live = Some(LiveOptions::default());
         Some(Box::new(Client::new(ClientOptions { live, limits, ..ClientOptions::default() })))
     }
 
+    /// None: a board is emulated by `logpose-sim`, which needs its motion.
+    fn server(&self, _: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        None
+    }
+}
+
+impl FileDialect for Refloat {
     fn sniff(&self, head: &[u8]) -> Confidence {
         match head {
             _ if head.starts_with(&MAGIC) => Confidence::Yes,

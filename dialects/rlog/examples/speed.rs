@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use logpose_core::{Dialect, Encode, EncodeError, Problems, ReadOptions, Sample, Time, Value};
+use logpose_core::{Encode, EncodeError, FileDialect, Problems, ReadOptions, Sample, Time, Value};
 use logpose_rlog::{Encoder, Options, Rlog};
 
 fn main() {

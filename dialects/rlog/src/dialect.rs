@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Limits, Lookup, Mark, Problem, Problems, Reach,
-    ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId, Span, Support,
-    TakeSamples, Time, Transport, Type,
+    EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, Limits, LiveDialect, Lookup, Mark,
+    Problem, Problems, Reach, ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId,
+    Span, Support, TakeSamples, Time, Transport, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -38,6 +38,26 @@ impl Dialect for Rlog {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        Some(self)
+    }
+}
+
+impl LiveDialect for Rlog {
+    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
+        Some(Box::new(RlogClient::new(limits)))
+    }
+
+    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>> {
+        Some(Box::new(RlogServer::new(Options::of(options)?)))
+    }
+}
+
+impl FileDialect for Rlog {
     fn sniff(&self, head: &[u8]) -> Confidence {
         match recover::header(head) {
             Some((revision, first)) if recover::follows(head, 10, revision, first) => Confidence::Yes,
@@ -134,14 +154,6 @@ impl Dialect for Rlog {
 
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
         Some(Box::new(Encoder::new(Options::of(options)?)))
-    }
-
-    fn client(&self, limits: Limits) -> Option<Box<dyn Session>> {
-        Some(Box::new(RlogClient::new(limits)))
-    }
-
-    fn server(&self, options: &EncodeOptions) -> Option<Box<dyn Serve>> {
-        Some(Box::new(RlogServer::new(Options::of(options)?)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::feed;
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, Dialect, Encode, Encoding, Index, Limits, Link, Lookup, Problem,
+    Channel, ChannelId, Columns, DecodeError, Encode, Encoding, FileDialect, Index, Limits, Link, Lookup, Problem,
     Problems, ReadOptions, Sample, Session, Sink, SinkError, Time,
 };
 

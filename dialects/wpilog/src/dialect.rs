@@ -2,8 +2,9 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, Index, IndexBuilder, Info, Layout, Lookup, Problem, Problems, ReadOptions, RecordLine,
-    Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
+    EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems,
+    ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type,
+    Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -20,7 +21,7 @@ use crate::wire::{Header, metadata_of_2022, second_header};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wpilog;
 
-static INFO: Info = Info {
+pub(crate) static INFO: Info = Info {
     name: "wpilog",
     title: "WPILib data log",
     extensions: &["wpilog"],
@@ -34,6 +35,16 @@ impl Dialect for Wpilog {
         &INFO
     }
 
+    fn files(&self) -> Option<&dyn FileDialect> {
+        Some(self)
+    }
+
+    fn live(&self) -> Option<&dyn LiveDialect> {
+        None
+    }
+}
+
+impl FileDialect for Wpilog {
     fn sniff(&self, head: &[u8]) -> Confidence {
         if head.starts_with(b"WPILOG") {
             Confidence::Yes
@@ -327,7 +338,7 @@ fn check_sizes(
 mod tests {
     use super::Wpilog;
     use crate::error::{Error, ErrorKind};
-    use logpose_core::{Dialect, Problems, ReadOptions};
+    use logpose_core::{FileDialect as _, Problems, ReadOptions};
 
     #[test]
     fn another_format_is_refused_with_its_first_bytes() {

@@ -1,7 +1,7 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
 use logpose_core::{
-    Channel, ChannelId, Dialect, EncodeOptions, Encoding, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
+    Channel, ChannelId, EncodeOptions, Encoding, FileDialect, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
     SinkError, serially,
 };
 

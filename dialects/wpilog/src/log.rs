@@ -1,5 +1,5 @@
 use logpose_core::{
-    Channel, ChannelIndex, DecodeError, Dialect, Index, Layout, Problems, ReadOptions, Time, Type, Value,
+    Channel, ChannelIndex, DecodeError, FileDialect, Index, Layout, Problems, ReadOptions, Time, Type, Value,
 };
 
 use crate::Wpilog;

@@ -3,6 +3,7 @@ use logpose_core::{
     Sample, Sink, SinkError, SlotId, Span, Sum, Time, Type, Value,
 };
 
+use crate::dialect::INFO;
 use crate::walk::{Stop, Visit, Walk, place, record_at};
 use crate::wire::metadata_of_2022;
 
@@ -37,7 +38,7 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     replay.result
 }
 
-/// What is wanted as flat buffers. See [`logpose_core::Dialect::scan`].
+/// What is wanted as flat buffers. See [`logpose_core::FileDialect::scan`].
 pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
     let within = lookup.within.unwrap_or(EVERYTHING);
     let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
@@ -77,14 +78,16 @@ pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut 
         for (id, place) in (0..).zip(&mut rest.channels) {
             *place = lookup.wants(id) && again.contains(&(id as usize));
         }
-        let mut checked = Columns::of_rows(index, prepare, |sink| replay(log, index, &rest, sink))?;
+        let mut checked = Columns::of_rows(index, prepare, |sink| {
+            replay(log, index, &rest, sink).map_err(|error| error.into_source(INFO.name))
+        })?;
         checked.columns = again.iter().filter_map(|id| checked.columns.get(*id).cloned()).collect();
         columns.replace(&again, checked);
     }
     Ok(columns)
 }
 
-/// Counts and sums of numbers. See [`logpose_core::Dialect::sums`]. `None` if a payload is no value of its type: then only a
+/// Counts and sums of numbers. See [`logpose_core::FileDialect::sums`]. `None` if a payload is no value of its type: then only a
 /// closer look at the samples tells.
 pub(crate) fn sums(log: &[u8], index: &Index, lookup: &Lookup) -> Option<Vec<Sum>> {
     let within = lookup.within.unwrap_or(EVERYTHING);

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use logpose_carla::{Carla, Found, Frames};
-use logpose_core::{Dialect, EncodeOptions, Encoding, Lookup, Problems, SinkError};
+use logpose_core::{Dialect, EncodeOptions, Encoding, FileDialect, Lookup, Problems, SinkError};
 
 use logpose_files::internal::sink_error;
 use logpose_files::{Error, Log, Order};

@@ -1,5 +1,5 @@
 use logpose_bridges::{ArrowWriter, Header};
-use logpose_core::{Confidence, Dialect, Lookup, Problems, ReadOptions};
+use logpose_core::{Confidence, FileDialect, Lookup, Problems, ReadOptions};
 
 use crate::parquet::refused;
 use crate::{Call, Recording, bridge, log_of_everything, long_log, replay, write};

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use logpose_bridges::fuzzing;
-use logpose_core::{Confidence, Dialect, Limits, ReadOptions};
+use logpose_core::{Confidence, FileDialect, Limits, ReadOptions};
 
 use crate::bridge;
 use crate::capture_kit::{

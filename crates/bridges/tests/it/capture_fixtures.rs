@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use logpose_bridges::fuzzing;
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_testkit::{Fixtures, fixture, golden};
 
 use crate::bridge;

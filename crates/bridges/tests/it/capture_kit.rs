@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use logpose_core::{Dialect, Layout, Lookup, Numbers, Problems, ReadOptions, Type};
+use logpose_core::{FileDialect, Layout, Lookup, Numbers, Problems, ReadOptions, Type};
 
 use crate::{Call, Recording, bridge};
 

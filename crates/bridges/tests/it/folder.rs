@@ -1,5 +1,5 @@
 use logpose_bridges::{ChannelFile, FolderLayout, Header, read_folder};
-use logpose_core::{Channel, Columns, Dialect, Layout, Lookup, Problems, ReadOptions, Time, Value};
+use logpose_core::{Channel, Columns, FileDialect, Layout, Lookup, Problems, ReadOptions, Time, Value};
 use logpose_model::{Memory, Shape};
 use logpose_schema::Registry;
 

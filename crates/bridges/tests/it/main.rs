@@ -26,8 +26,8 @@ mod text;
 
 use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
 use logpose_core::{
-    Channel, ChannelId, Dialect, Index, Layout, Lookup, Numbers, Problem, Problems, ReadOptions, Sample, Sink,
-    SinkError, Time, Type, Value,
+    Channel, ChannelId, Dialect, FileDialect, Index, Layout, Lookup, Numbers, Problem, Problems, ReadOptions, Sample,
+    Sink, SinkError, Time, Type, Value,
 };
 
 /// What a sink was told, call by call, samples one by one.

@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields};
 use bytes::Bytes;
 use logpose_bridges::{Header, ParquetWriter, Piece, TableFormat, UnpackError, Writer, write_batches};
-use logpose_core::{Channel, DecodeError, Dialect, Problems, ReadOptions, Sink, SinkError, Type};
+use logpose_core::{Channel, DecodeError, FileDialect, Problems, ReadOptions, Sink, SinkError, Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;

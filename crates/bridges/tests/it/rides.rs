@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use logpose_bridges::{BRIDGES, Bridge, RefloatRows, VescRows, csv, fuzzing, is_recording, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Dialect, Limits, Lookup, Problem, Problems, ReadOptions, Sample, Severity, Sink,
-    SinkError, Time, Value,
+    Channel, ChannelId, Confidence, Dialect, FileDialect, Limits, Lookup, Problem, Problems, ReadOptions, Sample,
+    Severity, Sink, SinkError, Time, Value,
 };
 
 use crate::bridge;

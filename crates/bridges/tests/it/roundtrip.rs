@@ -2,7 +2,7 @@ use std::path::Path;
 
 use logpose_bridges::mcap::{McapOptions, McapWriter};
 use logpose_bridges::{ArrowWriter, Header, ParquetWriter, Piece, Writer};
-use logpose_core::{Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Value};
+use logpose_core::{EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, ReadOptions, Value};
 use logpose_schema::Registry;
 use logpose_testkit::{corpus, fixture};
 use logpose_wpilog::Wpilog;
@@ -10,7 +10,7 @@ use logpose_wpilog::Wpilog;
 use crate::{bridge, open};
 
 /// The log as a WPILOG, written by our encoder.
-fn wpilog(dialect: &dyn Dialect, log: &[u8], index: &Index) -> Vec<u8> {
+fn wpilog(dialect: &dyn FileDialect, log: &[u8], index: &Index) -> Vec<u8> {
     let mut encoder = Wpilog.encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);

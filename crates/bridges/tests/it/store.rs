@@ -1,7 +1,9 @@
 use std::ops::ControlFlow;
 
 use logpose_bridges::{Header, Pack};
-use logpose_core::{Channel, Dialect, Lookup, Problems, ReadOptions, Row, Sample, Sink, SinkError, Span, Time, Value};
+use logpose_core::{
+    Channel, FileDialect, Lookup, Problems, ReadOptions, Row, Sample, Sink, SinkError, Span, Time, Value,
+};
 
 use crate::{Call, Recording, bridge, log_of_everything, long_log, tell};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use logpose_bridges::Header;
 use logpose_bridges::mcap::{Compression, Language, McapOptions, McapStream, Messages, Role};
-use logpose_core::{Channel, Dialect, Lookup, ReadOptions, Sample, Severity, Sink, Time, Type, Value};
+use logpose_core::{Channel, FileDialect, Lookup, ReadOptions, Sample, Severity, Sink, Time, Type, Value};
 
 use super::{Call, Recording, bridge, log_of_everything, long_log, open, replay, tell};
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use logpose::bridges::mcap::{Compression, McapOptions};
-use logpose::core::{Dialect, EncodeOptions, Info};
+use logpose::core::{EncodeOptions, FileDialect, Info};
 use logpose::{
     Aligned, Alignment, ConvertOptions, DIALECTS, FolderLayout, Format, Log, Output, Report, Wide, Wrapper, convert,
     convert_to_folder, parse_duration,
@@ -170,7 +170,7 @@ impl Convert {
                 .into());
         }
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
-        let is_rlog = |dialect: &dyn Dialect| dialect.info().name == "rlog";
+        let is_rlog = |dialect: &dyn FileDialect| dialect.info().name == "rlog";
         let writes_rlog = matches!(format, Format::Dialect(dialect) if is_rlog(dialect));
         if self.reading.rlog_revision.is_some() && !writes_rlog && !logs.iter().any(|log| is_rlog(log.dialect())) {
             return Err(Complaint::usage("--rlog-revision needs an RLOG input or output").into());

@@ -250,7 +250,7 @@ impl Sink for Search<'_> {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }
 

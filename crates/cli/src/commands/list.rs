@@ -263,7 +263,7 @@ impl Sink for Texts<'_> {
     }
 
     fn problem(&mut self, _: Problem) {
-        // `Dialect::index` has reported the problems of the log.
+        // `FileDialect::index` has reported the problems of the log.
     }
 }
 

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use logpose_core::{
-    Channel, ChannelIndex, Cursor, Dialect, Fact, Fate, Index, Life, Mark, Positions, Problem, Problems, ReadOptions,
-    Severity, Span,
+    Channel, ChannelIndex, Cursor, Fact, Fate, FileDialect, Index, Life, Mark, Positions, Problem, Problems,
+    ReadOptions, Severity, Span,
 };
 use memmap2::Mmap;
 use twox_hash::XxHash3_64;
@@ -30,7 +30,7 @@ impl Sidecar {
     pub(crate) fn read(
         &self,
         log: &Arc<Bytes>,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn FileDialect,
         read: &ReadOptions<'static>,
     ) -> Option<(Index, Problems)> {
         let (file, map) = self.open(Kind::Index)?;
@@ -54,7 +54,7 @@ struct Kept {
     map: Arc<Mmap>,
     sidecar: PathBuf,
     log: Arc<Bytes>,
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn FileDialect,
     read: ReadOptions<'static>,
     /// The log, indexed again.
     again: OnceLock<Option<Index>>,

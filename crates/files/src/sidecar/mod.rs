@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use logpose_core::Dialect;
+use logpose_core::FileDialect;
 use memmap2::Mmap;
 use twox_hash::XxHash3_64;
 
@@ -122,7 +122,13 @@ pub struct Sidecar {
 
 impl Sidecar {
     /// The sidecar of a log, if it is one that has any.
-    pub fn of(log: &Path, bytes: &[u8], stamp: Stamp, dialect: &dyn Dialect, options: &OpenOptions) -> Option<Self> {
+    pub fn of(
+        log: &Path,
+        bytes: &[u8],
+        stamp: Stamp,
+        dialect: &dyn FileDialect,
+        options: &OpenOptions,
+    ) -> Option<Self> {
         if options.salvage || stamp.len < options.cache_from || stamp.len != bytes.len() as u64 {
             return None;
         }

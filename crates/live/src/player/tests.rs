@@ -131,7 +131,7 @@ fn play(logs: &[Log], options: PlayOptions, script: &[(i64, Control)]) -> (Vec<G
 }
 
 fn log_of(channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Log {
-    let mut encoder = logpose::dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = logpose::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
     for (id, (name, type_name)) in (0..).zip(channels) {

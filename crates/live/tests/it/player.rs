@@ -12,7 +12,7 @@ use logpose_live::player::{Control, End, PlayOptions, Player};
 
 /// A channel that counts, at these milliseconds.
 fn log_of(times_ms: &[i64]) -> Log {
-    let mut encoder = logpose::dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = logpose::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
     encoder.channel(0, &Channel::new("/x", "int64"), &mut out).unwrap();

@@ -35,9 +35,15 @@ fn every_dialect_has_what_a_dialect_needs() {
             need(root().join(&target).is_file(), target);
         }
         need(info.live.read || info.live.write || info.reached.is_empty(), "something behind its scheme".into());
-        need(dialect.client(Limits::default()).is_some() == info.live.read, "a client if it is read live".into());
-        let server = dialect.server(&EncodeOptions::default());
+        let live = dialect.live();
+        let client = live.and_then(|live| live.client(Limits::default()));
+        need(client.is_some() == info.live.read, "a client if it is read live".into());
+        let server = live.and_then(|live| live.server(&EncodeOptions::default()));
         need(server.is_some() == info.live.write, "a server if it is written live".into());
+        let files = info.files.read || info.files.write;
+        need(dialect.files().is_some() == files, "a file side if it has files".into());
+        let encoder = dialect.files().and_then(|files| files.encoder(&EncodeOptions::default()));
+        need(encoder.is_some() == info.files.write, "an encoder if it is written".into());
     }
     assert!(missing.is_empty(), "missing: {missing:#?}");
 }

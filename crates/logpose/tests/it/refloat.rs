@@ -155,6 +155,6 @@ fn damaged_recordings_are_saved_with_what_they_hold() {
 
 #[test]
 fn the_encoder_has_no_revisions() {
-    let dialect = logpose::dialect("refloat").unwrap();
+    let dialect = logpose::file_dialect("refloat").unwrap();
     assert!(dialect.encoder(&EncodeOptions { revision: Some(2), ..EncodeOptions::default() }).is_none());
 }

@@ -60,7 +60,7 @@ fn every_code_and_every_flag_comes_back_through_a_table() {
         ("/refloat/footpad", "string"),
         ("/refloat/adjustment", "string"),
     ];
-    let mut encoder = logpose::dialect("refloat").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = logpose::file_dialect("refloat").unwrap().encoder(&EncodeOptions::default()).unwrap();
     let mut file = Vec::new();
     encoder.begin(&mut file);
     for (id, (name, type_name)) in (0..).zip(names.iter().chain(&flags)) {

@@ -1,6 +1,6 @@
 //! Real logs, which are no part of the repository.
 
-use logpose_core::{ChannelId, Dialect as _, Layout, Problems, ReadOptions, Time, Value};
+use logpose_core::{ChannelId, FileDialect as _, Layout, Problems, ReadOptions, Time, Value};
 use logpose_model::long::{self, Reader};
 use logpose_model::{Memory, Shape, binary};
 use logpose_schema::Registry;

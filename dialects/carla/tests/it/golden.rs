@@ -1,7 +1,7 @@
 //! Every file in `fixtures/carla/valid` equals its dump.
 
 use logpose_carla::Carla;
-use logpose_core::{Confidence, Dialect, Severity};
+use logpose_core::{Confidence, FileDialect, Severity};
 use logpose_testkit::{check_dump_from_anywhere, index};
 
 use crate::fixtures::{FIXTURES, small};

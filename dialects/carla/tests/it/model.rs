@@ -2,7 +2,7 @@
 
 use logpose_carla::{Carla, EventAdd, FrameStart, Position, Rotation, Vector, fuzzing};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Dialect, EncodeOptions, Encoding, Lookup, Problem, Problems, ReadOptions, Row,
+    Channel, ChannelId, Confidence, EncodeOptions, Encoding, FileDialect, Lookup, Problem, Problems, ReadOptions, Row,
     Sample, Severity, Sink, SinkError, Value,
 };
 use logpose_testkit::{corpus, hex as bytes};

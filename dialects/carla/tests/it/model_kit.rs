@@ -6,7 +6,7 @@ use logpose_carla::{
     TriggerVolume, Vector, Vectors, VehicleAnim, VehicleDoor, VehicleLight, VehicleWheels, WalkerAnim, WalkerBones,
     Weather, WheelPose, WireFormat, emit_records,
 };
-use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problems, SinkError};
+use logpose_core::{Channel, EncodeError, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, SinkError};
 pub(crate) use logpose_testkit::{bits as show, column_lines, index_lines};
 
 /// What came, a line each, to the bit.

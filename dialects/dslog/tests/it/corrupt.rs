@@ -1,6 +1,6 @@
 //! Every file in `fixtures/dslog/corrupt`: the named problem at the named byte.
 
-use logpose_core::{Dialect, Problems, ReadOptions, Severity};
+use logpose_core::{FileDialect, Problems, ReadOptions, Severity};
 use logpose_dslog::{Dslog, Version};
 use logpose_testkit::with;
 

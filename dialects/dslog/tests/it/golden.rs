@@ -1,6 +1,6 @@
 //! Every file in `fixtures/dslog/valid` equals its dump.
 
-use logpose_core::{Confidence, Dialect, Severity};
+use logpose_core::{Confidence, FileDialect, Severity};
 use logpose_dslog::{Dslog, Version};
 use logpose_testkit::{Fixtures, check_dump_from_anywhere};
 

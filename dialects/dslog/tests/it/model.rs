@@ -1,6 +1,6 @@
 //! What records are as channels.
 
-use logpose_core::{Batch, Dialect, Lookup, Problems, ReadOptions, Row, SinkError, Time};
+use logpose_core::{Batch, FileDialect, Lookup, Problems, ReadOptions, Row, SinkError, Time};
 use logpose_dslog::{Dslog, Record, Version, fuzzing};
 
 use crate::kit::{PDH, PDP, TEXTS, events, hex, index, lines, log, record, run};

@@ -1,6 +1,6 @@
 //! Both files of a pair as one log.
 
-use logpose_core::{Confidence, Dialect, Problems, ReadOptions};
+use logpose_core::{Confidence, FileDialect, Problems, ReadOptions};
 use logpose_dslog::{Dslog, Envelope, Half, Version, fuzzing, summary};
 
 use crate::kit::{PDH, START, TEXTS, events, hex, index, lines, log, run};

@@ -1,6 +1,6 @@
 //! A client that is told what a server might say.
 
-use logpose_core::{Dialect, Limits, Link, Session, Time, To};
+use logpose_core::{Dialect, Limits, Link, LiveDialect, Session, Time, To};
 use logpose_nt4::{Nt4, Nt4Client, Options};
 
 use crate::kit::{Lines, due, ms, sent};
@@ -296,8 +296,8 @@ fn the_seam_has_both_sides() {
     let mut server = Nt4.server(&logpose_core::EncodeOptions::default()).unwrap();
     server.handle_open(ms(0), LINK);
     assert_eq!((sent(&mut *server).len(), server.poll_timeout()), (0, None), "nobody has asked for anything");
-    let error =
-        Nt4.index(b"", &logpose_core::ReadOptions::default(), &mut logpose_core::Problems::default()).unwrap_err();
+    assert!(Nt4.live().is_some() && Nt4.files().is_none());
+    let error = Nt4.info().no_files();
     assert_eq!((error.code, error.help.is_some()), ("no-files", true));
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     batch.flush(sink)
 }
 
-/// Gives the samples of some places to `take`. See [`logpose_core::Dialect::samples`].
+/// Gives the samples of some places to `take`. See [`logpose_core::FileDialect::samples`].
 pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
     let places = Places::new(log, index);
     let mut batch = Parcel::default();

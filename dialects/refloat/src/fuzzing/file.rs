@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use logpose_core::fuzzing::{self, Told, check_times, in_pieces, lines};
-use logpose_core::{ChannelId, Columns, Dialect, EncodeOptions, Encoding, Index, Lookup, Problems, ReadOptions, Span};
+use logpose_core::{
+    ChannelId, Columns, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, ReadOptions, Span,
+};
 
 use crate::Refloat;
 use crate::file::StreamDecoder;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use logpose_core::{Dialect, Limits, Link, Problems, ReadOptions, Session, Time};
+use logpose_core::{FileDialect, Limits, Link, Problems, ReadOptions, Session, Time};
 use logpose_rlog::{ErrorKind, Kind, Message, Reader, Revision, Rlog, RlogClient, seconds_of, time_of};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};

@@ -1,6 +1,6 @@
 //! Every file in `fixtures/rlog/corrupt`: the named problem at the named byte.
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog};
 use logpose_testkit::with;
 

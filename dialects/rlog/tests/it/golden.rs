@@ -1,6 +1,6 @@
 //! Every file in `fixtures/rlog/valid` equals its dump.
 
-use logpose_core::{Channel, Confidence, Dialect, EncodeOptions, Sample, Severity, Time, Value};
+use logpose_core::{Channel, Confidence, EncodeOptions, FileDialect, Sample, Severity, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
 use logpose_testkit::{Fixtures, check_dump_from_anywhere};
 

@@ -53,7 +53,7 @@ fn a_large_log_is_split_by_itself() {
         side_by_side(a, b);
     };
     let read = threads(2, &join);
-    let index = logpose_core::Dialect::index(&logpose_rlog::Rlog, &log, &read, &mut Problems::default()).unwrap();
+    let index = logpose_core::FileDialect::index(&logpose_rlog::Rlog, &log, &read, &mut Problems::default()).unwrap();
     assert_eq!(CALLS.load(std::sync::atomic::Ordering::Relaxed), 1);
     assert_eq!(index.fact("cycles"), Some("12000"));
 }

@@ -1,6 +1,6 @@
 //! One test for each oddity of real logs.
 
-use logpose_core::{Confidence, Dialect, Problems, ReadOptions, Severity, Time, Value};
+use logpose_core::{Confidence, FileDialect, Problems, ReadOptions, Severity, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
 
 use crate::kit::{codes, column_lines, decoded, drive, index, replayed, salvaged};

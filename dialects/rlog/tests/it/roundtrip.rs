@@ -1,7 +1,7 @@
 //! Written then read is the same, for one of each and for generated ones.
 
 use logpose_core::{
-    Channel, Cursor, Dialect, Encode, EncodeError, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type,
+    Channel, Cursor, Encode, EncodeError, FileDialect, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type,
     Value,
 };
 use logpose_rlog::{Encoder, Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};

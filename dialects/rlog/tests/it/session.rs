@@ -1,6 +1,6 @@
 //! Conversations in simulated time.
 
-use logpose_core::{Channel, Dialect, EncodeOptions, Limits, Link, Sample, Serve, Session, Sink, Time, To, Value};
+use logpose_core::{Channel, EncodeOptions, Limits, Link, LiveDialect, Sample, Serve, Session, Sink, Time, To, Value};
 use logpose_rlog::{HEARTBEAT, KEEP_ALIVE, Options, Revision, Rlog, RlogClient, RlogServer};
 
 use crate::kit::Lines;

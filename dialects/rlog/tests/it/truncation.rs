@@ -1,6 +1,6 @@
 //! Whatever is cut or changed: an error or fewer samples, never a panic.
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_rlog::{Revision, Rlog, fuzzing};
 
 use crate::golden::FIXTURES;

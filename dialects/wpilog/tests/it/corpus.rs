@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use logpose_core::{Dialect, Index, Layout, Problems, ReadOptions, Severity, Type, Value};
+use logpose_core::{FileDialect, Index, Layout, Problems, ReadOptions, Severity, Type, Value};
 use logpose_wpilog::{Control, Reader, Wpilog, fuzzing};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};

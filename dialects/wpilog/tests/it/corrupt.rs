@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_wpilog::{Wpilog, fuzzing};
 
 use crate::support::{logs_in, places};

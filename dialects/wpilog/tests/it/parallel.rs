@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use logpose_core::{Columns, Dialect, Index, Problems, ReadOptions};
+use logpose_core::{Columns, FileDialect, Index, Problems, ReadOptions};
 use logpose_wpilog::Wpilog;
 
 use crate::support::{Build, channels, in_columns, index_with, replay};

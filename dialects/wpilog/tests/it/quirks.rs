@@ -1,6 +1,6 @@
 //! One test for each oddity of real logs and real readers.
 
-use logpose_core::{Confidence, Dialect, Limits, Problems, ReadOptions, Time};
+use logpose_core::{Confidence, FileDialect, Limits, Problems, ReadOptions, Time};
 use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Reader, Record, Start, Wpilog};
 
 use crate::fixtures::drive;

@@ -1,6 +1,6 @@
 //! What was written reads the same, in one piece and in many.
 
-use logpose_core::{Cursor, Dialect, Problems, ReadOptions};
+use logpose_core::{Cursor, FileDialect, Problems, ReadOptions};
 use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Header, Reader, Record, Start, VERSION, Wpilog, fuzzing};
 use proptest::collection::vec;
 use proptest::prelude::*;

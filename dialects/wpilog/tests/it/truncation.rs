@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_wpilog::{Reader, Wpilog, fuzzing};
 
 use crate::fixtures::{corrupt, valid};

@@ -1,6 +1,6 @@
 //! The test vectors of the specification, section 15: bytes that WPILib 2026.2.2 wrote and read back.
 
-use logpose_core::{Channel, ChannelId, Cursor, Dialect, Encode, EncodeOptions, Layout, Sample, Time, Type, Value};
+use logpose_core::{Channel, ChannelId, Cursor, Encode, EncodeOptions, FileDialect, Layout, Sample, Time, Type, Value};
 use logpose_wpilog::{
     Control, FIXED_HEADER, Header, Opaque, Reader, Record, VERSION, Wpilog, Writer, boolean, boolean_array, double,
     double_array, float, float_array, int64, int64_array, raw, string, string_array,

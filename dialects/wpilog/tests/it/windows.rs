@@ -1,6 +1,6 @@
 //! A log that is read window by window is the log that is read in one.
 
-use logpose_core::{Columns, Dialect, Index, Lookup, Problems, ReadOptions, Span, Sum, Time};
+use logpose_core::{Columns, FileDialect, Index, Lookup, Problems, ReadOptions, Span, Sum, Time};
 use logpose_wpilog::Wpilog;
 
 use crate::support::{Build, Event, Events, in_columns, index_with, logs_in, replay};

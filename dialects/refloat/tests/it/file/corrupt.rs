@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use logpose_core::{Dialect, Problems, ReadOptions};
+use logpose_core::{FileDialect, Problems, ReadOptions};
 use logpose_refloat::rfrec::{Block, End, Kind, Recording, Writer};
 use logpose_refloat::{Refloat, fuzzing};
 

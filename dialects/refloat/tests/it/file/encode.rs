@@ -1,6 +1,6 @@
 //! What a recording can say, and what it refuses by name.
 
-use logpose_core::{Dialect, EncodeError, EncodeOptions, Sample, Severity, Time, Value};
+use logpose_core::{EncodeError, EncodeOptions, FileDialect, Sample, Severity, Time, Value};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Recording, TimeRef};
 

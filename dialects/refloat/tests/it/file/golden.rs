@@ -1,6 +1,6 @@
 //! Every file in `fixtures/refloat/valid` equals its dump.
 
-use logpose_core::{Confidence, Dialect, Severity};
+use logpose_core::{Confidence, FileDialect, Severity};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Block, Kind, Recording};
 use logpose_sim::board::{BoardVersion, Scenario};

@@ -1,6 +1,6 @@
 //! Files for tests.
 
-use logpose_core::{Channel, Dialect, EncodeError, EncodeOptions, Encoding, Index, Lookup, Problem, Problems};
+use logpose_core::{Channel, EncodeError, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problem, Problems};
 use logpose_refloat::rfrec::{TimeRef, Writer};
 use logpose_refloat::wire::{Flags, Header, Info, InfoV2, Sample, Status, Version};
 use logpose_refloat::{Refloat, float16, items};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use logpose_core::{Dialect, Lookup, Problems, ReadOptions, Severity, Time};
+use logpose_core::{FileDialect, Lookup, Problems, ReadOptions, Severity, Time};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Block, Kind, Recording, TimeRef};
 

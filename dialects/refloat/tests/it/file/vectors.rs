@@ -1,6 +1,6 @@
 //! The specification byte for byte.
 
-use logpose_core::{Dialect, Time, Value};
+use logpose_core::{FileDialect, Time, Value};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Block, Kind, Reader, Recording, Writer};
 
