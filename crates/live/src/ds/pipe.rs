@@ -87,11 +87,12 @@ fn pass(shared: &Shared, mut from: &TcpStream, mut to: &TcpStream, to_robot: boo
         };
         let received = Instant::now();
         let piece = buffer.get(..n).unwrap_or_default();
+        // Nobody waits for a stream to the microsecond, so it is tapped before anybody can answer it.
+        whole = shared.tap(received, What::Stream { to_robot, whole }, piece);
         if to.write_all(piece).is_err() {
             return;
         }
         counts.stream_bytes.fetch_add(n as u64, Ordering::Relaxed);
-        whole = shared.tap(received, What::Stream { to_robot, whole }, piece);
     }
 }
 

@@ -21,7 +21,8 @@ use crate::{Clock, Host, OutputThread};
 /// Stands between a station and a robot: passes every byte on as it is, and tells what went by.
 ///
 /// Datagrams are passed on by plain threads with blocking sockets, first of all; a copy with the time of receipt goes to
-/// a queue for whoever records. What finds no room there is counted and is not recorded.
+/// a queue for whoever records, who puts them in the order of receipt. What finds no room there is counted and is not
+/// recorded.
 #[derive(Debug)]
 pub struct Proxy {
     shared: Arc<Shared>,
@@ -121,6 +122,8 @@ pub(super) struct Shared {
     pub(super) turned_away: AtomicU64,
     unrecorded: AtomicU64,
     pub(super) streams: AtomicU64,
+    /// What moments in atomics are counted from.
+    start: Instant,
     taps: SyncSender<Tapped>,
 }
 
@@ -131,6 +134,28 @@ pub(super) struct Counts {
     failed: AtomicU64,
     pub(super) stream_bytes: AtomicU64,
     delay: Mutex<Histogram>,
+    /// When the datagram was received that is being passed on and is not tapped yet.
+    passing: Passing,
+}
+
+/// The moment of what is passed on just now, in nanoseconds since the start of a proxy plus one; 0 if there is nothing.
+#[derive(Debug, Default)]
+struct Passing(AtomicU64);
+
+impl Passing {
+    fn begin(&self, since_start: Duration) {
+        self.0.store(nanos(since_start) + 1, Ordering::SeqCst);
+    }
+
+    fn end(&self) {
+        self.0.store(0, Ordering::SeqCst);
+    }
+
+    /// The moment before it.
+    fn before(&self) -> Option<Duration> {
+        let begun = self.0.load(Ordering::SeqCst).checked_sub(1)?;
+        Some(Duration::from_nanos(begun.saturating_sub(1)))
+    }
 }
 
 /// Where the robot may be.
@@ -169,17 +194,7 @@ impl Proxy {
         let bound = TcpListener::bind(stream).and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
         let listener = bound.map_err(DsError::bind("TCP", stream, ROBOT_RUNS))?;
         let (taps, tapped) = sync_channel(TAPS);
-        let shared = Arc::new(Shared {
-            stop: AtomicBool::new(false),
-            turn: Mutex::default(),
-            robots: Mutex::default(),
-            to_robot: Counts::default(),
-            to_station: Counts::default(),
-            turned_away: AtomicU64::new(0),
-            unrecorded: AtomicU64::new(0),
-            streams: AtomicU64::new(0),
-            taps,
-        });
+        let shared = Arc::new(Shared::new(taps));
         let mut proxy = Self { shared: Arc::clone(&shared), tapped, tap: Tap::default(), threads: Vec::new(), clock };
         seek(&shared, options);
         let (theirs, from, to) = (Arc::clone(&shared), Arc::clone(&station_side), Arc::clone(&robot_side));
@@ -212,7 +227,9 @@ impl Proxy {
             }
             let wait = next_look.saturating_duration_since(Instant::now());
             let first = self.tapped.recv_timeout(wait).ok();
-            let batch = self.tap.take(first.into_iter().chain(self.tapped.try_iter().take(AT_ONCE)), &self.clock);
+            // Before it is looked what was tapped: what is passed on from now on was received later.
+            let until = self.shared.complete(Instant::now());
+            let batch = self.tap.take(first.into_iter().chain(self.tapped.try_iter()), until, &self.clock);
             if !batch.is_empty() {
                 let batch = Arc::new(batch);
                 outputs.iter().for_each(|output| output.offer(&batch));
@@ -260,15 +277,30 @@ impl Drop for Proxy {
 }
 
 impl Shared {
+    fn new(taps: SyncSender<Tapped>) -> Self {
+        Self {
+            stop: AtomicBool::new(false),
+            turn: Mutex::default(),
+            robots: Mutex::default(),
+            to_robot: Counts::default(),
+            to_station: Counts::default(),
+            turned_away: AtomicU64::new(0),
+            unrecorded: AtomicU64::new(0),
+            streams: AtomicU64::new(0),
+            start: Instant::now(),
+            taps,
+        }
+    }
+
     fn pass_to_robot(&self, from: &UdpSocket, to: &UdpSocket) {
         self.pass(from, |bytes, sender, received| {
             if !lock(&self.turn).take(sender, received) {
                 self.turned_away.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            let sent = lock(&self.robots).each(|robot| to.send_to(bytes, robot).is_ok());
-            self.to_robot.passed(bytes, received, sent);
-            self.tap(received, What::Control, bytes);
+            self.pass_on(&self.to_robot, What::Control, bytes, received, || {
+                lock(&self.robots).each(|robot| to.send_to(bytes, robot).is_ok())
+            });
         });
     }
 
@@ -278,10 +310,26 @@ impl Shared {
                 return;
             }
             let station = lock(&self.turn).who();
-            let sent = station.is_some_and(|station| to.send_to(bytes, (station, port)).is_ok());
-            self.to_station.passed(bytes, received, sent);
-            self.tap(received, What::Status, bytes);
+            self.pass_on(&self.to_station, What::Status, bytes, received, || {
+                station.is_some_and(|station| to.send_to(bytes, (station, port)).is_ok())
+            });
         });
+    }
+
+    /// Sends a datagram on, and then hands a copy to whoever records. The answer may come, and be tapped, in between;
+    /// therefore it is noted before that something is on its way.
+    fn pass_on(&self, counts: &Counts, what: What, bytes: &[u8], received: Instant, send: impl FnOnce() -> bool) {
+        counts.passing.begin(received.saturating_duration_since(self.start));
+        counts.passed(bytes, received, send());
+        self.tap(received, what, bytes);
+        counts.passing.end();
+    }
+
+    /// Until when everything that was received is tapped, if that is asked at `now`: what was received before and is still
+    /// being passed on was noted before anybody could answer it.
+    fn complete(&self, now: Instant) -> Instant {
+        let passing = [&self.to_robot, &self.to_station].into_iter().filter_map(|counts| counts.passing.before());
+        passing.map(|before| self.start + before).fold(now, Instant::min)
     }
 
     /// Gives each datagram to `act`, until the end.
@@ -325,7 +373,7 @@ impl Counts {
         }
         self.datagrams.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        lock(&self.delay).add(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
+        lock(&self.delay).add(nanos(delay));
     }
 
     fn way(&self) -> Way {
@@ -399,14 +447,16 @@ pub(super) fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX - 1)
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Pieces that may wait to be recorded: twenty seconds of both directions.
 const TAPS: usize = 4096;
-/// Pieces that are told in one batch.
-const AT_ONCE: usize = 256;
 /// No datagram is larger.
 const LARGEST: usize = 65_536;
 /// How often threads look whether it is over.
@@ -416,3 +466,117 @@ const EVERY: Duration = Duration::from_millis(50);
 /// A robot that does not answer for so long is sought among all candidates again.
 const LOST: Duration = Duration::from_secs(2);
 const SEEK_AGAIN: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+    use std::time::{Duration, Instant};
+
+    use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Value};
+
+    use super::{Shared, Tap, Tapped, What};
+    use crate::{Batch, Clock};
+
+    /// The verdicts on packets.
+    #[derive(Default)]
+    struct Verdicts {
+        lost: Option<ChannelId>,
+        list: Vec<bool>,
+    }
+
+    impl Sink for Verdicts {
+        fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
+            if channel.name == "/ds/lost" {
+                self.lost = Some(id);
+            }
+            Ok(())
+        }
+
+        fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+            for sample in samples.iter().filter(|sample| Some(sample.channel) == self.lost) {
+                self.list.push(matches!(sample.value, Value::Boolean(true)));
+            }
+            Ok(())
+        }
+
+        fn problem(&mut self, problem: Problem) {
+            panic!("{problem}");
+        }
+    }
+
+    /// A proxy without sockets, and whoever records.
+    struct Between {
+        shared: Shared,
+        tapped: Receiver<Tapped>,
+        tap: Tap,
+        clock: Clock,
+        verdicts: Verdicts,
+    }
+
+    impl Between {
+        fn new() -> Self {
+            let (taps, tapped) = sync_channel(64);
+            let clock = Clock::new();
+            let shared = Shared::new(taps);
+            Self { shared, tapped, tap: Tap::default(), clock, verdicts: Verdicts::default() }
+        }
+
+        fn at(&self, ms: u64) -> Instant {
+            self.shared.start + Duration::from_millis(ms)
+        }
+
+        fn look(&mut self, ms: u64) {
+            let until = self.shared.complete(self.at(ms));
+            let batch: Batch = self.tap.take(self.tapped.try_iter(), until, &self.clock);
+            batch.play(&mut self.verdicts).unwrap();
+        }
+
+        fn ask(&self, sequence: u16, ms: u64, meanwhile: impl FnOnce()) {
+            let [high, low] = sequence.to_be_bytes();
+            let bytes = [high, low, 1, 0, 0, 0];
+            self.shared.pass_on(&self.shared.to_robot, What::Control, &bytes, self.at(ms), || {
+                meanwhile();
+                true
+            });
+        }
+
+        fn answer(&self, sequence: u16, ms: u64) {
+            let [high, low] = sequence.to_be_bytes();
+            let bytes = [high, low, 1, 0, 0, 12, 0, 0];
+            self.shared.pass_on(&self.shared.to_station, What::Status, &bytes, self.at(ms), || true);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_tapped_before_its_question_is_an_answer() {
+        let mut between = Between::new();
+        between.ask(1, 1, || {});
+        between.answer(1, 2);
+        between.look(3);
+        for n in 2..20 {
+            let ms = 20 * u64::from(n);
+            // The thread that passes on to the robot does not run again before the answer was tapped.
+            between.ask(n, ms, || between.answer(n, ms + 1));
+            between.look(ms + 2);
+        }
+        between.look(2_000);
+        assert_eq!(between.verdicts.list, vec![false; 19]);
+    }
+
+    #[test]
+    fn whoever_records_waits_for_what_is_being_passed_on() {
+        let mut between = Between::new();
+        between.ask(1, 1, || {});
+        between.answer(1, 2);
+        between.look(3);
+        let samples = between.tap.samples;
+        // The question is on its way when the answer is tapped and somebody looks, long after.
+        between.shared.to_robot.passing.begin(Duration::from_millis(20));
+        between.answer(2, 21);
+        between.look(900);
+        assert_eq!(between.tap.samples, samples);
+        between.ask(2, 20, || {});
+        between.look(2_000);
+        assert_eq!(between.verdicts.list, [false, false]);
+    }
+}

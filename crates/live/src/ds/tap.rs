@@ -12,8 +12,10 @@ pub(super) struct Tap {
     mapper: Mapper,
     /// The moment of the first piece, from which times are counted.
     zero: Option<Time>,
-    /// The last moment: the two directions come from two threads, so pieces may stand a few microseconds out of order.
+    /// The last moment that is complete: everything before it was taken.
     now: Time,
+    /// What was tapped and may still have something before it.
+    waiting: Vec<Tapped>,
     /// Bytes of all datagrams so far, by direction.
     control_bytes: u64,
     status_bytes: u64,
@@ -48,14 +50,22 @@ pub(super) enum What {
 }
 
 impl Tap {
-    /// What some pieces hold, and what time alone brings about.
-    pub(super) fn take(&mut self, pieces: impl Iterator<Item = Tapped>, clock: &Clock) -> Batch {
+    /// What waits, and some more pieces, hold up to the moment `until`, and what time alone brings about. The directions are
+    /// passed on by threads of their own, so an answer may be tapped before its question; whoever calls knows until when
+    /// nothing can come any more.
+    pub(super) fn take(&mut self, pieces: impl Iterator<Item = Tapped>, until: Instant, clock: &Clock) -> Batch {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.extend(pieces);
+        // What was received in the same instant stays in the order in which it was tapped.
+        waiting.sort_by_key(|piece| piece.at);
+        let complete = waiting.partition_point(|piece| piece.at <= until);
         let mut batch = Batch::default();
-        for piece in pieces {
+        for piece in waiting.drain(..complete) {
             // A batch takes everything.
             let _ = self.one(&piece, clock, &mut batch);
         }
-        self.now = self.now.max(clock.micros());
+        self.waiting = waiting;
+        self.now = self.now.max(Time::from_micros(clock.at(until).micros()));
         if self.zero.is_some() {
             let now = self.since_zero();
             let _ = self.mapper.reach(now, &mut batch);
@@ -63,9 +73,9 @@ impl Tap {
         self.close(batch)
     }
 
-    /// The same at the end.
+    /// The same at the end, when nothing is passed on any more.
     pub(super) fn finish(&mut self, pieces: impl Iterator<Item = Tapped>, clock: &Clock) -> Batch {
-        let mut batch = self.take(pieces, clock);
+        let mut batch = self.take(pieces, Instant::now(), clock);
         let mut last = Batch::new(self.now);
         let _ = self.mapper.finish(&mut last);
         batch.append(self.close(last));
