@@ -103,8 +103,7 @@ impl Source {
         if self.candidate.is_timed() {
             driver.be_precise();
         }
-        let longest = if self.candidate.is_served() { SERVED_PAUSE } else { LONGEST_PAUSE };
-        let mut pause = FIRST_PAUSE.min(longest);
+        let mut pauses = Pauses::new(if self.candidate.is_served() { SERVED_PAUSE } else { LONGEST_PAUSE });
         loop {
             let attempt = tokio::select! {
                 attempt = connect(&self.candidate) => attempt,
@@ -117,23 +116,19 @@ impl Source {
                     let since = Instant::now();
                     let link = driver.open(connection.wire);
                     let heard = Heard { number, batches: &batches, told: &self.told };
-                    if heard.listen(&mut driver, link, connection.beside, &mut stop).await.is_none() {
-                        break;
-                    }
+                    let listened = heard.listen(&mut driver, link, connection.beside, &mut stop).await;
+                    let Some(worthwhile) = listened else { break };
                     driver.close_all();
                     if self.once {
                         break;
                     }
-                    if since.elapsed() >= HEALTHY {
-                        pause = FIRST_PAUSE.min(longest);
-                    }
+                    pauses.connected(worthwhile, since.elapsed());
                 }
             }
             tokio::select! {
-                () = sleep(with_jitter(pause, clock)) => {}
+                () = sleep(with_jitter(pauses.next(), clock)) => {}
                 _ = stop.wait_for(|stop| *stop) => break,
             }
-            pause = (pause * 2).min(longest);
         }
         let mut batch = Batch::new(clock.micros());
         driver.session.handle_end(batch.received);
@@ -153,14 +148,16 @@ struct Heard<'h> {
 }
 
 impl Heard<'_> {
-    /// Listens until the connection ends, which is when its link does. `None` if there is nothing more to listen for.
+    /// Listens until the connection ends, which is when its link does, and says whether anything was heard on it. `None` if
+    /// there is nothing more to listen for.
     async fn listen(
         &self,
         driver: &mut Driver<'_, dyn Session>,
         link: Link,
         mut beside: Option<Beside>,
         stop: &mut watch::Receiver<bool>,
-    ) -> Option<()> {
+    ) -> Option<bool> {
+        let mut worthwhile = false;
         while driver.is_open(link) {
             let is_busy = driver.links() > 1;
             let event = tokio::select! {
@@ -175,11 +172,39 @@ impl Heard<'_> {
             let mut batch = Batch::new(driver.clock.now());
             driver.handle(event, &mut batch).ok()?;
             batch.clock_offset = driver.session.clock_offset();
+            worthwhile |= batch.sample_count() > 0 || batch.channels().next().is_some();
             if !batch.is_empty() {
                 self.batches.send((self.number, batch)).await.ok()?;
             }
         }
-        Some(())
+        Some(worthwhile)
+    }
+}
+
+/// How long to wait before connecting again: longer each time, until something was heard.
+#[derive(Debug)]
+struct Pauses {
+    next: Duration,
+    longest: Duration,
+}
+
+impl Pauses {
+    fn new(longest: Duration) -> Self {
+        Self { next: FIRST_PAUSE.min(longest), longest }
+    }
+
+    fn next(&mut self) -> Duration {
+        let pause = self.next;
+        self.next = (pause * 2).min(self.longest);
+        pause
+    }
+
+    /// A connection has ended that lasted so long. One on which something was heard was a good one, however short; one that
+    /// was only opened and closed was not.
+    fn connected(&mut self, worthwhile: bool, lasted: Duration) {
+        if worthwhile || lasted >= HEALTHY {
+            self.next = FIRST_PAUSE.min(self.longest);
+        }
     }
 }
 
@@ -201,7 +226,27 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Where others connect, the next one is not kept waiting.
 const SERVED_PAUSE: Duration = Duration::from_millis(10);
-/// A connection that lasted so long was a good one.
+/// A connection that lasted so long was a good one, even if nothing was heard.
 const HEALTHY: Duration = Duration::from_secs(3);
 /// What may wait to be sent to a robot.
 const QUEUE_BYTES: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{FIRST_PAUSE, LONGEST_PAUSE, Pauses};
+
+    #[test]
+    fn a_source_that_was_heard_is_soon_called_again() {
+        let mut pauses = Pauses::new(LONGEST_PAUSE);
+        let mut refused = || (0..8).map(|_| pauses.next()).max();
+        assert_eq!(refused(), Some(LONGEST_PAUSE));
+        let (short, long) = (Duration::from_millis(900), Duration::from_secs(4));
+        for (worthwhile, lasted, soon) in [(true, short, true), (false, long, true), (false, short, false)] {
+            let mut pauses = Pauses { next: LONGEST_PAUSE, longest: LONGEST_PAUSE };
+            pauses.connected(worthwhile, lasted);
+            assert_eq!(pauses.next() == FIRST_PAUSE, soon, "{worthwhile} {lasted:?}");
+        }
+    }
+}
