@@ -30,6 +30,16 @@ pub enum LinkError {
         /// Why not.
         trouble: String,
     },
+    /// There is a connection from time to time, and what was asked is not done.
+    #[error("{address} has not finished answering after {:.0} s: {trouble}", .after.as_secs_f64())]
+    Endless {
+        /// What was tried.
+        address: String,
+        /// How long.
+        after: Duration,
+        /// Why not.
+        trouble: String,
+    },
     /// The board answers, or does not, and that is why.
     #[error(transparent)]
     Failed(Failure),

@@ -27,12 +27,17 @@ pub struct LinkOptions {
     pub wait: Duration,
     /// How long to wait for one that was there and is lost.
     pub patience: Duration,
+    /// How long all of it may take from the first connection on; each piece of a recording that comes begins it anew. It
+    /// ends what an ill board, or something else at its address, would keep going for ever: connections that break again
+    /// and again.
+    pub limit: Duration,
 }
 
 /// One that is not there in the beginning is not waited for.
 impl Default for LinkOptions {
     fn default() -> Self {
-        Self { client: ClientOptions::default(), wait: Duration::ZERO, patience: Duration::from_secs(15) }
+        let (patience, limit) = (Duration::from_secs(15), Duration::from_mins(2));
+        Self { client: ClientOptions::default(), wait: Duration::ZERO, patience, limit }
     }
 }
 

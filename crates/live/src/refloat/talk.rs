@@ -34,7 +34,21 @@ pub(super) fn talk<E: From<LinkError>>(
     runtime.block_on(async {
         let driver = Driver::new(&mut client, clock, QUEUE_BYTES, &stats);
         let news = Vec::new();
-        Talk { link, task, driver, stats: &stats, heed, watch, start: now, look: now, news, leaving: None }.run().await
+        Talk {
+            link,
+            task,
+            driver,
+            stats: &stats,
+            heed,
+            watch,
+            start: now,
+            look: now,
+            news,
+            progress: None,
+            leaving: None,
+        }
+        .run()
+        .await
     })
 }
 
@@ -49,6 +63,8 @@ struct Talk<'t, 'f, E> {
     /// When somebody looks next.
     look: Instant,
     news: Vec<Event>,
+    /// When the first connection was made, or the last piece of a recording came.
+    progress: Option<Instant>,
     /// Why it ends before its time, and until when the board is told so.
     leaving: Option<(E, Instant)>,
 }
@@ -63,17 +79,21 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
                 Err(error) => break Err(error),
             };
             self.stats.connected_to(connection.peer);
-            let before = self.stats.figures();
+            let (first, before) = (self.progress.is_none(), self.driver.session.view().frames);
+            self.progress = self.progress.or(Some(Instant::now()));
             let link = self.driver.open(connection.wire);
             if let Some(end) = self.converse(link).await {
                 break end;
             }
-            let after = self.stats.figures();
-            if before.opened == 0 || after.received > before.received {
+            if let Some(error) = self.endless() {
+                break Err(error.into());
+            }
+            // Anybody can send bytes; a board sends frames.
+            if first || self.driver.session.view().frames > before {
                 since = Instant::now();
             } else if since.elapsed() >= self.patience() {
                 // One that only opens and closes is of no more use than one that is not there.
-                break Err(self.unreachable(since.elapsed(), after.trouble.unwrap_or_default()).into());
+                break Err(self.unreachable(since.elapsed(), self.trouble()).into());
             }
         };
         let view = self.driver.session.view();
@@ -133,6 +153,22 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
         }
     }
 
+    /// Why it has taken too long, if it has.
+    fn endless(&self) -> Option<LinkError> {
+        let after = self.progress?.elapsed();
+        let address = || self.link.address.to_string();
+        (after >= self.link.options.limit).then(|| LinkError::Endless {
+            address: address(),
+            after,
+            trouble: self.trouble(),
+        })
+    }
+
+    /// Why the last connection ended.
+    fn trouble(&self) -> String {
+        self.stats.figures().trouble.unwrap_or_else(|| "the answers lead nowhere".to_owned())
+    }
+
     /// Does the job until the link closes, or tells how it has ended.
     async fn converse(&mut self, link: Link) -> Option<Result<(), E>> {
         while self.driver.is_open(link) {
@@ -151,6 +187,9 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
             if self.look().is_err() {
                 self.leave(LinkError::Stopped.into());
             }
+            if let Some(error) = self.endless() {
+                self.leave(error.into());
+            }
             if self.leaving.as_ref().is_some_and(|(_, until)| Instant::now() >= *until) {
                 return self.left();
             }
@@ -167,6 +206,9 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
                     return Some(self.left().unwrap_or(Err(LinkError::Failed(failure).into())));
                 }
                 event => {
+                    if matches!(event, Event::Samples { .. }) {
+                        self.progress = Some(Instant::now());
+                    }
                     if !matches!(event, Event::Samples { .. } | Event::Header { .. }) {
                         self.news.push(event.clone());
                     }

@@ -50,6 +50,8 @@ pub struct Client {
     pub(super) heard: Time,
     /// Frames that came since the search for the board began.
     pub(super) frames: u64,
+    /// Frames that came since the beginning.
+    pub(super) all_frames: u64,
     /// Bytes that were skipped before this link was opened.
     pub(super) skipped: u64,
     pub(super) known: Known,
@@ -121,6 +123,7 @@ impl Client {
             deframer: Deframer::new(MAX_PAYLOAD),
             heard: Time::MIN,
             frames: 0,
+            all_frames: 0,
             skipped: 0,
             known: Known::default(),
             discovery: Discovery::Firmware,
@@ -233,6 +236,7 @@ impl Client {
             round_trip: self.trips.median(),
             requests: self.requests,
             retries: self.retries,
+            frames: self.all_frames,
             skipped: self.deframer.skipped(),
         }
     }

@@ -42,6 +42,7 @@ impl Client {
 
     fn take(&mut self, payload: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.frames += 1;
+        self.all_frames += 1;
         match payload {
             [command::FW_VERSION, ..] => {
                 let Some(firmware) = FirmwareVersion::parse(payload) else { return Ok(()) };

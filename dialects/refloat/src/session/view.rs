@@ -40,6 +40,8 @@ pub struct ClientView {
     pub requests: u64,
     /// Requests that were sent again.
     pub retries: u64,
+    /// Whole frames received.
+    pub frames: u64,
     /// Bytes that belonged to no frame.
     pub skipped: u64,
 }

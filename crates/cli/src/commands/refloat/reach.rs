@@ -55,7 +55,8 @@ impl Reach {
             patience,
             ..ClientOptions::default()
         };
-        let options = LinkOptions { client, patience, ..LinkOptions::default() };
+        let limit = LinkOptions::default().limit.max(patience.saturating_mul(6));
+        let options = LinkOptions { client, patience, limit, ..LinkOptions::default() };
         Ok(BoardLink::new(&address, options).map_err(complain)?)
     }
 }

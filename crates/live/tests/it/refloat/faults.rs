@@ -1,6 +1,7 @@
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use logpose_live::Address;
 use logpose_live::refloat::session::{ClientOptions, Failure};
@@ -146,4 +147,54 @@ fn one_who_is_turned_away_each_time_gives_up() {
     let options = LinkOptions { patience: Duration::from_millis(300), ..LinkOptions::default() };
     let error = BoardLink::new(&address, options).unwrap().identify(&mut on).unwrap_err();
     assert!(matches!(error, LinkError::Lost { .. }), "{error}");
+}
+
+/// A frame with the version of a firmware: 6.5, hardware "X".
+const FIRMWARE: [u8; 25] =
+    *b"\x02\x14\x00\x06\x05\x58\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05\x83\x03";
+
+/// Something at an address of a board that answers each connection with the same bytes and closes it.
+fn curt(answer: &'static [u8]) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::parse(&format!("refloat+tcp://{}", listener.local_addr().unwrap())).unwrap();
+    std::thread::spawn(move || {
+        for mut caller in listener.incoming().flatten() {
+            let _ = caller.read(&mut [0; 64]);
+            let _ = caller.write_all(answer);
+        }
+    });
+    address
+}
+
+#[test]
+fn one_who_sends_a_byte_and_closes_each_time_is_no_board() {
+    let address = curt(&[0x55]);
+    let options = LinkOptions { patience: Duration::from_millis(300), ..LinkOptions::default() };
+    let link = BoardLink::new(&address, options).unwrap();
+    let start = Instant::now();
+    for error in [link.identify(&mut on).unwrap_err(), link.status(&mut on).unwrap_err()] {
+        assert!(matches!(error, LinkError::Lost { .. }), "{error}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ride.rfrec");
+    let error = link.fetch(&path, &FetchOptions::default(), &mut on).unwrap_err();
+    assert!(matches!(error, FetchError::Link { error: LinkError::Lost { .. }, held: None, .. }), "{error}");
+    assert!(!path.exists());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn one_who_answers_one_question_and_closes_each_time_has_an_end() {
+    let address = curt(&FIRMWARE);
+    let limit = Duration::from_millis(500);
+    let link = BoardLink::new(&address, LinkOptions { limit, ..LinkOptions::default() }).unwrap();
+    let mut frames = 0;
+    let mut watch = |view: &LinkView| {
+        frames = view.client.frames;
+        ControlFlow::Continue(())
+    };
+    let error = link.identify(&mut watch).unwrap_err();
+    assert!(matches!(error, LinkError::Endless { .. }), "{error}");
+    assert!(frames > 0);
+    assert!(error.to_string().contains("has not finished answering after"), "{error}");
 }
