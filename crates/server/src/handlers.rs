@@ -133,7 +133,7 @@ pub(crate) async fn export(
     JsonBody(query): JsonBody<api::ExportQuery>,
 ) -> Result<Response, Refusal> {
     let viewer = Arc::clone(&app.viewer);
-    app.jobs.long(move |stop| viewer.export(&query, stop)).await.map(download)
+    app.jobs.export(move |stop| viewer.export(&query, stop)).await.map(download)
 }
 
 fn arrow(bytes: Vec<u8>) -> Response {

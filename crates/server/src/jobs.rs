@@ -14,8 +14,10 @@ pub(crate) struct Jobs {
     quick: Arc<Semaphore>,
     /// What looks at every sample: statistics, consoles, events.
     slow: Arc<Semaphore>,
-    /// What may take minutes: SQL, export.
+    /// What may take minutes: SQL.
     long: Arc<Semaphore>,
+    /// Exports have places of their own: they do not wait for SQL, nor SQL for them.
+    export: Arc<Semaphore>,
     /// How many more may wait for a place.
     queue: Arc<Semaphore>,
 }
@@ -33,7 +35,13 @@ impl Jobs {
     pub(crate) fn new(processors: usize) -> Self {
         let processors = processors.max(1);
         let places = |count| Arc::new(Semaphore::new(count));
-        Self { quick: places(processors.max(2)), slow: places(2), long: places(2), queue: places(QUEUE) }
+        Self {
+            quick: places(processors.max(2)),
+            slow: places(2),
+            long: places(2),
+            export: places(2),
+            queue: places(QUEUE),
+        }
     }
 
     /// Runs what takes about as long as a frame.
@@ -60,13 +68,21 @@ impl Jobs {
         self.run(&self.long, LONG, work).await
     }
 
+    /// Runs what writes a file.
+    pub(crate) async fn export<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.run(&self.export, LONG, work).await
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         places: &Arc<Semaphore>,
         most: Duration,
         work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let Ok(_queued) = self.queue.try_acquire() else {
+        let Ok(Ok(_queued)) = tokio::time::timeout(BRIEFLY, self.queue.acquire()).await else {
             let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many pending requests");
             return Err(refusal.with_help("try again when others have finished"));
         };
@@ -96,6 +112,32 @@ impl Jobs {
 
 /// The most requests that are worked on or wait.
 const QUEUE: usize = 256;
+/// How long a request beyond those waits for its turn.
+const BRIEFLY: Duration = Duration::from_secs(10);
 const QUICK: Duration = Duration::from_secs(60);
 const SLOW: Duration = Duration::from_secs(120);
 const LONG: Duration = Duration::from_secs(1800);
+
+#[cfg(test)]
+mod tests {
+    use super::{Jobs, QUEUE};
+
+    #[test]
+    fn a_burst_of_requests_is_answered_and_not_refused() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+        let jobs = Jobs::new(2);
+        let answered = runtime.block_on(async {
+            let ask = |_| {
+                let jobs = jobs.clone();
+                tokio::spawn(async move { jobs.quick(|_| Ok(())).await.is_ok() })
+            };
+            let asked: Vec<_> = (0..2 * QUEUE).map(ask).collect();
+            let mut answered = 0;
+            for one in asked {
+                answered += usize::from(one.await.unwrap());
+            }
+            answered
+        });
+        assert_eq!(answered, 2 * QUEUE);
+    }
+}
