@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -85,6 +86,14 @@ pub(crate) struct Reading {
     /// Neither use nor write index cache files; LOGPOSE_CACHE sets the cache folder
     #[arg(long)]
     pub no_cache: bool,
+}
+
+/// How long a query may take.
+pub(crate) fn time_limit(text: &str) -> Result<Duration> {
+    let nanos = logpose::parse_duration(text)?;
+    let nanos = u64::try_from(nanos).ok().filter(|nanos| *nanos > 0);
+    let nanos = nanos.ok_or_else(|| Complaint::usage(format!("--limit-time {text}: expected a duration above 0")))?;
+    Ok(Duration::from_nanos(nanos))
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

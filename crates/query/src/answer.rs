@@ -1,25 +1,73 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use datafusion::execution::SendableRecordBatchStream;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use crate::{Engine, Error, show};
+use crate::{Error, show};
 
-/// Rows that answer a question, read as they are asked for.
+/// Rows that answer a question, read as they are asked for. Dropping it gives the question up.
 pub struct Answer<'e> {
-    engine: &'e Engine,
-    stream: SendableRecordBatchStream,
+    patience: Patience<'e>,
+    task: Task,
+    rows: mpsc::Receiver<Result<RecordBatch, Error>>,
     schema: SchemaRef,
-    sql: String,
+}
+
+/// How long who asked waits.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'e> {
+    pub handle: &'e Handle,
+    /// When it has taken too long, and what that was.
+    pub deadline: Option<(Instant, Duration)>,
+    pub stop: &'e dyn Fn() -> bool,
+}
+
+impl Patience<'_> {
+    /// What comes of a future, unless patience ends first.
+    pub(crate) fn wait<F: Future + Unpin>(&self, mut next: F) -> Result<F::Output, Error> {
+        self.handle.block_on(async {
+            loop {
+                if let Ok(next) = timeout(GLANCE, &mut next).await {
+                    return Ok(next);
+                }
+                if (self.stop)() {
+                    return Err(Error::cancelled());
+                }
+                if let Some((deadline, allowed)) = self.deadline
+                    && Instant::now() >= deadline
+                {
+                    return Err(Error::too_long(allowed));
+                }
+            }
+        })
+    }
+}
+
+/// A question that is being answered; given up when it is dropped.
+pub(crate) struct Task(pub JoinHandle<()>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl<'e> Answer<'e> {
-    pub(crate) fn new(engine: &'e Engine, stream: SendableRecordBatchStream, names: Vec<String>, sql: String) -> Self {
-        let schema = stream.schema();
+    pub(crate) fn new(
+        patience: Patience<'e>,
+        task: Task,
+        rows: mpsc::Receiver<Result<RecordBatch, Error>>,
+        schema: &SchemaRef,
+        names: Vec<String>,
+    ) -> Self {
         let named = schema.fields().iter().zip(names).map(|(field, name)| Field::clone(field).with_name(name));
         let schema = Arc::new(Schema::new(named.collect::<Vec<_>>()));
-        Self { engine, stream, schema, sql }
+        Self { patience, task, rows, schema }
     }
 
     /// The columns.
@@ -46,12 +94,22 @@ impl Iterator for Answer<'_> {
     type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.engine.wait(&mut self.stream)?;
-        let named = next.and_then(|batch| {
+        let Self { patience, task, rows, schema } = self;
+        let next = match patience.wait(std::pin::pin!(rows.recv())) {
+            Ok(Some(next)) => next,
+            // The rows end with the task: well, or because it panicked.
+            Ok(None) => match patience.wait(&mut task.0) {
+                Ok(Ok(())) => return None,
+                Ok(Err(_)) => Err(Error::internal()),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        };
+        Some(next.and_then(|batch| {
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            Ok(RecordBatch::try_new_with_options(self.schema.clone(), batch.columns().to_vec(), &options)?)
-        });
-        Some(named.map_err(|error| self.engine.failed(&error, &self.sql)))
+            RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)
+                .map_err(|error| Error::new("sql", error.to_string()))
+        }))
     }
 }
 
@@ -84,3 +142,6 @@ impl Rows {
         out.push_str(&String::from_utf8_lossy(&bytes));
     }
 }
+
+/// How often who asked is asked whether to go on.
+const GLANCE: Duration = Duration::from_millis(50);

@@ -1,27 +1,30 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
+use datafusion::common::DataFusionError;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::{SessionStateBuilder, SessionStateDefaults};
+use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, SessionStateDefaults};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use futures::StreamExt;
 use logpose::Log;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Patience, Task};
 use crate::bucket::TimeBucket;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::group::ByChannel;
 use crate::held::{Asof, Wide};
 use crate::logs::Logs;
-use crate::{Error, memory};
+use crate::{Error, bounds, memory};
 
 /// How questions are answered.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +34,8 @@ pub struct Options {
     /// How many bytes of memory sorting, grouping and joining may take before they use the disk; by default three
     /// quarters of the machine's.
     pub memory: Option<u64>,
+    /// How long a question may take before it is given up; by default as long as it wants.
+    pub time: Option<Duration>,
     /// Whether `time` is wall-clock time, as the logs tell it, instead of log seconds.
     pub wall: bool,
     /// Whether tables have the column `log` even for one log.
@@ -39,7 +44,10 @@ pub struct Options {
 
 /// SQL over logs.
 pub struct Engine {
-    runtime: Runtime,
+    /// Always there, until the engine is dropped.
+    runtime: Option<Runtime>,
+    handle: Handle,
+    time: Option<Duration>,
     context: SessionContext,
     catalog: Arc<Catalog>,
 }
@@ -62,36 +70,64 @@ impl Engine {
         let context = context(&logs, &catalog, threads, limit).map_err(|error| Error::of(&error, "", &catalog))?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // DataFusion's plans are walked by recursion.
             .thread_stack_size(STACK)
+            .enable_time()
             .build()
             .map_err(|error| Error::new("io", format!("cannot start threads: {error}")))?;
-        Ok(Self { runtime, context, catalog })
+        let handle = runtime.handle().clone();
+        Ok(Self { runtime: Some(runtime), handle, time: options.time, context, catalog })
     }
 
     /// The statements of a script.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>, Error> {
-        let parsed = DFParser::parse_sql(sql).map_err(|error| Error::of(&error, sql, &self.catalog))?;
-        Ok(parsed.into_iter().map(|one| Statement { parsed: Box::new(one), sql: sql.to_owned() }).collect())
+        bounds::check_text(sql)?;
+        let (text, catalog) = (sql.to_owned(), Arc::clone(&self.catalog));
+        let parsing = async move {
+            let parsed = DFParser::parse_sql(&text).map_err(|error| Error::of(&error, &text, &catalog))?;
+            parsed.iter().try_for_each(bounds::check_statement)?;
+            Ok(parsed.into_iter().map(|one| Statement { parsed: Box::new(one), sql: text.clone() }).collect())
+        };
+        self.handle.block_on(self.handle.spawn(parsing)).map_err(|_| Error::internal())?
     }
 
     /// Begins to answer one statement. Rows come as they are asked for.
     pub fn ask(&self, statement: Statement) -> Result<Answer<'_>, Error> {
+        self.ask_unless(statement, &|| false)
+    }
+
+    /// Begins to answer one statement, and gives up as soon as `stop` says so: it is asked several times a second.
+    pub fn ask_unless<'e>(&'e self, statement: Statement, stop: &'e dyn Fn() -> bool) -> Result<Answer<'e>, Error> {
         let Statement { parsed, sql } = statement;
         if names_a_file(&parsed) {
             return Err(Error::refused());
         }
-        let failed = |error| Error::of(&error, &sql, &self.catalog);
-        let stream = self.runtime.block_on(async {
-            let plan = self.context.state().statement_to_plan(*parsed).await.map_err(failed)?;
-            let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            reading.verify_plan(&plan).map_err(|_| Error::refused())?;
-            let names = names(&plan);
-            let frame = self.context.execute_logical_plan(plan).await.map_err(failed)?;
-            frame.execute_stream().await.map_err(failed).map(|stream| (stream, names))
-        });
-        let (stream, names) = stream?;
-        Ok(Answer::new(self, stream, names, sql))
+        let (context, catalog) = (self.context.clone(), Arc::clone(&self.catalog));
+        let (begin, mut begun) = oneshot::channel();
+        let (send, rows) = mpsc::channel(1);
+        // All of it runs on the engine's own threads, for their stack and so that it can be given up at any time.
+        let task = Task(self.handle.spawn(async move {
+            let failed = |error| Error::of(&error, &sql, &catalog);
+            let mut stream = match plan(&context, *parsed, &failed).await {
+                Ok((stream, names)) => {
+                    // Who does not wait any more drops the task too.
+                    let _ = begin.send(Ok((stream.schema(), names)));
+                    stream
+                }
+                Err(error) => {
+                    let _ = begin.send(Err(error));
+                    return;
+                }
+            };
+            while let Some(batch) = stream.next().await {
+                if send.send(batch.map_err(failed)).await.is_err() {
+                    return;
+                }
+            }
+        }));
+        let deadline = self.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
+        let patience = Patience { handle: &self.handle, deadline, stop };
+        let (schema, names) = patience.wait(&mut begun)?.map_err(|_| Error::internal())??;
+        Ok(Answer::new(patience, task, rows, &schema, names))
     }
 
     /// Begins to answer a question of one statement.
@@ -140,13 +176,14 @@ impl Engine {
     pub fn quoted(name: &str) -> String {
         crate::error::quoted(name)
     }
+}
 
-    pub(crate) fn failed(&self, error: &datafusion::common::DataFusionError, sql: &str) -> Error {
-        Error::of(error, sql, &self.catalog)
-    }
-
-    pub(crate) fn wait<S: futures::Stream + Unpin>(&self, stream: &mut S) -> Option<S::Item> {
-        self.runtime.block_on(stream.next())
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Nobody waits for what was given up and has not noticed yet.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -200,6 +237,21 @@ fn context(
     Ok(context)
 }
 
+/// The rows of an answer and what their columns are called.
+async fn plan(
+    context: &SessionContext,
+    statement: Parsed,
+    failed: &(dyn Fn(DataFusionError) -> Error + Sync),
+) -> Result<(SendableRecordBatchStream, Vec<String>), Error> {
+    let plan = context.state().statement_to_plan(statement).await.map_err(failed)?;
+    let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    reading.verify_plan(&plan).map_err(|_| Error::refused())?;
+    let names = names(&plan);
+    let frame = context.execute_logical_plan(plan).await.map_err(failed)?;
+    let stream = frame.execute_stream().await.map_err(failed)?;
+    Ok((stream, names))
+}
+
 /// Whether a statement reads or writes a file of its own, for which planning would look for a file format.
 fn names_a_file(statement: &Parsed) -> bool {
     match statement {
@@ -237,4 +289,5 @@ fn names(plan: &LogicalPlan) -> Vec<String> {
 const SHARE: u64 = 8;
 const WINDOW: u64 = 16 << 20;
 const SMALLEST_WINDOW: u64 = 1 << 20;
-const STACK: usize = 8 << 20;
+/// DataFusion's plans are walked by recursion: this is for questions within [`bounds`]. Only what is used takes memory.
+const STACK: usize = 64 << 20;

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -9,8 +10,8 @@ use crate::catalog::Catalog;
 /// Why a question has no answer, in one sentence, and what would help.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Error {
-    /// A word for scripts: `syntax`, `table-not-found`, `column-not-found`, `function-not-found`, `refused`, `memory`,
-    /// `no-epoch`, `read`, `write` or `sql`.
+    /// A word for scripts: `syntax`, `table-not-found`, `column-not-found`, `function-not-found`, `refused`,
+    /// `too-complex`, `memory`, `time-limit`, `cancelled`, `no-epoch`, `read`, `write`, `internal-error` or `sql`.
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
@@ -36,6 +37,19 @@ impl Error {
     pub(crate) fn refused() -> Self {
         Self::new("refused", "logs are read-only: expected SELECT, WITH, EXPLAIN, SHOW or DESCRIBE")
             .with_help("to write the result to a file, use -o")
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new("cancelled", "the query was cancelled")
+    }
+
+    pub(crate) fn too_long(allowed: Duration) -> Self {
+        Self::new("time-limit", format!("the query exceeds the time limit of {} s", allowed.as_secs_f64()))
+            .with_help("raise --limit-time, or select less: fewer channels, a shorter time range")
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new("internal-error", "internal error in this query; other queries still work")
     }
 
     /// What DataFusion says, in the words of logs and channels.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod bounds;
 mod bucket;
 mod carla;
 mod catalog;

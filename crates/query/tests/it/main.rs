@@ -7,6 +7,7 @@
     reason = "a panic is how a test fails, also in its helpers"
 )]
 
+mod bounds;
 mod carla;
 mod errors;
 mod group;

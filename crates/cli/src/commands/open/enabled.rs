@@ -25,7 +25,7 @@ use serde::Serialize;
 use self::growing::Growing;
 use self::listening::Listening;
 use super::{AlignBy, Open};
-use crate::args::one_of;
+use crate::args::{one_of, time_limit};
 use crate::commands::convert::report_alignment;
 use crate::commands::live::named;
 use crate::commands::report_problems;
@@ -79,7 +79,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
             }
         }
     }
-    if let Some(engine) = answers::engine(&open.reading) {
+    if let Some(engine) = answers::engine(&open.reading, time_limit(&open.limit_time)?) {
         session.set_sql(engine);
     }
     let token = (!bind.ip().to_canonical().is_loopback()).then(token).transpose()?;

@@ -68,6 +68,9 @@ pub(super) struct Open {
     /// With --record, stop when less disk space than this is free; otherwise discard the oldest live data
     #[arg(long, value_name = "SIZE", default_value = "200MB")]
     keep_free: String,
+    /// Give up an SQL query after this time
+    #[arg(long, value_name = "DURATION", default_value = "300s")]
+    limit_time: String,
     /// Stop after this time
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,

@@ -14,7 +14,7 @@ use logpose::{Log, Output, Wrapper};
 use logpose_query::{AnswerFormat, Engine, Error, Options, Statement, WriteError};
 
 use super::{Format, Sql};
-use crate::args::expand;
+use crate::args::{expand, time_limit};
 use crate::commands::{outcome, shown};
 use crate::failure::{Complaint, Outcome};
 use crate::human::counted;
@@ -36,6 +36,7 @@ pub(super) fn run(sql: &Sql, screen: &mut Screen) -> Result<Outcome> {
     let options = Options {
         threads: sql.reading.threads,
         memory: sql.reading.limit_memory,
+        time: sql.limit_time.as_deref().map(time_limit).transpose()?,
         wall: sql.wall,
         name_logs: files.len() > 1,
     };
@@ -116,7 +117,7 @@ fn answer(sql: &Sql, engine: &Engine, statements: Vec<Statement>, screen: &mut S
         if i > 0 {
             writeln!(screen.out)?;
         }
-        let mut answer = engine.ask(statement).map_err(complaint)?;
+        let mut answer = engine.ask_unless(statement, &interrupt::is_raised).map_err(complaint)?;
         match (form, &sql.output) {
             (Some((form, wrapper)), Some(path)) => {
                 let file = Output::File { path, force: sql.force, wrapper };
@@ -169,7 +170,7 @@ fn form(sql: &Sql) -> Result<Option<(AnswerFormat, Option<Wrapper>)>> {
 /// Converts an engine error to a command-line error.
 fn complaint(error: Error) -> anyhow::Error {
     let made = match error.code {
-        "syntax" | "refused" => Complaint::usage(error.message),
+        "syntax" | "refused" | "too-complex" => Complaint::usage(error.message),
         code => Complaint::failed(code, error.message),
     };
     match error.help {

@@ -58,6 +58,9 @@ pub(super) struct Sql {
     /// Make `time` wall-clock time (UTC) instead of log seconds, if the logs contain it
     #[arg(long)]
     wall: bool,
+    /// Give up a query after this time, such as `30s` [default: no limit]
+    #[arg(long, value_name = "DURATION")]
+    limit_time: Option<String>,
     #[command(flatten)]
     reading: Reading,
 }

@@ -1,4 +1,5 @@
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use logpose::Log;
 use logpose_query::{Engine, Error, Options};
@@ -7,8 +8,9 @@ use logpose_server::{Sql, SqlAnswer, SqlError};
 use crate::args::Reading;
 
 /// Answers the viewer's SQL.
-pub(in crate::commands::open) fn engine(reading: &Reading) -> Option<Box<dyn Sql>> {
-    let options = Options { threads: reading.threads, memory: reading.limit_memory, wall: false, name_logs: false };
+pub(in crate::commands::open) fn engine(reading: &Reading, time: Duration) -> Option<Box<dyn Sql>> {
+    let options =
+        Options { threads: reading.threads, memory: reading.limit_memory, time: Some(time), ..Options::default() };
     Some(Box::new(Answers { options, last: Mutex::default() }))
 }
 
@@ -54,7 +56,7 @@ impl Sql for Answers {
             };
             return Err(error);
         };
-        let mut answer = engine.ask(statement).map_err(sql_error)?;
+        let mut answer = engine.ask_unless(statement, stop).map_err(sql_error)?;
         let (schema, mut batches) = (answer.schema(), Vec::new());
         let (mut left, mut more) = (limit, false);
         while !stop()
