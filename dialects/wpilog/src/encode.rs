@@ -61,6 +61,12 @@ impl Encoder {
     }
 }
 
+/// A time in the microseconds of a record. Rounding takes the first and the last times out of the range in which they can
+/// be read again, so those are the ones next to them.
+fn stamp(time: Time) -> i64 {
+    time.micros().clamp(i64::MIN / 1000, i64::MAX / 1000)
+}
+
 fn fits(channel: &str, what: &str, len: usize) -> Result<(), EncodeError> {
     if u32::try_from(len).is_ok() { Ok(()) } else { Err(too_long(channel, what, len)) }
 }
@@ -102,7 +108,7 @@ impl Encode for Encoder {
                 let name = entry.map_or("", |entry| &entry.name);
                 return Err(too_long(name, "value", self.value.len()).of_sample(place));
             }
-            let timestamp = sample.time.micros();
+            let timestamp = stamp(sample.time);
             self.finer +=
                 u64::from(sample.time.nanos() % 1000 != 0 && sample.time != Time::MAX && sample.time != Time::MIN);
             self.last = timestamp;
@@ -122,21 +128,21 @@ impl Encode for Encoder {
         let (live, started, entry) = (entry.live, entry.started, entry.id);
         if started && !live {
             // Only an entry that was started again gets metadata after its end.
-            self.live(id, time.micros(), out);
+            self.live(id, stamp(time), out);
         } else if live {
-            self.control(Control::SetMetadata { entry, metadata: metadata.as_bytes() }, time.micros(), out);
+            self.control(Control::SetMetadata { entry, metadata: metadata.as_bytes() }, stamp(time), out);
         }
         Ok(())
     }
 
     fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if self.live(id, time.micros(), out).is_none() {
+        if self.live(id, stamp(time), out).is_none() {
             return Ok(());
         }
         if let Some(entry) = self.entries.get_mut(id as usize).and_then(Option::as_mut) {
             entry.live = false;
             let entry = entry.id;
-            self.control(Control::Finish { entry }, time.micros(), out);
+            self.control(Control::Finish { entry }, stamp(time), out);
         }
         Ok(())
     }
