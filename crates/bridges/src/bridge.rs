@@ -123,6 +123,17 @@ impl Bridge {
         Ok(())
     }
 
+    /// Whether [`Bridge::mend`] can do better than writing the samples anew.
+    #[must_use]
+    pub fn mends(&self) -> bool {
+        std::ptr::eq(self, &raw const MCAP)
+    }
+
+    /// Writes the records that can be read of a damaged file, as they are, as a file that is whole.
+    pub fn mend(&self, file: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        if self.mends() { mcap::mend(file, out) } else { Ok(()) }
+    }
+
     /// What the file keeps besides samples, out of the unpacked bytes.
     pub fn header(&self, log: &[u8], read: &ReadOptions<'_>) -> Result<Header, DecodeError> {
         self.open(log)?.header(log, self.info.name, &read.limits)

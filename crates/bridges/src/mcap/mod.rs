@@ -4,6 +4,7 @@ mod cdr;
 mod describe;
 mod foxglove;
 mod lanes;
+mod mend;
 mod messages;
 mod piece;
 mod plan;
@@ -13,6 +14,8 @@ mod scene;
 mod stream;
 mod unpack;
 mod writer;
+
+pub(crate) use mend::mend;
 
 pub use describe::Language;
 pub use messages::{Message, Messages, Role, Topic, TopicSchema};

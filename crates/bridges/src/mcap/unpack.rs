@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use logpose_core::array_at;
-use mcap::records::Record;
+use logpose_core::{Cursor, array_at};
+use mcap::records::{Record, op};
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use mcap::{McapError, McapResult};
 
@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
 
     /// Looks into it; the sentence says what is wrong.
     pub(crate) fn parse(&self) -> Result<Record<'a>, String> {
-        safely(|| mcap::parse_record(self.opcode, self.body))
+        safely(|| parse(self.opcode, self.body))
     }
 }
 
@@ -109,7 +109,7 @@ impl<'a> Part<'a> {
 }
 
 fn loose(bytes: &[u8]) -> Unpacked<'_> {
-    let item = |frame: Frame<'_>| match mcap::parse_record(frame.opcode, frame.body) {
+    let item = |frame: Frame<'_>| match parse(frame.opcode, frame.body) {
         Ok(Record::Message { header, data }) => {
             let end = frame.at + HEAD + frame.body.len();
             Item::Message { topic: header.channel_id, time: header.log_time, data: end - data.len()..end }
@@ -121,20 +121,13 @@ fn loose(bytes: &[u8]) -> Unpacked<'_> {
 }
 
 fn chunk(record: &[u8], claimed: u64) -> Result<Unpacked<'static>, String> {
-    // The crate takes memory for what is claimed, so a claim is believed as far as it is small or likely.
-    let most = (record.len() as u64).saturating_mul(DENSEST).clamp(SMALL, LARGEST);
-    if claimed > most {
-        return Err(format!("{} bytes would decompress to {claimed}, the limit is {most}", record.len()));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(claimed).unwrap_or(0));
+    let mut bytes = Vec::new();
     let mut items = Vec::new();
-    let options = LinearReaderOptions::default()
-        .with_skip_start_magic(true)
-        .with_skip_end_magic(true)
-        .with_prevalidate_chunk_crcs(true)
-        .with_record_length_limit(usize::try_from(claimed).unwrap_or(usize::MAX).max(record.len()));
-    pull(record, options, |opcode, body| match mcap::parse_record(opcode, body) {
+    chunk_records(record, claimed, |opcode, record| match record {
         Ok(Record::Message { header, data }) => {
+            if bytes.is_empty() {
+                bytes.reserve(usize::try_from(claimed).unwrap_or(0));
+            }
             let start = bytes.len();
             bytes.extend_from_slice(&data);
             items.push(Item::Message { topic: header.channel_id, time: header.log_time, data: start..bytes.len() });
@@ -146,6 +139,81 @@ fn chunk(record: &[u8], claimed: u64) -> Result<Unpacked<'static>, String> {
         Err(error) => items.push(Item::Bad(opcode, sentence(&error))),
     })?;
     Ok(Unpacked { bytes: Cow::Owned(bytes), items })
+}
+
+/// Decompresses a chunk, which claims so many bytes of records, and gives each of them to `each`.
+pub(crate) fn chunk_records(
+    record: &[u8],
+    claimed: u64,
+    mut each: impl FnMut(u8, McapResult<Record<'_>>),
+) -> Result<(), String> {
+    // The crate takes memory for what is claimed, so a claim is believed as far as it is small or likely.
+    let most = (record.len() as u64).saturating_mul(DENSEST).clamp(SMALL, LARGEST);
+    if claimed > most {
+        return Err(format!("{} bytes would decompress to {claimed}, the limit is {most}", record.len()));
+    }
+    let options = LinearReaderOptions::default()
+        .with_skip_start_magic(true)
+        .with_skip_end_magic(true)
+        .with_prevalidate_chunk_crcs(true)
+        .with_record_length_limit(usize::try_from(claimed).unwrap_or(usize::MAX).max(record.len()));
+    pull(record, options, |opcode, body| each(opcode, parse(opcode, body)))
+}
+
+/// Looks into a record whose inner lengths fit into it. The crate takes memory for a length before it looks whether
+/// there are so many bytes: 23 bytes can ask for 4 GiB.
+#[inline]
+fn parse(opcode: u8, body: &[u8]) -> McapResult<Record<'_>> {
+    match fits(opcode, body) {
+        Some(()) => mcap::parse_record(opcode, body),
+        None => Err(McapError::UnexpectedEof),
+    }
+}
+
+/// Whether the lengths inside a record stay within it.
+#[inline]
+fn fits(opcode: u8, body: &[u8]) -> Option<()> {
+    /// Leaves out what has a length of four bytes in front, and gives it.
+    fn counted(cur: &mut Cursor<'_>) -> Option<usize> {
+        let length = cur.u32_le("length").ok()?;
+        cur.take(length.into(), "content").ok().map(<[u8]>::len)
+    }
+    // Bytes in front of the first length, texts, and whether a map of texts follows.
+    let (front, texts, map) = match opcode {
+        op::HEADER => (0, 2, false),
+        op::SCHEMA => (2, 3, false),
+        op::CHANNEL => (4, 2, true),
+        op::CHUNK => (28, 1, false),
+        op::MESSAGE_INDEX => (2, 1, false),
+        op::CHUNK_INDEX => (32, 1, false),
+        op::ATTACHMENT => (16, 2, false),
+        op::ATTACHMENT_INDEX => (40, 2, false),
+        op::STATISTICS => (42, 1, false),
+        op::METADATA => (0, 1, true),
+        op::METADATA_INDEX => (16, 1, false),
+        _ => return Some(()),
+    };
+    let mut cur = Cursor::new(body, 0);
+    cur.take(front, "front").ok()?;
+    for _ in 0..texts {
+        counted(&mut cur)?;
+    }
+    if opcode == op::CHUNK_INDEX {
+        cur.take(8, "size of the message indexes").ok()?;
+        counted(&mut cur)?;
+    }
+    if map {
+        let length = cur.u32_le("length").ok()?;
+        let mut inner = Cursor::new(cur.take(length.into(), "map").ok()?, 0);
+        while !inner.is_empty() {
+            counted(&mut inner)?;
+        }
+    }
+    if matches!(opcode, op::CHUNK | op::ATTACHMENT) {
+        let length = cur.uint_le(8, "length").ok()?;
+        cur.take(length, "content").ok()?;
+    }
+    Some(())
 }
 
 /// Checks the sum of a data section, which the bytes are up to the end of the record that says so.

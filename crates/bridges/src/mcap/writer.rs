@@ -196,4 +196,4 @@ fn failed(error: McapError) -> SinkError {
 }
 
 /// Bytes of records after which a chunk is full: small enough to jump, large enough to compress.
-const CHUNK: u64 = 1 << 20;
+pub(crate) const CHUNK: u64 = 1 << 20;

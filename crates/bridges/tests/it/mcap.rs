@@ -510,3 +510,21 @@ fn renamed(file: &[u8]) -> Vec<u8> {
     file[at + 4] = b'x';
     file
 }
+
+#[test]
+fn lengths_inside_a_record_are_bounded_by_it() {
+    use logpose_core::{Problems, ReadOptions};
+    let mcap = logpose_bridges::BRIDGES.iter().find(|bridge| bridge.mends()).unwrap();
+    for (opcode, front) in [(0x01, 0), (0x03, 2), (0x04, 4), (0x06, 28), (0x09, 16), (0x0c, 0)] {
+        let mut body = vec![0; front];
+        body.extend_from_slice(b"\xf0\xff\xff\xffab");
+        let mut file = b"\x89MCAP0\r\n".to_vec();
+        file.push(opcode);
+        file.extend_from_slice(&(body.len() as u64).to_le_bytes());
+        file.extend_from_slice(&body);
+        let (mut problems, mut out) = (Problems::default(), Vec::new());
+        mcap.unpack(&file, &ReadOptions::default(), &mut out, &mut problems).unwrap();
+        let said = problems.list().iter().any(|problem| problem.message.contains("truncated inside a record"));
+        assert!(said, "{opcode:#04x}: {problems:?}");
+    }
+}
