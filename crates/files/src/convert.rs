@@ -92,6 +92,15 @@ impl Format {
         if is_recording(channels) { Self::RefloatCsv } else { self }
     }
 
+    /// Whether logpose writes whole logs as files of this format, with all channels and their types.
+    #[must_use]
+    pub fn is_log(&self) -> bool {
+        match self {
+            Self::Dialect(dialect) => dialect.info().files.write,
+            _ => !self.is_text(),
+        }
+    }
+
     /// Whether its files are text.
     #[must_use]
     pub fn is_text(&self) -> bool {
@@ -276,7 +285,7 @@ pub fn encoder(dialect: &dyn FileDialect, options: &EncodeOptions) -> Result<Box
 }
 
 /// Writes everything. The inner result is how the sink ended: a closed pipe is for the caller to judge.
-fn write(
+pub(crate) fn write(
     feed: &Feed<'_>,
     order: Order,
     format: &Format,

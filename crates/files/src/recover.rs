@@ -1,16 +1,23 @@
-use std::io::Write as _;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use logpose_core::{EncodeOptions, Problems, SinkError};
+use logpose_core::{EncodeOptions, Severity, SinkError};
 
-use crate::convert::{Encoding, encoder, sink_error};
-use crate::dialects::Reader;
-use crate::{Error, Feed, Finding, Log, OpenOptions, Order, Output, Progress, Report};
+use crate::convert::{order_for, sink_error, write};
+use crate::dialects::{self, Reader};
+use crate::output::{FinishedOutput, Opened};
+use crate::source::{Bytes, Source};
+use crate::{
+    Cache, Checkup, ConvertOptions, Error, Feed, Finding, Format, Log, OpenOptions, Output, Progress, Quiet, Report,
+    Wrapper, doctor,
+};
 
 /// What could be saved, and what not.
 #[derive(Debug)]
 pub struct Recovered {
-    /// What was written.
+    /// What was written, as reading it back found it.
     pub report: Report,
     /// The map of the loss: where, how much, why.
     pub findings: Vec<Finding>,
@@ -22,8 +29,13 @@ pub struct Recovered {
     pub samples: u64,
 }
 
-/// Writes what is readable of a damaged log as a whole one of the same dialect, in the order of the file. What cannot be
-/// written, such as a network capture, and what is of another field, such as a table, becomes a WPILOG.
+/// Writes what is readable of a damaged log as a whole one, in the order of the file.
+///
+/// The name of the output selects the format. Without one it is the format of the input; what logpose only reads, such
+/// as a network capture or the Driver Station's own log, and tables of text become a WPILOG.
+///
+/// What was written is opened and checked again before it gets its name, and the counts reported are those found then.
+/// A copy of the records as they are is preferred; if it is still damaged or lacks samples, all samples are written anew.
 pub fn recover(
     path: &Path,
     to: Output<'_>,
@@ -31,53 +43,195 @@ pub fn recover(
     progress: &dyn Progress,
 ) -> Result<Recovered, Error> {
     let options = OpenOptions { salvage: true, ..options.clone() };
-    let log = Log::open_with(path, &options, progress)?;
+    let (log, file) = open(path, &options, progress)?;
     let mut findings: Vec<Finding> = log.problems.list().iter().cloned().map(Finding::from).collect();
-    findings.sort_by_key(|finding| finding.at);
     let lost_bytes = log.problems.lost_bytes();
     let records = log.index.records;
-    let revision = log
-        .index
-        .fact("revision")
-        .and_then(|revision| revision.trim_start_matches('R').parse().ok())
-        .or(options.revision);
-    let extra_header = log.index.fact("extra_header").map(str::to_owned);
-    let encode = EncodeOptions { revision, extra_header, long_values: true };
+    let format = match &to {
+        Output::File { path, .. } => named_format(path)?.unwrap_or_else(|| own_format(&log)),
+        Output::Stream(_) => own_format(&log),
+    };
+    let scratch;
+    let (target, stream) = match to {
+        Output::File { path, force, wrapper } => (Target { path: path.to_owned(), force, wrapper }, None),
+        // What cannot be read back is proven before the first byte of it leaves.
+        Output::Stream(stream) => {
+            scratch = tempfile::tempdir().map_err(|error| Error::writing(&std::env::temp_dir(), error))?;
+            (Target { path: scratch.path().join("recovered"), force: true, wrapper: None }, Some(stream))
+        }
+    };
     let logs = [log];
-    let feed = Feed::new(&logs, Vec::new());
-    let [log] = &logs;
-    let target = match &to {
-        Output::File { path, .. } => Some(*path),
-        Output::Stream(_) => None,
-    };
-    let mut out = to.open()?;
-    progress.begin("recovering", log.bytes().len() as u64);
-    let (written, samples, problems) = match log.dialect().mend(log.bytes()) {
-        Some(mut mend) => {
-            let mut part = Vec::new();
-            let mut more = true;
-            let mut written = Ok(());
-            while more && written.is_ok() {
-                part.clear();
-                more = mend(&mut part);
-                written = out.write_all(&part).map_err(SinkError::Io);
-            }
-            (written, log.index.samples(), Problems::default())
-        }
-        None => {
-            let has_own = Reader::named(log.dialect().info().name).is_some_and(|reader| !reader.is_bridge());
-            let has_own = has_own && log.dialect().info().files.write;
-            let encoder = encoder(if has_own { log.dialect() } else { &logpose_wpilog::Wpilog }, &encode)?;
-            let order = if encoder.needs_time_order() { Order::Time } else { Order::File };
-            let mut sink = Encoding::new(encoder, &mut out);
-            let written = feed.run(order, &mut sink).and_then(|()| sink.finish());
-            (written, sink.samples, sink.problems)
-        }
-    };
+    let work =
+        Work { feed: Feed::new(&logs, Vec::new()), format, file, encode: encode_options(&logs, &format, &options) };
+    progress.begin("recovering", work.log().bytes().len() as u64);
+    let written = work.run(&target, &options, progress);
     progress.end();
-    written.map_err(|error| sink_error(error, target))?;
-    let whole = out.finish().map_err(|error| sink_error(SinkError::Io(error), target))?;
-    let report = Report { samples, channels: feed.channels().len(), bytes: whole.bytes, problems, verified: false };
+    let Written { report, whole, finding } = written?;
+    findings.extend(finding);
+    findings.sort_by_key(|finding| finding.at);
     whole.keep()?;
+    if let Some(stream) = stream {
+        let copied = File::open(&target.path).and_then(|mut file| io::copy(&mut file, stream));
+        copied.map_err(|error| sink_error(SinkError::Io(error), None))?;
+    }
+    let samples = report.samples;
     Ok(Recovered { report, findings, lost_bytes, records, samples })
+}
+
+/// The log, and the bytes of its file where those are not what it is read from.
+fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<(Log, Option<Arc<Bytes>>), Error> {
+    if path.is_dir() {
+        return Ok((Log::open_with(path, options, progress)?, None));
+    }
+    let source = Source::open(path, progress)?;
+    let file = Arc::clone(&source.bytes);
+    let log = Log::new(path, source, options, progress, true)?;
+    let is_bridge = Reader::named(log.dialect().info().name).is_some_and(Reader::is_bridge);
+    Ok((log, is_bridge.then_some(file)))
+}
+
+/// The format that the name of an output asks for.
+fn named_format(path: &Path) -> Result<Option<Format>, Error> {
+    match Format::from_path(path) {
+        Some((format, _)) if !format.is_log() => {
+            let extension = dialects::extension(path).unwrap_or_default();
+            let help = "use the extension of a log that logpose writes, such as .wpilog; \
+                        `logpose convert` makes tables of it";
+            Err(Error::usage(format!("recover cannot write .{extension} files")).in_file(path).with_help(help))
+        }
+        found => Ok(found.map(|(format, _)| format)),
+    }
+}
+
+/// The format of a log, or WPILOG where that is not written.
+fn own_format(log: &Log) -> Format {
+    let own = Format::from_name(log.dialect().info().name).filter(Format::is_log);
+    own.unwrap_or(Format::Dialect(&logpose_wpilog::Wpilog))
+}
+
+fn encode_options(logs: &[Log; 1], format: &Format, options: &OpenOptions) -> EncodeOptions {
+    let [log] = logs;
+    // Another dialect has other revisions.
+    let is_own = log.dialect().info().name == format.name();
+    let found = log.index.fact("revision").and_then(|revision| revision.trim_start_matches('R').parse().ok());
+    let revision = found.or(options.revision).filter(|_| is_own);
+    EncodeOptions { revision, extra_header: log.index.fact("extra_header").map(str::to_owned), long_values: true }
+}
+
+/// Where the copy goes, as often as it takes.
+struct Target {
+    path: PathBuf,
+    force: bool,
+    wrapper: Option<Wrapper>,
+}
+
+impl Target {
+    fn open(&self) -> Result<Opened<'_>, Error> {
+        Output::File { path: &self.path, force: self.force, wrapper: self.wrapper }.open()
+    }
+}
+
+/// A copy that was written and checked.
+struct Written {
+    report: Report,
+    whole: FinishedOutput,
+    /// What is still wrong with it.
+    finding: Option<Finding>,
+}
+
+/// What is to be copied.
+struct Work<'a> {
+    feed: Feed<'a>,
+    format: Format,
+    file: Option<Arc<Bytes>>,
+    encode: EncodeOptions,
+}
+
+impl Work<'_> {
+    fn log(&self) -> &Log {
+        #[expect(clippy::indexing_slicing, reason = "the feed is made of one log")]
+        self.feed.logs()[0]
+    }
+
+    fn run(&self, target: &Target, options: &OpenOptions, progress: &dyn Progress) -> Result<Written, Error> {
+        if let Some(whole) = self.mended(target)? {
+            let report = Report { samples: self.log().index.samples(), ..Report::default() };
+            let written = self.proven(whole, report, options)?;
+            if written.finding.is_none() {
+                return Ok(written);
+            }
+        }
+        let convert = ConvertOptions { encode: self.encode.clone(), ..ConvertOptions::default() };
+        let order = order_for(&self.feed, &self.format, &convert)?;
+        let mut out = target.open()?;
+        let failed = |error| sink_error(error, Some(&target.path));
+        let (report, end) = write(&self.feed, order, &self.format, &convert, &mut out, progress)?;
+        end.map_err(failed)?;
+        let whole = out.finish().map_err(|error| failed(SinkError::Io(error)))?;
+        self.proven(whole, report, options)
+    }
+
+    /// The records that are whole, as they are, where the format has a way to put them together.
+    fn mended(&self, target: &Target) -> Result<Option<FinishedOutput>, Error> {
+        let name = self.log().dialect().info().name;
+        if name != self.format.name() {
+            return Ok(None);
+        }
+        let failed = |error| sink_error(SinkError::Io(error), Some(&target.path));
+        let out = match (Reader::named(name), &self.file) {
+            (Some(Reader::Bridge(bridge)), Some(file)) if bridge.mends() => {
+                let mut out = target.open()?;
+                bridge.mend(file, &mut out).map_err(failed)?;
+                out
+            }
+            (Some(Reader::Dialect(dialect)), _) => {
+                let Some(mut mend) = dialect.mend(self.log().bytes()) else { return Ok(None) };
+                let mut out = target.open()?;
+                let (mut part, mut more) = (Vec::new(), true);
+                while more {
+                    part.clear();
+                    more = mend(&mut part);
+                    out.write_all(&part).map_err(failed)?;
+                }
+                out
+            }
+            _ => return Ok(None),
+        };
+        out.finish().map(Some).map_err(failed)
+    }
+
+    /// Opens what was written and compares it with what should be in it.
+    fn proven(&self, whole: FinishedOutput, report: Report, options: &OpenOptions) -> Result<Written, Error> {
+        let given = report.samples;
+        let mut report = Report { bytes: whole.bytes, channels: self.feed.channels().len(), ..report };
+        // A device has taken it and gives nothing back.
+        let Some(path) = whole.path() else { return Ok(Written { report, whole, finding: None }) };
+        let revision = self.encode.revision;
+        let from = Some(self.format.name().to_owned());
+        let options = OpenOptions { from, revision, cache: Cache::Off, ..options.clone() };
+        let checkup = doctor(path, &options, &Quiet)?;
+        let found = checkup.log.as_ref().map_or((0, 0), |log| (log.index.samples(), log.index.channels.len()));
+        let wrong = still_wrong(&checkup, given, found.0);
+        (report.samples, report.channels) = found;
+        report.verified = wrong.is_none();
+        let finding = wrong.map(|message| Finding {
+            severity: Severity::Damage,
+            code: "copy-damaged",
+            at: None,
+            length: 0,
+            message,
+        });
+        Ok(Written { report, whole, finding })
+    }
+}
+
+/// What keeps a copy from being whole.
+fn still_wrong(checkup: &Checkup, given: u64, found: u64) -> Option<String> {
+    let damage = checkup.findings.iter().find(|finding| finding.severity == Severity::Damage);
+    match damage {
+        Some(damage) => Some(format!("the recovered copy is still damaged: {}", damage.message)),
+        None if !checkup.ok => Some("the recovered copy is still damaged".to_owned()),
+        None if found != given => Some(format!("the recovered copy has {found} samples, expected {given}")),
+        None => None,
+    }
 }

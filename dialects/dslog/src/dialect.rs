@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate,
-    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Mark, Mend, Problems, ReadOptions, RecordLine,
-    Row, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
+    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Mark, Problems, ReadOptions, RecordLine, Row,
+    Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
 };
 use logpose_driverstation::pd::Kind;
 
@@ -14,7 +14,7 @@ use crate::model::{LANES, Lane, Values};
 use crate::pair::{Half, MAGIC};
 use crate::reader::Reader;
 use crate::rows::{self, Columner};
-use crate::walk::{Found, Plan, Records, Stop, Told, Visit, place, span_of, walk_texts};
+use crate::walk::{Found, Plan, Records, Stop, Told, Visit, place, walk_texts};
 
 /// The Driver Station's own logs: `.dslog`, `.dsevents`, or both of a pair.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,20 +145,6 @@ impl FileDialect for Dslog {
 
     fn decoder(&self, read: &ReadOptions<'_>) -> Option<Box<dyn Decode>> {
         Some(Box::new(StreamDecoder::new(read.limits)))
-    }
-
-    /// The file that was named, up to its last whole record.
-    fn mend<'a>(&self, log: &'a [u8]) -> Option<Box<Mend<'a>>> {
-        let index = self
-            .index(log, &ReadOptions { positions: false, ..ReadOptions::default() }, &mut Problems::default())
-            .ok()?;
-        let plan = Plan::new(log).ok()?;
-        let file = plan.named()?;
-        let whole = plan.slice(file.from, place(span_of(&index, &file).end));
-        Some(Box::new(move |out| {
-            out.extend_from_slice(whole);
-            false
-        }))
     }
 
     /// None: only the Driver Station writes its files.

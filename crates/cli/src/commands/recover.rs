@@ -20,7 +20,8 @@ use crate::screen::Screen;
 /// Write a repaired copy of a damaged log
 ///
 /// logpose searches for readable records after the damage and keeps those that are plausible. It reports what was lost,
-/// and writes it as JSON with --map. The damaged file is never changed. Exits with 3 if anything was lost.
+/// and writes it as JSON with --map. The damaged file is never changed. The copy is read back and checked before it gets
+/// its name. Exits with 3 if anything was lost.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +31,8 @@ pub(super) struct Recover {
     /// Damaged log; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Output file; `-` is standard output [default: NAME.recovered.EXT next to the input]
+    /// Output file, whose extension selects the format; `-` is standard output [default: NAME.recovered.EXT next to the
+    /// input, in the same format, or WPILOG where logpose only reads it]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Write what was lost to this file, in the format of `doctor --json`
@@ -131,7 +133,7 @@ impl Recover {
     }
 }
 
-/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so does `match.pcap`.
+/// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so do `match.dslog` and `match.pcap`.
 fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     if file.as_os_str() == "-" {
@@ -146,10 +148,15 @@ fn beside(file: &Path) -> Result<PathBuf, Complaint> {
     let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
     let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
     let extension = inner.unwrap_or(extension);
-    // Captures and other bridge formats are recovered as WPILOG.
-    let read_only = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| !info.files.write);
-    let mut others = read_only.chain(BRIDGES.iter().map(|bridge| bridge.info()));
-    let extension = if others.any(|info| info.extensions.contains(&&*extension)) { "wpilog".into() } else { extension };
+    let is_written = || Format::from_path(&bare).is_some_and(|(format, _)| format.is_log());
+    // Formats that logpose only reads, and tables of text, are recovered as WPILOG.
+    let mut infos = DIALECTS
+        .iter()
+        .map(|dialect| dialect.info())
+        .chain(BRIDGES.iter().map(|bridge| bridge.info()))
+        .filter(|info| !Format::from_name(info.name).is_some_and(|format| format.is_log()));
+    let others = infos.any(|info| info.extensions.contains(&&*extension)) && !is_written();
+    let extension = if others { "wpilog".to_owned() } else { extension };
     let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
     Ok(bare.with_extension(dotted))
 }

@@ -129,21 +129,3 @@ fn padding_is_no_brownout() {
         assert_eq!((found.brownouts, found.records), (1, 15), "{name}");
     }
 }
-
-#[test]
-fn what_is_whole_can_be_saved() {
-    // Zeros are at the end once what stands behind them is gone, and then they are no records.
-    for (name, log) in FIXTURES.logs("corrupt").into_iter().filter(|(name, _)| !name.contains("zeros-inside")) {
-        let mut problems = Problems::default();
-        let Ok(index) = Dslog.index(&log, &ReadOptions::default(), &mut problems) else {
-            assert!(Dslog.mend(&log).is_none(), "{name}");
-            continue;
-        };
-        let (mut mended, mut mend) = (Vec::new(), Dslog.mend(&log).unwrap());
-        while mend(&mut mended) {}
-        let mut left = Problems::default();
-        let again = Dslog.index(&mended, &ReadOptions::default(), &mut left).unwrap();
-        assert_eq!(again.samples(), index.samples(), "{name}");
-        assert!(log.starts_with(&mended) && left.worst() != Some(Severity::Damage), "{name}: {left:?}");
-    }
-}
