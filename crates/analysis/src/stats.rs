@@ -81,6 +81,15 @@ impl Timing {
         self.median_interval_ns.filter(|ns| *ns > 0).map(|ns| 1e9 / ns as f64)
     }
 
+    /// Out of times in their order. A sample far from all others of its log is no end of a gap.
+    fn within(times: &[Time], range: Option<(Time, Time)>) -> Self {
+        let Some((first, last)) = range else { return Self::of(times) };
+        let start = times.partition_point(|time| *time < first);
+        let end = times.partition_point(|time| *time <= last);
+        let (first, last) = (times.first().copied(), times.last().copied());
+        Self { first, last, ..Self::of(times.get(start..end).unwrap_or_default()) }
+    }
+
     /// Out of times in their order.
     fn of(times: &[Time]) -> Self {
         let mut timing = Self { first: times.first().copied(), last: times.last().copied(), ..Self::default() };
@@ -203,7 +212,7 @@ fn channel(log: &Log, id: ChannelId, lookup: &Lookup, options: &StatsOptions) ->
     }
     drop_elements(&mut collector);
     let (name, type_name) = about.map_or_else(Default::default, |c| (c.name.clone(), c.type_name.clone()));
-    let timing = Timing::of(&times);
+    let timing = Timing::within(&times, log.robust_range());
     let cut = collector.cut;
     let rows = collector.series.into_iter().map(|series| series.finish(options)).collect();
     Ok(ChannelStats { id, name, type_name, samples: times.len() as u64, timing, rows, cut })

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub(crate) use logpose::core::format_number as number;
+pub(crate) use logpose::core::{format_count as count, format_number as number};
 
 /// Bytes with three significant digits: `87 B`, `37.1 kB`, `2.81 MB`.
 pub(crate) fn bytes(n: u64) -> String {
@@ -31,19 +31,6 @@ fn decimals_for(value: f64) -> usize {
     } else {
         0
     }
-}
-
-/// A count with commas between thousands.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A count and its noun: `1 channel`, `2 channels`.

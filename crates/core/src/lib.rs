@@ -36,7 +36,7 @@ pub use dialect::{
 pub use hex::Hex;
 pub use index::{ChannelIndex, Index, IndexBuilder, Life, Mark, Positions, Row, SlotIndex, Span};
 pub use memory::give_back;
-pub use number::format_number;
+pub use number::{format_count, format_number};
 pub use parcel::Parcel;
 pub use problem::{Problem, Problems, Severity};
 pub use read::{DecodeError, Join, Limits, ReadOptions, serially};

@@ -31,6 +31,20 @@ pub fn format_number(value: f64) -> String {
     format!("{sign}{}", without_zeros(&format!("{:.decimals$}", ties_up(size, kept))))
 }
 
+/// A count for people, with commas between thousands: `1,234,567`.
+#[must_use]
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 const DIGITS: usize = 6;
 
 /// A float has at most 767 significant decimal digits.

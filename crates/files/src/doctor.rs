@@ -2,7 +2,7 @@ use std::path::Path;
 
 use logpose_core::{Problem, Severity};
 
-use crate::{Error, ErrorKind, Log, OpenOptions, Progress};
+use crate::{Astray, Error, ErrorKind, Log, OpenOptions, Progress};
 
 /// One defect of a log.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -102,14 +102,15 @@ fn clocks(log: &Log) -> Vec<Finding> {
         );
         findings.push(general(Severity::Note, "time-steps-back", message));
     }
-    if let (Some(range), Some(robust)) = (log.index.range(), log.robust_range())
-        && range != robust
-    {
-        let message = format!(
-            "timestamps range from {} s to {} s: two clocks are mixed; most samples are between {} s and {} s",
-            range.0, range.1, robust.0, robust.1
-        );
-        findings.push(general(Severity::Warning, "mixed-clocks", message));
+    let range = log.time_range();
+    for stragglers in range.iter().flat_map(|range| range.stragglers()) {
+        let (severity, code) = match stragglers.reason {
+            Astray::ClockNotSet => (Severity::Note, "negative-times"),
+            Astray::OtherClock => (Severity::Warning, "mixed-clocks"),
+            Astray::Unknown => (Severity::Warning, "stray-times"),
+        };
+        let bulk = range.map(|range| format!("; all others are between {} s and {} s", range.first, range.last));
+        findings.push(general(severity, code, format!("{stragglers}{}", bulk.unwrap_or_default())));
     }
     if let Some((first, _)) = log.robust_range().filter(|(first, _)| first.nanos() < 0) {
         let message =

@@ -14,8 +14,8 @@ use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
 use crate::timing::{self, Timing};
 use crate::{
-    Cache, ClockMap, Error, ErrorKind, Filter, ModeSpan, Moment, Order, Progress, Quiet, Schemas, Wrapper, dialects,
-    folder, merge, pair, threads, windows,
+    Cache, ClockMap, Error, ErrorKind, Filter, ModeSpan, Moment, Order, Progress, Quiet, Schemas, TimeRange, Wrapper,
+    dialects, folder, merge, pair, range, threads, windows,
 };
 
 /// How a log is to be opened.
@@ -94,6 +94,7 @@ pub struct Log {
     from_cache: bool,
     schemas: OnceLock<Arc<Schemas>>,
     timing: OnceLock<Timing>,
+    range: OnceLock<Option<TimeRange>>,
     /// The index with positions, where the first one was made without.
     placed: OnceLock<Index>,
 }
@@ -196,6 +197,7 @@ impl Log {
             from_cache,
             schemas: OnceLock::new(),
             timing: OnceLock::new(),
+            range: OnceLock::new(),
             placed: OnceLock::new(),
         })
     }
@@ -447,34 +449,27 @@ impl Log {
             positions.iter_from(before).next()
         };
         let at = index.channels.iter().filter_map(|found| last(&found.positions)).max()?;
-        let mut times = Vec::new();
-        self.dialect.times(&self.source.bytes, index, &[at], &mut times).ok()?;
-        times.first().copied()
+        self.times_at(index, &[at])?.first().copied()
     }
 
-    /// The time range without the few channels whose clock is another one.
-    ///
-    /// Wall-clock stamps amid robot time, years away from all else, make the plain range absurd.
+    /// When its samples are; none if it has none.
+    #[must_use]
+    pub fn time_range(&self) -> Option<&TimeRange> {
+        self.range.get_or_init(|| range::time_range(self)).as_ref()
+    }
+
+    /// From the first to the last moment of [`time_range`](Self::time_range): without the few samples that are far from
+    /// all others.
     #[must_use]
     pub fn robust_range(&self) -> Option<(Time, Time)> {
-        let range = self.index.range()?;
-        if range.1.since(range.0) < ABSURD_NS {
-            return Some(range);
-        }
-        let full = || self.index.channels.iter().filter(|c| c.samples > 0);
-        // The clock that most samples agree on: the median of the channels' ends, weighed by their samples.
-        let mut ends: Vec<(Time, u64)> = full().flat_map(|c| [(c.first, c.samples), (c.last, c.samples)]).collect();
-        ends.sort_unstable();
-        let half = ends.iter().map(|(_, weight)| weight).sum::<u64>() / 2;
-        let mut before = 0;
-        let median = ends.iter().find(|(_, weight)| {
-            before += weight;
-            before > half
-        })?;
-        let near = |time: Time| time.since(median.0).unsigned_abs() < ABSURD_NS.unsigned_abs();
-        let first = full().map(|c| c.first).filter(|time| near(*time)).min()?;
-        let last = full().map(|c| c.last).filter(|time| near(*time)).max()?;
-        Some((first, last))
+        self.time_range().map(|range| (range.first, range.last))
+    }
+
+    /// The times of the records at some places, if they can be read.
+    pub(crate) fn times_at(&self, index: &Index, places: &[u64]) -> Option<Vec<Time>> {
+        let mut times = Vec::with_capacity(places.len());
+        self.dialect.times(&self.source.bytes, index, places, &mut times).ok()?;
+        Some(times)
     }
 }
 
@@ -524,5 +519,3 @@ const CACHE_AFTER: Duration = Duration::from_secs(2);
 const PASSED_FROM: u64 = 1 << 30;
 /// How much of a file the dialects see when asked whether it is theirs.
 const HEAD: usize = 4096;
-/// No robot runs for ten days in one log: beyond, two clocks are mixed.
-const ABSURD_NS: i64 = 10 * 86_400 * 1_000_000_000;

@@ -161,7 +161,7 @@ impl<'a> Timeline<'a> {
         &self.channels
     }
 
-    /// From the first wanted moment of any log to the last, without the few channels whose clock is another one.
+    /// From the first wanted moment of any log to the last, without the few samples far from all others.
     #[must_use]
     pub fn range(&self) -> Option<(Time, Time)> {
         self.range
@@ -173,8 +173,7 @@ impl<'a> Timeline<'a> {
         self.samples
     }
 
-    /// How many samples have times of another clock, years away from all else of their log, so that they are not in the
-    /// range.
+    /// How many samples are far from all others of their log, so that they are not in the range.
     #[must_use]
     pub fn strays(&self) -> u64 {
         self.strays

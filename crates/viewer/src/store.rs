@@ -21,7 +21,7 @@ pub(crate) trait Store: Send + Sync {
     fn state(&self) -> LogState;
     /// Its channels, as they are now.
     fn catalog(&self) -> Arc<Catalog>;
-    /// From the first moment to the last, without strays of another clock; none while nothing is known.
+    /// From the first moment to the last, without the few samples far from all others; none while nothing is known.
     fn range(&self) -> Option<(Time, Time)>;
     /// How many samples a channel has from `start` to `end`, both included.
     fn count(&self, channel: ChannelId, start: Time, end: Time) -> Result<u64, logpose::Error>;

@@ -166,6 +166,16 @@ fn report_problems(logs: &[Log], screen: &Screen) -> Outcome {
     logs.iter().map(|log| outcome(&log.problems)).max().unwrap_or(Outcome::Done)
 }
 
+/// Names the samples far from all others of each log, and what becomes of them: `includes` or `excludes`.
+fn report_stragglers(logs: &[Log], verb: &str, screen: &Screen) {
+    for log in logs {
+        let named = if logs.len() > 1 { format!("{}: ", shown(&log.path)) } else { String::new() };
+        for stragglers in log.time_range().iter().flat_map(|range| range.stragglers()) {
+            screen.notes.note("note", format_args!("{named}{verb} {stragglers}"));
+        }
+    }
+}
+
 /// A path as it appears in results.
 fn shown(path: &Path) -> String {
     path.display().to_string()

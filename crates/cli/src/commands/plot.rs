@@ -11,7 +11,7 @@ use logpose::{Filter, Log, Output};
 use logpose_plot::{Band, Chart, Color, Legend, Path as Route, Row, Series, Timeline, Trace, Track};
 
 use self::leaves::{Leaf, Taker, Wanted, gather};
-use super::{info, recover, report_problems, shown};
+use super::{info, recover, report_problems, report_stragglers, shown};
 use crate::args::{Channels, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, bytes, counted};
@@ -126,6 +126,9 @@ impl Plot {
             (_, size) => size.map_or(WIDTH, |(width, _)| width),
         };
         let views = self.views(&logs)?;
+        if self.selection.moments.parse()? == (None, None) {
+            report_stragglers(&logs, "excludes", screen);
+        }
         let (chart, lines) = if self.xy.is_empty() { self.timeline(&views, width)? } else { self.track(&views)? };
         match target {
             Target::File(path, format) => {
@@ -211,7 +214,10 @@ impl Plot {
             let Lookup { start, end, .. } = log.lookup(&Filter::default(), start.as_ref(), end.as_ref())?;
             let Some((first, last)) = log.robust_range() else { continue };
             let zero = self.zero(log, first)?;
-            let (first, last) = (start.map_or(first, |start| start.max(first)), end.map_or(last, |end| end.min(last)));
+            // Samples far from all others are drawn if they are asked for.
+            let (earliest, latest) = log.index.range().unwrap_or((first, last));
+            let first = start.map_or(first, |start| start.max(earliest));
+            let last = end.map_or(last, |end| end.min(latest));
             if first <= last {
                 views.push(View { log, zero, first, last });
             }

@@ -7,7 +7,7 @@ use logpose::Log;
 use logpose::core::Time;
 use logpose::stats::{self, ChannelStats, Kind, MOST_ROWS, Numbers, Row, StatsOptions};
 
-use super::{report_problems, shown};
+use super::{report_problems, report_stragglers, shown};
 use crate::args::{Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, clean, clip, count, duration, hertz, number, share};
@@ -74,6 +74,9 @@ impl Stats {
                 screen.notes.note("note", format_args!("{name}: only the first {MOST_ROWS} fields are shown"));
             }
             all.push((log, channels));
+        }
+        if lookups.iter().all(|lookup| lookup.start.is_none() && lookup.end.is_none()) {
+            report_stragglers(&logs, "includes", screen);
         }
         let files = logs.len() > 1;
         match if self.json { StatsFormat::Json } else { self.format } {

@@ -91,6 +91,27 @@ fn mixed_clocks_do_not_spoil_the_range() {
 }
 
 #[test]
+fn samples_before_the_clock_was_set_do_not_spoil_the_range() {
+    let mut samples: Vec<_> = (0..10).map(|i| (0, Time::from_millis(-33_225_000 + i), Value::Double(0.0))).collect();
+    samples.push((1, Time::from_millis(-20), Value::Double(0.0)));
+    samples.extend((0..1000).map(|i| (0, Time::from_millis(500 + i * 20), Value::Double(0.0))));
+    let log = log_of(encode("wpilog", &[("a", "double"), ("b", "double")], &samples));
+    let range = log.time_range().unwrap();
+    assert_eq!((range.first, range.last), (Time::from_millis(500), Time::from_millis(20_480)));
+    let stragglers: Vec<_> = range.stragglers().map(ToString::to_string).collect();
+    assert_eq!(stragglers, ["11 samples between -9:13:45 and -0.020 s, written before the clock was set"]);
+}
+
+#[test]
+fn sparse_samples_before_and_after_a_burst_are_in_the_range() {
+    let burst = (0..10_000).map(|i| (0, Time::from_millis(5000 + i), Value::Double(0.0)));
+    let sparse = (0..10).map(|i| (1, Time::from_millis(i * 10_000), Value::Double(0.0)));
+    let log = log_of(encode("wpilog", &[("a", "double"), ("b", "double")], &burst.chain(sparse).collect::<Vec<_>>()));
+    assert_eq!(log.robust_range(), log.index.range());
+    assert_eq!(log.time_range().unwrap().stragglers().count(), 0);
+}
+
+#[test]
 fn a_log_on_the_wall_clock_is_its_own_epoch() {
     let samples = [(0, Time::from_micros(1_774_102_953_000_000), Value::Double(0.0))];
     assert_eq!(log_of(encode("wpilog", &[("a", "double")], &samples)).epoch_ns(), Some(0));

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::Log;
 use logpose::carla::{Summary, recorded};
 use logpose::core::{ChannelIndex, Severity, Time};
 use logpose::frc::Facts;
+use logpose::{Log, TimeRange};
 use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
@@ -101,6 +101,7 @@ fn details(log: &Log) -> Value {
     details.insert("wrapper".into(), log.wrapper().map(|w| w.name()).into());
     details.insert("content_bytes".into(), json!(Int::from(log.bytes().len() as u64)));
     details.insert("sorted".into(), log.index.sorted.into());
+    details.extend(log.time_range().map(|range| ("range".into(), time_range(range))));
     details.insert("writer".into(), facts.writer.clone().into());
     details.extend(story::as_json(&facts));
     details.insert("schemas".into(), schemas(log).into());
@@ -129,6 +130,24 @@ fn details(log: &Log) -> Value {
     }
     details.extend(board::as_json(log).map(|board| ("refloat".into(), board)));
     Value::Object(details)
+}
+
+/// The stretch that holds nearly all samples, and the samples far from it.
+fn time_range(range: &TimeRange) -> Value {
+    let stragglers = range.stragglers().map(|stragglers| {
+        json!({
+            "samples": Int::from(stragglers.samples),
+            "exact": stragglers.exact,
+            "first_ns": Int::from(stragglers.first.nanos()),
+            "last_ns": Int::from(stragglers.last.nanos()),
+            "message": stragglers.to_string(),
+        })
+    });
+    json!({
+        "first_ns": Int::from(range.first.nanos()),
+        "last_ns": Int::from(range.last.nanos()),
+        "stragglers": stragglers.collect::<Vec<_>>(),
+    })
 }
 
 fn print(log: &Log, screen: &mut Screen) -> Result<()> {
@@ -163,14 +182,15 @@ fn print(log: &Log, screen: &mut Screen) -> Result<()> {
 }
 
 fn print_times(log: &Log, out: &mut Out) -> Result<()> {
-    let Some((first, last)) = log.robust_range() else { return row(out, "time", "no samples") };
+    let Some(range) = log.time_range() else { return row(out, "time", "no samples") };
+    let (first, last) = (range.first, range.last);
     row(
         out,
         "time",
         &format!("{} s to {} s ({})", about_time(first.nanos()), about_time(last.nanos()), duration(last.since(first))),
     )?;
-    if log.index.range() != Some((first, last)) {
-        row(out, "", "excluding channels with timestamps from another clock")?;
+    for stragglers in range.stragglers() {
+        row(out, "", &format!("excluding {stragglers}"))?;
     }
     if let Some(epoch) = log.epoch_ns() {
         let (from, to) = (wall(first.plus(epoch)), wall(last.plus(epoch)));
