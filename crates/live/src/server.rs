@@ -65,6 +65,7 @@ pub enum ServerError {
         /// The address.
         address: SocketAddr,
         /// What the system says.
+        #[source]
         error: io::Error,
     },
 }

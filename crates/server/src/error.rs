@@ -16,11 +16,12 @@ pub enum Error {
         /// The address.
         address: std::net::SocketAddr,
         /// Why.
+        #[source]
         reason: io::Error,
     },
     /// Threads could not be started.
     #[error("cannot start threads: {0}")]
-    Threads(io::Error),
+    Threads(#[source] io::Error),
     /// Anybody on the network could read the logs.
     #[error("{0} can be reached from other computers, so a token is required")]
     NoToken(std::net::SocketAddr),

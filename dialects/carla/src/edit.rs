@@ -60,7 +60,7 @@ pub struct Edit {
 pub enum EditError {
     /// It is damaged.
     #[error("the recording is damaged ({0}); run `logpose recover` first")]
-    Damaged(Error),
+    Damaged(#[source] Error),
     /// Its last frame is not whole.
     #[error("byte {at:#x}: the recording is truncated inside frame {frame}; run `logpose recover` first")]
     Unended {
@@ -74,7 +74,7 @@ pub enum EditError {
     Times(String),
     /// A packet about actors cannot be understood.
     #[error("{0}; its actors are unknown, so run `logpose recover` first")]
-    Odd(Error),
+    Odd(#[source] Error),
     /// No frame lies in the stretch of time.
     #[error("no frame between {from} s and {to} s; the recording has {frames} frames, the last at {total} s")]
     NoFrames {

@@ -52,6 +52,7 @@ pub enum DsError {
         /// What was tried.
         what: String,
         /// What the system says.
+        #[source]
         error: io::Error,
     },
     /// The address of a field system.

@@ -58,6 +58,7 @@ pub enum RecordError {
         /// The file or folder concerned.
         path: PathBuf,
         /// What it said.
+        #[source]
         error: io::Error,
     },
 }

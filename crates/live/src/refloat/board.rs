@@ -64,6 +64,7 @@ pub enum BoardError {
         /// What was tried.
         what: String,
         /// What the system says.
+        #[source]
         error: io::Error,
     },
 }

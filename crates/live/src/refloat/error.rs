@@ -51,7 +51,7 @@ pub enum LinkError {
     Stopped,
     /// The system refuses.
     #[error("cannot run the link: {0}")]
-    Io(io::Error),
+    Io(#[source] io::Error),
 }
 
 impl LinkError {
@@ -84,6 +84,7 @@ pub enum FetchError {
         /// The name.
         path: PathBuf,
         /// What is wrong with it.
+        #[source]
         error: rfrec::Error,
     },
     /// There is a file of that name, with a part of another recording.
@@ -122,6 +123,7 @@ pub enum FetchError {
         /// The file.
         path: PathBuf,
         /// What it said.
+        #[source]
         error: io::Error,
     },
     /// What the board sent cannot be written.
@@ -130,12 +132,14 @@ pub enum FetchError {
         /// The file.
         path: PathBuf,
         /// Why not.
+        #[source]
         error: rfrec::WriteError,
     },
     /// The board, or the link to it.
     #[error("{error}{}", left(.held.as_ref(), .path, *.autostart_left_off))]
     Link {
         /// What is wrong.
+        #[source]
         error: LinkError,
         /// The file.
         path: PathBuf,
