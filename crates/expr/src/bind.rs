@@ -8,9 +8,9 @@ use logpose_schema::Registry;
 
 use super::QueryError;
 use super::parse::{Compare, Expr, Function, Math, What};
-use super::suggest;
 use logpose_files::Mode;
 use logpose_files::ValueKind;
+use logpose_files::internal::closest;
 use logpose_files::{FieldReader, Log, Step};
 
 /// What names can mean.
@@ -468,7 +468,7 @@ impl Binder<'_> {
         }
         let error = QueryError::new(format!("no channel {name:?}"), at.clone());
         let names = self.catalog.channels.iter().map(|(_, channel, _)| &*channel.name);
-        let close = suggest::closest(name, names);
+        let close = closest(name, names);
         Err(match name {
             _ if !close.is_empty() => error.with_help(format!("did you mean {}?", close.join(" or "))),
             _ if name.contains(['-', '/']) && !name.starts_with('/') => {

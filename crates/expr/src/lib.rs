@@ -6,7 +6,6 @@ mod finder;
 mod lex;
 mod parse;
 mod show;
-mod suggest;
 mod walk;
 mod watch;
 mod watcher;
@@ -82,7 +81,7 @@ pub struct Found {
     pub total_ns: i64,
 }
 
-/// Why nothing could be looked for.
+/// Why a search failed.
 #[derive(Debug)]
 pub enum FindError {
     /// The expression does not fit the log.
@@ -103,8 +102,26 @@ impl Query {
         &self.text
     }
 
-    /// Tells every interval of a log in which the expression holds, in the order of time. The times of the lookup
-    /// bound the intervals; values from before them are known all the same. Its channels mean nothing here.
+    /// The intervals of a log in which the expression holds, in the order of time, with the default options.
+    ///
+    /// ```
+    /// use logpose::find::Query;
+    /// use logpose::{Log, OpenOptions};
+    ///
+    /// let csv = b"time,channel,value\n1,/Volts,12.5\n2,/Volts,6.5\n4,/Volts,12.0\n".to_vec();
+    /// let log = Log::from_bytes("battery.csv", csv, &OpenOptions::default())?;
+    /// let low = Query::parse("Volts < 7")?.intervals(&log)?;
+    /// assert_eq!((low[0].start.seconds(), low[0].end.seconds()), (2.0, 4.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn intervals(&self, log: &Log) -> Result<Vec<Interval>, FindError> {
+        let mut intervals = Vec::new();
+        self.find(log, &Lookup::default(), &FindOptions::default(), &mut |interval| intervals.push(interval))?;
+        Ok(intervals)
+    }
+
+    /// Gives every interval of a log in which the expression holds to `each`, in the order of time. The lookup's times
+    /// limit the intervals; values from before its start still count. Its channels are ignored.
     ///
     /// Only the channels in the expression are read, through the index. Memory does not grow with the log.
     pub fn find(
@@ -267,7 +284,14 @@ impl fmt::Display for FindError {
     }
 }
 
-impl std::error::Error for FindError {}
+impl std::error::Error for FindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Query(error) => Some(error),
+            Self::Log(error) => Some(error),
+        }
+    }
+}
 
 impl From<FindError> for Error {
     fn from(error: FindError) -> Self {

@@ -21,12 +21,14 @@ mod progress;
 mod range;
 mod recover;
 mod samples;
+mod save;
 mod select;
 mod show;
 mod sidecar;
 mod size;
 mod source;
 mod spill;
+mod suggest;
 mod table;
 mod threads;
 mod timeline;
@@ -52,7 +54,7 @@ pub use parts::{FieldReader, ScalarValue, Step, ValueKind, Visit, in_time_order,
 pub use progress::{Progress, Quiet};
 pub use range::{Astray, Stragglers, TimeRange};
 pub use recover::{Recovered, recover};
-pub use samples::Samples;
+pub use samples::{FieldSamples, Samples};
 pub use select::Filter;
 pub use show::{Schemas, Shown};
 pub use sidecar::{Cache, default_cache_folder};
@@ -74,6 +76,7 @@ pub mod internal {
     pub use crate::moment::nanos;
     pub use crate::named::{NamedChannels, integer};
     pub use crate::source::{Bytes, Source, Spool};
+    pub use crate::suggest::closest;
 
     pub mod pair {
         pub use crate::pair::{are_one, beside, split};

@@ -1,7 +1,7 @@
-//! What was probably meant.
+//! Suggestions for misspelt names.
 
-/// The names that are closest to a misspelt one, at most three.
-pub(super) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+/// The names closest to a misspelt one, at most three.
+pub fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted = name.to_lowercase();
     let last = |text: &str| text.rsplit(['/', ':']).next().unwrap_or(text).to_owned();
     let wanted_last = last(&wanted);

@@ -18,6 +18,7 @@ mod dialects;
 mod diff;
 mod doctor;
 mod dslog;
+mod errors;
 mod explain;
 mod find;
 mod follow;

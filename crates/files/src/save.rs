@@ -1,0 +1,54 @@
+use std::path::Path;
+
+use logpose_core::Lookup;
+
+use crate::{ConvertOptions, Error, Filter, Format, Log, Moment, Output, Quiet, Report, convert};
+
+impl Log {
+    /// Writes the log, or the part of it that a lookup selects, to a file whose extension names the format: `.parquet`,
+    /// `.csv`, `.wpilog.gz`. [`convert()`] writes other outputs, merges several logs and reports progress.
+    ///
+    /// ```
+    /// use logpose_files::{ConvertOptions, Log, OpenOptions};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("drive.mcap");
+    ///
+    /// let csv = b"time,channel,value\n0.5,/Drive/Speed,1.5\n0.7,/Drive/Speed,2.0\n".to_vec();
+    /// let log = Log::from_bytes("drive.csv", csv, &OpenOptions::default())?;
+    /// let report = log.save(&path, &log.within("0.6..")?, &ConvertOptions::default())?;
+    /// assert_eq!(report.samples, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>, lookup: &Lookup, options: &ConvertOptions) -> Result<Report, Error> {
+        let path = path.as_ref();
+        let Some((format, wrapper)) = Format::from_path(path) else {
+            let error = Error::usage("the extension names no format that logpose writes").in_file(path);
+            return Err(error.with_help("use .wpilog, .rlog, .parquet, .arrow, .mcap, .csv or .ndjson"));
+        };
+        let to = Output::File { path, force: options.force, wrapper };
+        convert(&[self], vec![lookup.clone()], &format, to, options, &Quiet)
+    }
+
+    /// Selects all channels within a time range such as `10..20`, `auto+3s..teleop` or `-10s..`; see [`Moment`].
+    pub fn within(&self, range: &str) -> Result<Lookup, Error> {
+        let (start, end) = Moment::parse_range(range)?;
+        self.lookup(&Filter::default(), start.as_ref(), end.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use logpose_core::Lookup;
+
+    use crate::{ConvertOptions, Log, OpenOptions};
+
+    #[test]
+    fn an_extension_that_names_no_format_is_refused_before_anything_is_written() {
+        let log = Log::from_bytes("x.csv", "time,channel,value\n1,/x,1\n".into(), &OpenOptions::default()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.docx");
+        let error = log.save(&path, &Lookup::default(), &ConvertOptions::default()).unwrap_err();
+        assert!(error.help.as_ref().is_some_and(|help| help.contains(".parquet")), "{error}");
+        assert!(!path.exists());
+    }
+}
