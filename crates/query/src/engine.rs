@@ -24,7 +24,7 @@ use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::group::ByChannel;
 use crate::held::{Asof, Wide};
 use crate::logs::Logs;
-use crate::{Error, bounds, memory};
+use crate::{Error, aggregates, bounds, memory};
 
 /// How questions are answered.
 #[derive(Clone, Debug, Default)]
@@ -218,7 +218,7 @@ fn context(
         .with_expr_planners(SessionStateDefaults::default_expr_planners())
         .with_scalar_functions(SessionStateDefaults::default_scalar_functions())
         .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
-        .with_aggregate_functions(SessionStateDefaults::default_aggregate_functions())
+        .with_aggregate_functions(aggregates::all())
         .with_window_functions(SessionStateDefaults::default_window_functions())
         .with_table_function_list(SessionStateDefaults::default_table_functions())
         .with_physical_optimizer_rule(Arc::new(ByChannel))

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod aggregates;
 mod answer;
 mod bounds;
 mod bucket;

@@ -13,6 +13,7 @@ mod errors;
 mod group;
 mod held;
 mod memory;
+mod numbers;
 mod push;
 mod support;
 mod tables;
