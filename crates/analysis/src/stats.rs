@@ -132,6 +132,17 @@ pub struct Row {
     pub kind: Kind,
 }
 
+impl Row {
+    /// The statistics of its numbers, if its values are numbers.
+    #[must_use]
+    pub fn numbers(&self) -> Option<&Numbers> {
+        match &self.kind {
+            Kind::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+}
+
 /// What values are, taken together.
 #[derive(Clone, Debug)]
 pub enum Kind {

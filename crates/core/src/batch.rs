@@ -98,18 +98,29 @@ impl Batch {
         })
     }
 
+    /// Its samples, in the order in which they came.
+    pub fn iter_samples(&self) -> impl Iterator<Item = Sample<'_>> {
+        let mut start = 0;
+        self.events.iter().filter_map(move |event| self.sample(event, &mut start))
+    }
+
+    /// The sample of an event, if it is one; its payload begins at `start`, which moves behind it.
+    fn sample(&self, event: &Event, start: &mut usize) -> Option<Sample<'_>> {
+        let Event::Sample { channel, ty, time, end } = event else { return None };
+        let payload = self.bytes.get(*start..*end).unwrap_or_default();
+        *start = *end;
+        // It was emitted by a value of this type.
+        let value = Value::parse(*ty, payload, Layout::Little).ok()?;
+        Some(Sample { channel: *channel, time: *time, value })
+    }
+
     /// Gives everything to a sink, in order; samples that follow each other in one call.
     pub fn play(&self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut samples = Vec::new();
         let mut start = 0;
         for event in &self.events {
-            if let Event::Sample { channel, ty, time, end } = event {
-                let payload = self.bytes.get(start..*end).unwrap_or_default();
-                start = *end;
-                // It was emitted by a value of this type.
-                if let Ok(value) = Value::parse(*ty, payload, Layout::Little) {
-                    samples.push(Sample { channel: *channel, time: *time, value });
-                }
+            if let Event::Sample { .. } = event {
+                samples.extend(self.sample(event, &mut start));
                 continue;
             }
             if !samples.is_empty() {

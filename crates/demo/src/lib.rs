@@ -43,35 +43,41 @@ impl Default for DemoOptions {
 pub fn demo(dir: &Path, options: &DemoOptions) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(dir).map_err(|error| Error::writing(dir, error))?;
     let course = Course::new(options.teleop_s);
-    let datalog = datalog::log(&course)?;
-    let damaged = damage(datalog.clone());
-    let (dslog, dsevents) = station::logs(&course);
-    let capture = station::capture(&course).map_err(|error| Error::writing(dir, error))?;
-    let junction = logpose_sim::junction(12, JUNCTION_S).map_err(EditError::from)?;
-    let refused = |error| Error::writing(dir, std::io::Error::other(error));
-    let nosedive = nosedive::nosedive().map_err(refused)?;
-    let logs = [
-        ("FRC_20260321_142233_DEMO_Q12.wpilog", datalog),
-        ("akit_26-03-21_14-22-33_demo_q12.wpilog", akit::log(&course, akit::Kind::Wpilog)?),
-        ("demo_q12.rlog", akit::log(&course, akit::Kind::Rlog2)?),
-        ("demo_q12_r1.rlog", akit::log(&course, akit::Kind::Rlog1)?),
-        ("demo_q12.dslog", dslog),
-        ("demo_q12.dsevents", dsevents),
-        ("demo_q12.pcap", capture),
-        ("damaged.wpilog", damaged),
-        ("demo_junction.log", junction),
-        ("demo_nosedive.rfrec", nosedive),
-    ];
-    let mut paths = Vec::new();
-    for (name, bytes) in logs {
-        let path = dir.join(name);
-        let failed = |error| Error::writing(&path, error);
-        let file = Output::File { path: &path, force: options.force, wrapper: None };
-        file.fill(|out| out.write_all(&bytes).map_err(failed))?;
-        paths.push(path);
-    }
-    Ok(paths)
+    LOGS.iter().map(|(name, make)| write(&dir.join(name), *make, &course, options.force)).collect()
 }
+
+/// Writes one of the logs of [`demo`], by its name, into a folder, and returns its path. The driven part of the match
+/// lasts 25 seconds.
+pub fn demo_log(dir: &Path, name: &str) -> Result<PathBuf, Error> {
+    let Some((_, make)) = LOGS.iter().find(|(known, _)| *known == name) else {
+        return Err(Error::usage(format!("the demo has no log {name:?}")));
+    };
+    write(&dir.join(name), *make, &Course::new(25), false)
+}
+
+fn write(path: &Path, make: Make, course: &Course, force: bool) -> Result<PathBuf, Error> {
+    let bytes = make(course, path)?;
+    Output::File { path, force, wrapper: None }.write_all(&bytes)?;
+    Ok(path.to_owned())
+}
+
+/// Makes a log; its path is for messages.
+type Make = fn(&Course, &Path) -> Result<Vec<u8>, Error>;
+
+const LOGS: [(&str, Make); 10] = [
+    ("FRC_20260321_142233_DEMO_Q12.wpilog", |course, _| datalog::log(course)),
+    ("akit_26-03-21_14-22-33_demo_q12.wpilog", |course, _| akit::log(course, akit::Kind::Wpilog)),
+    ("demo_q12.rlog", |course, _| akit::log(course, akit::Kind::Rlog2)),
+    ("demo_q12_r1.rlog", |course, _| akit::log(course, akit::Kind::Rlog1)),
+    ("demo_q12.dslog", |course, _| Ok(station::logs(course).0)),
+    ("demo_q12.dsevents", |course, _| Ok(station::logs(course).1)),
+    ("demo_q12.pcap", |course, path| station::capture(course).map_err(|error| Error::writing(path, error))),
+    ("damaged.wpilog", |course, _| datalog::log(course).map(damage)),
+    ("demo_junction.log", |_, _| Ok(logpose_sim::junction(12, JUNCTION_S).map_err(EditError::from)?)),
+    ("demo_nosedive.rfrec", |_, path| {
+        nosedive::nosedive().map_err(|error| Error::writing(path, std::io::Error::other(error)))
+    }),
+];
 
 /// 512 bytes of noise in the middle, and the end in the middle of a record.
 fn damage(mut bytes: Vec<u8>) -> Vec<u8> {

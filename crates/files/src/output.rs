@@ -29,6 +29,12 @@ pub enum Output<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// A new file without compression; an existing one is not replaced.
+    #[must_use]
+    pub fn file(path: &'a Path) -> Self {
+        Self::File { path, force: false, wrapper: None }
+    }
+
     /// Writes a result that was made in memory.
     pub fn write_all(self, bytes: &[u8]) -> Result<(), Error> {
         let path = match &self {

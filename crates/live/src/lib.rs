@@ -36,3 +36,8 @@ pub use source::{Source, SourceError};
 pub use source_clock::SourceClock;
 pub use stats::{LinkFigures, LinkStats};
 pub use trigger::{ExpressionTrigger, Trigger};
+
+/// The recipes of the cookbook that need this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../logpose/src/cookbook/live.md")]
+struct Cookbook;

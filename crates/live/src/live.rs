@@ -68,6 +68,23 @@ impl Live {
         self.runtime.block_on(Server::start(address, self.clock, options))
     }
 
+    /// Listens to one source and calls `each` with every batch on this thread, until it breaks or the source has ended.
+    /// The source connects again whenever its connection is lost. To look at the clock or at the connection while nothing
+    /// arrives, use [`listen`](Self::listen).
+    pub fn receive(&self, source: Source, each: &mut dyn FnMut(&Batch) -> ControlFlow<()>) {
+        let (sender, mut batches) = mpsc::channel(BATCHES);
+        let (stop, stopped) = watch::channel(false);
+        let task = self.runtime.spawn(source.run(self.clock, 0, sender, stopped));
+        let _ended_well = Tasks { runtime: &self.runtime, stop, list: vec![task] };
+        while let Some((_, batch)) = self.runtime.block_on(batches.recv()) {
+            if each(&batch).is_break() {
+                // A source that waits for room must not wait for ever.
+                batches.close();
+                break;
+            }
+        }
+    }
+
     /// Listens to sources and hands what they tell to the outputs, until `watch` has enough, all sources have ended or
     /// all outputs have, if there are any. `watch` is asked every 50 ms or so.
     pub fn listen(

@@ -12,9 +12,9 @@ use logpose::{ConvertOptions, Format, Log, OpenOptions, Output, Quiet, convert};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [inputs @ .., to] = &*arguments else { return Err("give logs and the name of a file to write".into()) };
+    let [inputs @ .., to] = &*arguments else { return Err("expected logs and the name of a file to write".into()) };
     let path = Path::new(to);
-    let (format, wrapper) = Format::from_path(path).ok_or("this name tells no format")?;
+    let (format, wrapper) = Format::from_path(path).ok_or("expected a file name with the extension of a format")?;
     let open = |input: &String| Log::open_with(Path::new(input), &OpenOptions::default(), &Quiet);
     let logs: Vec<Log> = inputs.iter().map(open).collect::<Result<_, _>>()?;
     let options = ConvertOptions { verify: std::env::var_os("VERIFY").is_some(), ..ConvertOptions::default() };

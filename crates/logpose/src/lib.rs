@@ -12,8 +12,17 @@ pub use logpose_files::{
     parse_duration, parse_path, readable, recover, tree_at, unit, unit_of,
 };
 
+/// Short recipes for common jobs.
+#[doc = include_str!("cookbook/files.md")]
+// Those that need other crates run as tests there.
+#[cfg_attr(not(doctest), doc = include_str!("cookbook/sql.md"))]
+#[cfg_attr(not(doctest), doc = include_str!("cookbook/live.md"))]
+pub mod cookbook {}
+
 pub use logpose_bridges as bridges;
 pub use logpose_core as core;
 pub use logpose_dslog as dslog;
 pub use logpose_model as model;
+pub use logpose_rlog as rlog;
 pub use logpose_schema as schema;
+pub use logpose_wpilog as wpilog;

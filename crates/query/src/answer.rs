@@ -134,6 +134,14 @@ impl Rows {
         self.len() == 0
     }
 
+    /// A value as text; empty for NULL. [`text`](Self::text) appends it to a buffer instead.
+    #[must_use]
+    pub fn value(&self, row: usize, column: usize) -> String {
+        let mut out = String::new();
+        self.text(row, column, &mut out);
+        out
+    }
+
     /// Appends a value as text for people; nothing for NULL.
     pub fn text(&self, row: usize, column: usize, out: &mut String) {
         let Some(array) = self.0.columns().get(column).filter(|_| row < self.len()) else { return };

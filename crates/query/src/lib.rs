@@ -26,3 +26,8 @@ pub use answer::{Answer, Rows};
 pub use engine::{Engine, Options, Statement};
 pub use error::Error;
 pub use write::{AnswerFormat, WriteError};
+
+/// The recipes of the cookbook that need this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../logpose/src/cookbook/sql.md")]
+struct Cookbook;
