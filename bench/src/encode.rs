@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use logpose_core::{Channel, EncodeOptions, FileDialect, Layout, Problems, ReadOptions, Sample, Time, Type, Value};
+use logpose_core::{
+    Channel, EncodeOptions, FileDialect, Layout, Lookup, Problems, ReadOptions, Sample, Time, Type, Value,
+};
 use logpose_rlog::{Options, Rlog, Writer};
 
 use crate::meter;
@@ -140,7 +142,8 @@ fn spread(mut times: Vec<f64>) -> (f64, f64) {
 }
 
 fn check(log: &[u8], expected: &Sums) -> Result<(), Box<dyn std::error::Error>> {
-    let columns = Rlog.columns(log, &ReadOptions::default(), &mut Problems::default())?;
+    let index = Rlog.index(log, &ReadOptions::default(), &mut Problems::default())?;
+    let columns = Rlog.scan(log, &index, &Lookup::default(), |_| {})?;
     let (found, expected) = (Sums::of(&columns).to_string(), expected.to_string());
     if found == expected { Ok(()) } else { Err(format!("encoded {expected}; read back {found}").into()) }
 }

@@ -92,14 +92,13 @@ pub fn index(dialect: &dyn FileDialect, path: &Path, threads: usize) -> Line {
     Ok(format!("{sums} index_bytes={bytes} {end}"))
 }
 
-/// Makes the columns of all channels.
-pub fn columns(dialect: &dyn FileDialect, path: &Path, threads: usize) -> Line {
-    let mut problems = Problems::default();
+/// Makes the columns of all channels, as commands do: it opens the log and scans it.
+pub fn columns(path: &Path, threads: usize) -> Line {
     let work = Work::begin();
-    let log = meter::map(path)?;
-    let columns = dialect.columns(&log, &how(threads), &mut problems)?;
+    let log = open(path, threads)?;
+    let columns = log.all_columns()?;
     let end = work.end();
-    no_damage(&problems)?;
+    no_damage(&log.problems)?;
     let decoded: usize = columns
         .columns
         .iter()

@@ -66,9 +66,8 @@ fn read(job: &str, file: &Path, threads: usize) -> Option<Line> {
         "carla-index" => carla::index(file, threads),
         "capture-open" => station::open(file, threads),
         "wpilog-index" => index(&Wpilog, file, threads),
-        "wpilog-columns" => columns(&Wpilog, file, threads),
+        "wpilog-columns" | "rlog-columns" => columns(file, threads),
         "rlog-index" => index(&Rlog, file, threads),
-        "rlog-columns" => columns(&Rlog, file, threads),
         "open-sum" => open_and_sum(file, threads),
         _ => return None,
     })

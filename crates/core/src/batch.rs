@@ -8,7 +8,7 @@ pub struct Batch {
     events: Vec<Event>,
     /// The payloads of the samples, numbers with the least significant byte first.
     bytes: Vec<u8>,
-    /// When it was received, on the clock of whoever received it.
+    /// When it was received, on the clock of the receiver.
     pub received: Time,
     /// What to add to its times to get times of that clock, in nanoseconds, if the session knows.
     pub clock_offset: Option<i64>,

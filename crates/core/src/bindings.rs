@@ -293,7 +293,8 @@ impl Bindings {
     pub fn resolve(&self) -> (Vec<Channel>, Vec<Fate>) {
         let mut channels: Vec<Channel> = Vec::new();
         let mut by_key: HashMap<(&str, &str), ChannelId> = HashMap::new();
-        let mut first_start: HashMap<u32, ChannelId> = HashMap::new();
+        let strays = self.slots.iter().filter(|slot| slot.declared.is_none());
+        let mut first_start: HashMap<u32, Option<ChannelId>> = strays.map(|slot| (slot.id, None)).collect();
         let mut fates: Vec<Fate> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             let Some(declared) = &slot.declared else {
@@ -319,13 +320,15 @@ impl Bindings {
             {
                 channel.metadata.clone_from(metadata);
             }
-            first_start.entry(slot.id).or_insert(id);
+            if let Some(first) = first_start.get_mut(&slot.id) {
+                first.get_or_insert(id);
+            }
             fates.push(Fate::Started(id));
         }
         for (slot, fate) in self.slots.iter().zip(&mut fates) {
             // Unknown also follows on an end without a start: an id that the log only starts later.
             if *fate == Fate::Unknown
-                && let Some(id) = first_start.get(&slot.id)
+                && let Some(Some(id)) = first_start.get(&slot.id)
             {
                 *fate = Fate::Late(*id);
             }

@@ -7,6 +7,15 @@ pub fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
     bytes.get(at..)?.first_chunk()
 }
 
+/// How many zeros the bytes begin with.
+#[must_use]
+pub fn leading_zeros(bytes: &[u8]) -> usize {
+    // Whole blocks first: after a power loss a log may end in a gigabyte of zeros.
+    let (blocks, _) = bytes.as_chunks::<64>();
+    let whole = blocks.iter().take_while(|block| **block == [0; 64]).count() * 64;
+    whole + bytes.get(whole..).unwrap_or_default().iter().take_while(|byte| **byte == 0).count()
+}
+
 /// The little-endian 64-bit word at `at`, if all its bytes are there.
 #[inline(always)]
 #[must_use]

@@ -9,7 +9,7 @@ pub struct Channel {
     /// The type as the dialect wrote it, such as `double[]` or `struct:Pose2d`. It is kept even where
     /// logpose does not understand it, so that rewriting loses nothing.
     pub type_name: String,
-    /// What SI or other unit the values have, if the log tells.
+    /// The unit of the values, SI or other, if the log states it.
     pub unit: Option<String>,
     /// Free text of the dialect, mostly JSON; empty if there is none.
     pub metadata: String,

@@ -1,5 +1,7 @@
 use crate::memory::Memory;
-use crate::{Channel, Chunk, Column, Columns, Fate, Layout, SlotId, Strings, Type, Widths, array_at};
+use crate::{
+    Channel, Chunk, Column, Columns, DecodeError, Index, Layout, Lookup, Sink, SinkError, SlotId, Strings, Type, Widths,
+};
 
 /// Collects columns while a walk goes on: one call for each record, inlined into the dialect's loop.
 ///
@@ -13,6 +15,7 @@ pub struct ColumnBuilder {
     slots: Vec<SlotColumn>,
     /// Bytes from one time to the next: 8, or 0 where each takes the place of the one before.
     step: u32,
+    prepare: fn(&mut [u8]),
 }
 
 /// Where the next sample of a slot goes.
@@ -61,14 +64,26 @@ impl ColumnBuilder {
     /// A builder that shows every large block of fresh memory to `prepare`.
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
-        Self { memory: Memory::new(FIRST_BLOCK, BLOCK, prepare), open: Vec::new(), slots: Vec::new(), step: 8 }
+        Self { memory: Memory::new(FIRST_BLOCK, BLOCK, prepare), open: Vec::new(), slots: Vec::new(), step: 8, prepare }
     }
 
-    /// The same, without the times: those of its columns are not to be asked for.
+    /// A builder for what a lookup wants of a log, with a slot for each channel of its index and room for about as many
+    /// samples as will come.
     #[must_use]
-    pub fn untimed(mut self) -> Self {
-        self.step = 0;
-        self
+    pub fn wanted(index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Self {
+        let mut builder = Self::new(prepare);
+        if lookup.untimed {
+            builder.step = 0;
+        }
+        let bytes =
+            |within| index.spans_within(within).fold(0, |sum: u64, span| sum.saturating_add(span.end - span.start));
+        let (total, part) = (bytes(None), bytes(lookup.within));
+        for (id, found) in (0..).zip(&index.channels).filter(|(id, _)| lookup.wants(*id)) {
+            builder.declare(id, &found.channel.type_name);
+            let expected = u128::from(found.samples) * u128::from(part) / u128::from(total.max(1));
+            builder.expect(id, u64::try_from(expected + expected / 16).unwrap_or(u64::MAX) + 2);
+        }
+        builder
     }
 
     /// Notes one record: its slot, its time in nanoseconds and its payload.
@@ -116,8 +131,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Tells about how many samples a slot will have, so that few chunks hold them.
-    pub fn expect(&mut self, slot: SlotId, rows: u64) {
+    /// About how many samples a slot will have, so that few chunks hold them.
+    fn expect(&mut self, slot: SlotId, rows: u64) {
         self.grow(slot);
         if let Some(s) = self.slots.get_mut(slot as usize) {
             s.expected = u32::try_from(rows).unwrap_or(u32::MAX);
@@ -218,74 +233,53 @@ impl ColumnBuilder {
         }
     }
 
-    /// The slots with their chunks closed, and the last time of each.
-    fn close(&mut self) -> Vec<(SlotColumn, i64)> {
-        let closed = std::mem::take(&mut self.slots).into_iter().zip(std::mem::take(&mut self.open)).map(
-            |(mut slot, mut open)| {
-                slot.close(&mut open);
-                (slot, open.last)
-            },
-        );
-        closed.collect()
-    }
-
-    /// Appends what a walk over the next part collected; `map` names this side's slot for each of the other's.
-    pub fn join(&mut self, mut later: Self, map: &[Option<SlotId>]) {
-        let closed = later.close();
-        let shift = self.memory.append(later.memory);
-        for ((mut from, last), to) in closed.into_iter().zip(map) {
-            let Some(to) = *to else { continue };
-            self.grow(to);
-            let (Some(open), Some(s)) = (self.open.get_mut(to as usize), self.slots.get_mut(to as usize)) else {
-                continue;
-            };
-            s.close(open);
-            from.chunks.iter_mut().for_each(|chunk| chunk.block += shift);
-            if let Some(chunk) = from.chunks.first() {
-                let block = self.memory.blocks.get(chunk.block as usize);
-                let first = block.and_then(|block| array_at(block, chunk.times as usize));
-                let follows = first.is_some_and(|first| i64::from_le_bytes(*first) >= open.last);
-                s.unsorted |= from.unsorted || !follows;
-                open.last = last;
-                s.total += from.total;
-                s.chunks.append(&mut from.chunks);
-            }
-        }
-    }
-
-    /// The columns of all channels, by what became of the slots; `layout` is how numbers lie in the payloads.
-    /// A channel with payloads that are no values of its type is named by its place in the second list: it has
-    /// no chunks here and wants a closer look.
+    /// One column for each channel, of the slot with its number; `layout` is how numbers lie in the payloads. Channels
+    /// with payloads that are not values of their type are named by their places: they have no chunks here, and are to be
+    /// read value by value.
     #[must_use]
-    pub fn columns(mut self, channels: Vec<Channel>, fates: &[Fate], layout: Layout) -> (Columns, Vec<usize>) {
-        let empty = |channel| Column { channel, sorted: true, chunks: Vec::new() };
-        let mut columns: Vec<Column> = channels.into_iter().map(empty).collect();
-        let mut doubtful = Vec::new();
-        for ((mut slot, _), fate) in self.close().into_iter().zip(fates) {
-            let Some(id) = fate.channel().map(|id| id as usize) else { continue };
-            let Some(column) = columns.get_mut(id).filter(|_| slot.total > 0) else { continue };
-            let fits = slot.chunks.iter().all(|chunk| self.fits(column.channel.ty(), chunk, layout));
-            // Restarted and duplicate names: whether they follow on each other is for the closer look to say.
-            if !fits || !column.chunks.is_empty() {
-                doubtful.push(id);
+    pub fn columns(mut self, channels: Vec<Channel>, layout: Layout) -> (Columns, Vec<usize>) {
+        self.grow(SlotId::try_from(channels.len()).unwrap_or(SlotId::MAX));
+        let slots = std::mem::take(&mut self.slots).into_iter().zip(std::mem::take(&mut self.open));
+        let (mut columns, mut doubtful) = (Vec::with_capacity(channels.len()), Vec::new());
+        for (channel, (mut slot, mut open)) in channels.into_iter().zip(slots) {
+            slot.close(&mut open);
+            let ty = channel.ty();
+            if slot.chunks.iter().all(|chunk| self.fits(ty, chunk, layout)) {
+                if layout != Layout::Little {
+                    slot.chunks.iter().for_each(|chunk| self.turn(ty, chunk));
+                }
+            } else {
+                doubtful.push(columns.len());
+                slot.chunks.clear();
             }
-            column.sorted = !slot.unsorted;
-            column.chunks.append(&mut slot.chunks);
-        }
-        doubtful.sort_unstable();
-        doubtful.dedup();
-        for id in &doubtful {
-            if let Some(column) = columns.get_mut(*id) {
-                column.chunks.clear();
-            }
-        }
-        if layout != Layout::Little {
-            for column in &columns {
-                let ty = column.channel.ty();
-                column.chunks.iter().for_each(|chunk| self.turn(ty, chunk));
-            }
+            columns.push(Column { channel, sorted: !slot.unsorted, chunks: slot.chunks });
         }
         (Columns { columns, memory: self.memory.blocks }, doubtful)
+    }
+
+    /// The columns of a scan with the builder of [`ColumnBuilder::wanted`]. `replay` reads those again that have payloads
+    /// which are not values of their type.
+    pub fn scanned(
+        self,
+        dialect: &'static str,
+        index: &Index,
+        lookup: &Lookup,
+        layout: Layout,
+        replay: impl FnOnce(&Lookup, &mut dyn Sink) -> Result<(), SinkError>,
+    ) -> Result<Columns, DecodeError> {
+        let prepare = self.prepare;
+        let (mut columns, doubtful) =
+            self.columns(index.channels.iter().map(|found| found.channel.clone()).collect(), layout);
+        if !doubtful.is_empty() {
+            let mut rest = Lookup { channels: vec![false; index.channels.len()], ..lookup.clone() };
+            for place in &doubtful {
+                rest.channels.get_mut(*place).into_iter().for_each(|wanted| *wanted = true);
+            }
+            let mut checked = Columns::of_rows(dialect, index, prepare, |sink| replay(&rest, sink))?;
+            checked.columns = doubtful.iter().filter_map(|id| checked.columns.get(*id).cloned()).collect();
+            columns.replace(&doubtful, checked);
+        }
+        Ok(columns)
     }
 
     /// Whether every payload of a chunk is a value of the type.
@@ -323,14 +317,6 @@ impl ColumnBuilder {
             Some(4) => values.as_chunks_mut().0.iter_mut().for_each(|b| *b = u32::from_be_bytes(*b).to_le_bytes()),
             _ => {}
         }
-    }
-
-    /// One column for each slot, which is the channel of that place.
-    pub(crate) fn one_for_each(mut self, channels: Vec<Channel>) -> Columns {
-        self.grow(SlotId::try_from(channels.len()).unwrap_or(SlotId::MAX));
-        let slots = channels.into_iter().zip(self.close());
-        let columns = slots.map(|(channel, (slot, _))| Column { channel, sorted: !slot.unsorted, chunks: slot.chunks });
-        Columns { columns: columns.collect(), memory: self.memory.blocks }
     }
 }
 
@@ -381,7 +367,7 @@ fn put_slice(block: &mut [u8], at: u32, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::ColumnBuilder;
-    use crate::{Channel, Columns, Fate, Layout, Value};
+    use crate::{Channel, Columns, Layout, Value};
 
     /// Payloads of three channels: doubles, texts, and doubles of which some are short.
     fn payload(i: u64) -> (u32, Vec<u8>) {
@@ -423,15 +409,8 @@ mod tests {
     #[test]
     fn columns_hold_what_was_recorded() {
         let n = 40_000;
-        let fates = [Fate::Started(0), Fate::Started(1), Fate::Started(2)];
-        let (columns, doubtful) = build(0..n).columns(channels(), &fates, Layout::Little);
+        let (columns, doubtful) = build(0..n).columns(channels(), Layout::Little);
         check(&columns, &doubtful, n);
-        for cut in [0, 1, 2, 3, 20_000] {
-            let mut a = build(0..cut);
-            a.join(build(cut..n), &[Some(0), Some(1), Some(2)]);
-            let (columns, doubtful) = a.columns(channels(), &fates, Layout::Little);
-            check(&columns, &doubtful, n);
-        }
     }
 
     #[test]
@@ -442,7 +421,7 @@ mod tests {
         }
         builder.record(0, 70_000, &vec![7; 50 << 20]);
         (70_001..70_100).for_each(|i| builder.record(0, i, b"x"));
-        let columns = builder.one_for_each(vec![Channel::new("a", "raw")]);
+        let (columns, _) = builder.columns(vec![Channel::new("a", "raw")], Layout::Little);
         assert_eq!(columns.columns[0].samples(), 70_100);
         assert!(columns.held() < 300 << 20, "{}", columns.held());
     }
@@ -451,13 +430,13 @@ mod tests {
     fn big_endian_numbers_are_turned() {
         let mut b = ColumnBuilder::new(|_| {});
         (0..100).for_each(|i| b.record(0, i, &(i as f64).to_be_bytes()));
-        let (columns, _) = b.columns(vec![Channel::new("a", "double")], &[Fate::Started(0)], Layout::Big);
+        let (columns, _) = b.columns(vec![Channel::new("a", "double")], Layout::Big);
         assert!(columns.samples(&columns.columns[0]).enumerate().all(|(i, (_, v))| v.same(&Value::Double(i as f64))));
 
         let mut b = ColumnBuilder::new(|_| {});
         b.record(0, 0, b"\0\0\0\x02\0\0\0\x03abc\0\0\0\0");
         b.record(0, 1, b"\0\0\0\0");
-        let (columns, doubtful) = b.columns(vec![Channel::new("s", "string[]")], &[Fate::Started(0)], Layout::Big);
+        let (columns, doubtful) = b.columns(vec![Channel::new("s", "string[]")], Layout::Big);
         assert!(doubtful.is_empty());
         let texts = columns.samples(&columns.columns[0]).map(|(_, v)| match v {
             Value::StringArray(texts) => texts.iter().map(<[u8]>::to_vec).collect::<Vec<_>>(),

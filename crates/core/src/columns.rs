@@ -74,7 +74,7 @@ impl Columns {
         &self.memory
     }
 
-    /// The memory itself, for who keeps the chunks.
+    /// The columns and their memory, for callers that keep the chunks.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Column>, Vec<Vec<u8>>) {
         (self.columns, self.memory)
@@ -183,17 +183,19 @@ impl Columns {
             value.emit(Layout::Little, &mut payload);
             builder.record(SlotId::try_from(id).unwrap_or(SlotId::MAX), time.nanos(), &payload);
         })?;
-        Ok(builder.one_for_each(channels))
+        // Made of values, so none is doubtful.
+        Ok(builder.columns(channels, Layout::Little).0)
     }
 
     /// Columns of what `replay` gives to a sink, which takes everything: one for each channel of the index.
     pub fn of_rows(
+        dialect: &'static str,
         index: &Index,
         prepare: fn(&mut [u8]),
-        replay: impl FnOnce(&mut dyn Sink) -> Result<(), DecodeError>,
+        replay: impl FnOnce(&mut dyn Sink) -> Result<(), SinkError>,
     ) -> Result<Self, DecodeError> {
         let channels = index.channels.iter().map(|c| c.channel.clone()).collect();
-        Self::gather(channels, prepare, |push| replay(&mut Pushing(push)))
+        Self::gather(channels, prepare, |push| replay(&mut Pushing(push)).map_err(|error| error.into_source(dialect)))
     }
 
     /// Appends the samples of a later part of the same log, which has the same channels.

@@ -46,9 +46,6 @@ pub trait FileDialect: Dialect {
     /// One pass over a whole log, usually a mapped file: channels, counts, where the records are.
     fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError>;
 
-    /// All channels as flat buffers, in one pass without an index.
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError>;
-
     /// The times of some of a channel's records, by their places: one for each.
     fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError>;
 
@@ -97,9 +94,7 @@ pub trait FileDialect: Dialect {
     ///
     /// By default the samples of [`replay`](Self::replay), which are all of them.
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-        Columns::of_rows(index, prepare, |sink| {
-            self.replay(log, index, lookup, sink).map_err(|error| error.into_source(self.info().name))
-        })
+        Columns::of_rows(self.info().name, index, prepare, |sink| self.replay(log, index, lookup, sink))
     }
 
     /// How many binary numbers each channel has in what is wanted, and their sums, in one pass over the wanted bytes.
@@ -225,7 +220,7 @@ impl Sum {
     }
 }
 
-/// Appends the next part of a log that is whole again, and tells whether more follow.
+/// Appends the next undamaged part of a log, and returns whether more follow.
 pub type Mend<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;
 
 /// What a dialect is.
@@ -243,9 +238,42 @@ pub struct Info {
     pub live: Support,
     /// How it is reached live, the usual way first.
     pub reached: &'static [Reach],
+    /// The revisions that a caller can choose from, where the format has several.
+    pub revisions: &'static [u8],
+    /// What its files contain, where they cannot hold any channel whatever: "traffic".
+    pub holds_only: Option<&'static str>,
+    /// Whether its files state the wall-clock time in a channel `systemTime`, as those of WPILib's DataLogManager do.
+    pub system_time: bool,
 }
 
 impl Info {
+    /// A dialect of these names that offers nothing yet: the start of every description.
+    ///
+    /// ```
+    /// use logpose_core::{Info, Support};
+    ///
+    /// static INFO: Info = Info {
+    ///     extensions: &["toy"],
+    ///     files: Support { read: true, write: true },
+    ///     ..Info::new("toy", "Toy log")
+    /// };
+    /// ```
+    #[must_use]
+    pub const fn new(name: &'static str, title: &'static str) -> Self {
+        const NO: Support = Support { read: false, write: false };
+        Self {
+            name,
+            title,
+            extensions: &[],
+            files: NO,
+            live: NO,
+            reached: &[],
+            revisions: &[],
+            holds_only: None,
+            system_time: false,
+        }
+    }
+
     /// Why a dialect that is only spoken live reads no file.
     #[must_use]
     pub fn no_files(&self) -> DecodeError {
@@ -309,7 +337,7 @@ pub enum Transport {
         /// Subprotocols that only a server answers to.
         also: &'static [&'static str],
     },
-    /// UDP datagrams that are answered at a fixed port of whoever sends them, and a TCP stream beside them. To a session
+    /// UDP datagrams that are answered at a fixed port of the sender, and a TCP stream beside them. To a session
     /// the first link that is open is the one of the datagrams, and any other is the stream.
     Paired {
         /// The port to which datagrams go.

@@ -37,7 +37,7 @@ impl Index {
         self.channels.iter().map(|c| c.samples).sum()
     }
 
-    /// A channel by its number, for who was given the number by somebody else.
+    /// A channel by its number; an error if the log has no such channel.
     pub fn channel(&self, dialect: &'static str, id: ChannelId) -> Result<&ChannelIndex, DecodeError> {
         self.channels.get(id as usize).ok_or_else(|| {
             let message = format!("the log has {} channels, and none with number {id}", self.channels.len());
@@ -73,17 +73,34 @@ impl Index {
         self.facts.iter().find(|fact| fact.key == key).map(|fact| &*fact.value)
     }
 
-    /// The time that the record at `at` takes from the marks.
+    /// The stretches that hold whole records, as far as they lie in `within`.
+    pub fn spans_within(&self, within: Option<Span>) -> impl Iterator<Item = Span> + '_ {
+        let within = within.unwrap_or(Span { start: 0, end: u64::MAX });
+        let cut = move |span: &Span| Span { start: span.start.max(within.start), end: span.end.min(within.end) };
+        self.spans.iter().map(cut).filter(|span| span.start < span.end)
+    }
+
+    /// The time that the record at `at` takes from the marks. Before the first mark that is zero.
     #[must_use]
     pub fn marked_time(&self, at: u64) -> Time {
         let after = self.marks.partition_point(|mark| mark.at <= at);
         after.checked_sub(1).and_then(|i| self.marks.get(i)).map_or(Time::ZERO, |mark| mark.time)
     }
 
-    /// The times that the records at `at` take from the marks. Places mostly ascend, so the next mark is near the last.
-    pub fn marked_times(&self, at: &[u64], out: &mut Vec<Time>) {
+    /// The times that the records at `at` take from the marks: before the first mark that is zero. A place at `end` or
+    /// behind it is an error. Places mostly ascend, so the next mark is near the last.
+    pub fn marked_times(
+        &self,
+        dialect: &'static str,
+        end: u64,
+        at: &[u64],
+        out: &mut Vec<Time>,
+    ) -> Result<(), DecodeError> {
         let mut next: usize = 0;
         for at in at {
+            if *at >= end {
+                return Err(DecodeError::stale_index(dialect, *at));
+            }
             let known = next.checked_sub(1).and_then(|i| self.marks.get(i));
             if known.is_some_and(|mark| mark.at > *at) {
                 next = 0;
@@ -97,6 +114,7 @@ impl Index {
             next += rest.partition_point(|mark| mark.at <= *at);
             out.push(next.checked_sub(1).and_then(|i| self.marks.get(i)).map_or(Time::ZERO, |mark| mark.time));
         }
+        Ok(())
     }
 }
 
@@ -359,6 +377,8 @@ const FRESH: usize = 8;
 const FRESH_BYTES: u32 = 32;
 const FIRST_SEGMENT: usize = 64 << 10;
 const SEGMENT: usize = 16 << 20;
+/// After so many channels, memory of those that were taken is given back.
+const GIVEN_BACK: usize = 1 << 16;
 
 /// What was found of one slot.
 ///
@@ -542,23 +562,36 @@ impl IndexBuilder {
 
     /// Puts the slots together to channels, by what became of them.
     #[must_use]
-    pub fn channels(mut self, channels: Vec<Channel>, fates: &[Fate]) -> Vec<ChannelIndex> {
-        let mut joined: Vec<Option<SlotIndex>> = vec![None; channels.len()];
-        for (mut slot, fate) in std::mem::take(&mut self.slots).into_iter().zip(fates) {
-            let Some(entry) = fate.channel().and_then(|id| joined.get_mut(id as usize)) else { continue };
+    pub fn channels(mut self, mut channels: Vec<Channel>, fates: &[Fate]) -> Vec<ChannelIndex> {
+        let mut slots = std::mem::take(&mut self.slots);
+        // Each channel's slots become its first one. There may be a million, so none is copied.
+        let mut firsts: Vec<Option<SlotId>> = vec![None; channels.len()];
+        for (number, fate) in (0..).zip(fates) {
+            let Some(first) = fate.channel().and_then(|id| firsts.get_mut(id as usize)) else { continue };
+            let Some(slot) = slots.get_mut(number as usize) else { break };
             if slot.is_empty() {
                 continue;
             }
             slot.close(&mut self.memory);
-            match entry {
-                Some(before) => before.append(slot, &mut self.memory),
-                None => *entry = Some(slot),
+            match *first {
+                Some(first) => {
+                    let later = std::mem::take(slot);
+                    if let Some(first) = slots.get_mut(first as usize) {
+                        first.append(later, &mut self.memory);
+                    }
+                }
+                None => *first = Some(number),
             }
         }
         let memory = Shared::Built(Arc::new(self.memory.blocks));
-        let all = channels.into_iter().zip(joined).map(|(channel, slot)| {
-            let Some(slot) = slot else { return ChannelIndex { channel, sorted: true, ..ChannelIndex::default() } };
-            ChannelIndex {
+        let mut all = Vec::with_capacity(channels.len());
+        // From the end, so that what has been taken can be given back on the way.
+        while let (Some(channel), Some(first)) = (channels.pop(), firsts.pop()) {
+            let Some(slot) = first.and_then(|first| slots.get_mut(first as usize)).map(std::mem::take) else {
+                all.push(ChannelIndex { channel, sorted: true, ..ChannelIndex::default() });
+                continue;
+            };
+            all.push(ChannelIndex {
                 channel,
                 samples: slot.len() as u64,
                 bytes: slot.bytes,
@@ -569,9 +602,13 @@ impl IndexBuilder {
                     len: slot.len(),
                     places: Places::Known(Known { blocks: slot.closed, memory: memory.clone() }),
                 },
+            });
+            if channels.len().is_multiple_of(GIVEN_BACK) {
+                channels.shrink_to_fit();
             }
-        });
-        all.collect()
+        }
+        all.reverse();
+        all
     }
 }
 
@@ -672,6 +709,10 @@ impl SlotIndex {
 
     fn close_block(&mut self) {
         if self.open.len > 0 {
+            if self.closed.is_empty() {
+                // Most channels of a log with very many have one.
+                self.closed.reserve_exact(1);
+            }
             self.closed.push(self.open);
         }
         self.open.len = 0;

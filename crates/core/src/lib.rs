@@ -24,7 +24,7 @@ mod value;
 
 pub use batch::Batch;
 pub use bindings::{Bindings, Declaration, Fate, Slot, SlotId};
-pub use bytes::{array_at, first_word, word_at};
+pub use bytes::{array_at, first_word, leading_zeros, word_at};
 pub use channel::{Channel, ChannelId, Type};
 pub use column_builder::ColumnBuilder;
 pub use columns::{Chunk, Column, Columns, Widths};

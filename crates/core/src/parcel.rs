@@ -5,13 +5,14 @@ use crate::{ChannelId, Sample, Sink, SinkError, TakeSamples, Time, Value};
 /// Values on their way to a sink: pieces of a log, numbers, and texts that were made.
 #[derive(Debug, Default)]
 pub struct Parcel<'a> {
-    rows: Vec<(ChannelId, Time, Held<'a>)>,
+    rows: Vec<(ChannelId, Time, ParcelValue<'a>)>,
     made: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Held<'a> {
+enum ParcelValue<'a> {
     Value(Value<'a>),
+    /// A text, by its place in `made`.
     Made(Range<usize>),
 }
 
@@ -19,14 +20,14 @@ impl<'a> Parcel<'a> {
     /// Adds a value that needs no making.
     #[inline]
     pub fn push(&mut self, channel: ChannelId, time: Time, value: Value<'a>) {
-        self.rows.push((channel, time, Held::Value(value)));
+        self.rows.push((channel, time, ParcelValue::Value(value)));
     }
 
     /// Adds a text, which `make` appends.
     pub fn make(&mut self, channel: ChannelId, time: Time, make: impl FnOnce(&mut Vec<u8>)) {
         let start = self.made.len();
         make(&mut self.made);
-        self.rows.push((channel, time, Held::Made(start..self.made.len())));
+        self.rows.push((channel, time, ParcelValue::Made(start..self.made.len())));
     }
 
     /// Whether it is time to give it away.
@@ -41,8 +42,8 @@ impl<'a> Parcel<'a> {
         let made = &self.made;
         let samples = self.rows.drain(..).map(|(channel, time, held)| {
             let value = match held {
-                Held::Value(value) => value,
-                Held::Made(range) => Value::String(made.get(range).unwrap_or_default()),
+                ParcelValue::Value(value) => value,
+                ParcelValue::Made(range) => Value::String(made.get(range).unwrap_or_default()),
             };
             Sample { channel, time, value }
         });

@@ -37,7 +37,7 @@ pub struct ReadOptions<'a> {
     pub join: &'a Join,
     /// Whether to search for readable records behind damage instead of stopping there.
     pub salvage: bool,
-    /// The revision to assume where the file does not tell it.
+    /// The revision to assume where the file does not state it.
     pub revision: Option<u8>,
     /// Called once with every large block of fresh memory, before anything is written to it.
     pub prepare: fn(&mut [u8]),

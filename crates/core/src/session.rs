@@ -26,7 +26,7 @@ pub trait Session: Send {
     fn handle_end(&mut self, now: Time) {
         let _ = now;
     }
-    /// What it has to tell besides what arrived, such as what it sent itself. Called after `handle_timeout`.
+    /// Samples besides those that arrived, such as what it sent itself. Called after `handle_timeout`.
     fn poll_samples(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let _ = sink;
         Ok(())
@@ -38,7 +38,7 @@ pub trait Session: Send {
     }
 }
 
-/// The side of a conversation that has something to tell: what goes into its sink goes out to its links.
+/// The side of a conversation that publishes: what goes into its sink goes out to its links.
 pub trait Serve: Session {
     /// Where to put what happens at `now`.
     fn sink(&mut self, now: Time) -> &mut dyn Sink;

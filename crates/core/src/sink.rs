@@ -48,6 +48,9 @@ pub enum SinkError {
     /// The log that feeds the sink cannot be read, so it would lack samples.
     #[error(transparent)]
     Source(#[from] DecodeError),
+    /// The sink failed for a reason of its own.
+    #[error(transparent)]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
     /// It has what it wanted; this is success.
     #[error("stopped")]
     Stopped,
@@ -103,7 +106,7 @@ pub trait Decode: Send {
 /// Why a stream ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// The bytes make no sense.
+    /// The bytes are invalid.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The sink takes no more.
@@ -132,6 +135,12 @@ pub trait Encode: Send {
     fn metadata(&mut self, id: ChannelId, time: Time, metadata: &str, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     /// See [`Sink::end`].
     fn end(&mut self, id: ChannelId, time: Time, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// Makes bytes of everything that was given so far: whole records, with which a file may end. For formats that
+    /// collect samples.
+    fn seal(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let _ = out;
+        Ok(())
+    }
     /// No more samples will come: the last chance to refuse, for formats that say in front what is known only now.
     fn close(&mut self) -> Result<(), EncodeError> {
         Ok(())
@@ -172,7 +181,7 @@ impl Sink for Encoding<'_> {
     }
 }
 
-/// What a writer may be told.
+/// Options of a writer.
 #[derive(Clone, Debug, Default)]
 pub struct EncodeOptions {
     /// The revision of the format to write, where it has several.

@@ -29,7 +29,7 @@ pub enum Value<'a> {
     StringArray(Strings<'a>),
 }
 
-/// Why a payload is no value of its type.
+/// Why a payload is not a value of its type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Misfit {
     /// The type has one size, and this is another.
@@ -164,7 +164,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether both are the same to the bit: NaN equals the same NaN, and 0 is not -0.
+    /// Whether both have the same bits: NaN equals the same NaN, and 0 is not -0.
     #[must_use]
     pub fn same(&self, other: &Value<'_>) -> bool {
         match (*self, *other) {

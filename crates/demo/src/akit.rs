@@ -5,7 +5,7 @@ use logpose_core::{EncodeOptions, Time};
 use super::pen::Pen;
 use super::robot::{Course, Noise, State};
 use super::{EPOCH_US, SCHEMAS, cycles, flags, says};
-use logpose_files::{Error, file_dialect};
+use logpose_files::{Error, Format};
 
 /// In which format.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -22,9 +22,9 @@ pub(super) fn log(course: &Course, kind: Kind) -> Result<Vec<u8>, Error> {
         Kind::Rlog2 => ("rlog", Some(2)),
         Kind::Rlog1 => ("rlog", Some(1)),
     };
-    let dialect = file_dialect(name).ok_or_else(|| Error::usage(format!("no {name} dialect")))?;
+    let format = Format::from_name(name).ok_or_else(|| Error::usage(format!("no {name} dialect")))?;
     let extra_header = (kind == Kind::Wpilog).then(|| "AdvantageKit".to_owned());
-    let mut pen = Pen::new(dialect, &EncodeOptions { revision, extra_header, ..EncodeOptions::default() }, true)?;
+    let mut pen = Pen::new(format, &EncodeOptions { revision, extra_header, ..EncodeOptions::default() }, true)?;
     let mut noise = Noise::new(2026);
     for (cycle, (t, time)) in cycles(course).enumerate() {
         let state = course.state(t, noise.next());

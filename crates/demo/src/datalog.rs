@@ -5,11 +5,11 @@ use logpose_core::{EncodeOptions, Time};
 use super::pen::Pen;
 use super::robot::{Course, Noise, State};
 use super::{EPOCH_US, SCHEMAS, cycles, flags, says};
-use logpose_files::{Error, file_dialect};
+use logpose_files::{Error, Format};
 
 pub(super) fn log(course: &Course) -> Result<Vec<u8>, Error> {
-    let dialect = file_dialect("wpilog").ok_or_else(|| Error::usage("no WPILOG dialect"))?;
-    let mut pen = Pen::new(dialect, &EncodeOptions::default(), false)?;
+    let format = Format::from_name("wpilog").ok_or_else(|| Error::usage("no WPILOG dialect"))?;
+    let mut pen = Pen::new(format, &EncodeOptions::default(), false)?;
     let mut noise = Noise::new(2026);
     begin(&mut pen, Time::from_millis(1200))?;
     let mut before: Option<State> = None;

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, FileDialect, Layout, Sample, Time, Type, Value};
+use logpose_core::{Channel, ChannelId, Encode, EncodeOptions, Layout, Sample, Time, Type, Value};
 
-use logpose_files::Error;
-use logpose_files::internal::encoder;
+use logpose_files::{Error, Format};
 
 /// Writes one log into memory.
 pub(super) struct Pen {
@@ -15,18 +14,18 @@ pub(super) struct Pen {
     /// The last payload of each channel, for logs that hold only changes.
     last: Vec<Vec<u8>>,
     only_changes: bool,
-    held: Held,
+    pending: PendingSamples,
 }
 
 /// Samples of a cycle that is not yet complete.
-type Held = Vec<(ChannelId, Type, Time, Vec<u8>)>;
+type PendingSamples = Vec<(ChannelId, Type, Time, Vec<u8>)>;
 
 impl Pen {
-    pub(super) fn new(dialect: &dyn FileDialect, options: &EncodeOptions, only_changes: bool) -> Result<Self, Error> {
-        let mut encoder = encoder(dialect, options)?;
+    pub(super) fn new(format: Format, options: &EncodeOptions, only_changes: bool) -> Result<Self, Error> {
+        let mut encoder = format.encoder(options)?;
         let mut out = Vec::new();
         encoder.begin(&mut out);
-        Ok(Self { encoder, out, channels: HashMap::new(), last: Vec::new(), only_changes, held: Vec::new() })
+        Ok(Self { encoder, out, channels: HashMap::new(), last: Vec::new(), only_changes, pending: Vec::new() })
     }
 
     /// Declares a channel with metadata; others are declared by their first value.
@@ -53,7 +52,7 @@ impl Pen {
             payload.clone_into(last);
         }
         let ty = Type::of(type_name);
-        self.held.push((id, ty, time, payload.to_vec()));
+        self.pending.push((id, ty, time, payload.to_vec()));
         Ok(())
     }
 
@@ -81,13 +80,13 @@ impl Pen {
 
     /// Hands the samples so far to the encoder.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
-        let samples = self.held.iter().filter_map(|(channel, ty, time, payload)| {
+        let samples = self.pending.iter().filter_map(|(channel, ty, time, payload)| {
             let value = Value::parse(*ty, payload, Layout::Little).ok()?;
             Some(Sample { channel: *channel, time: *time, value })
         });
         let samples: Vec<Sample<'_>> = samples.collect();
         self.encoder.samples(&samples, &mut self.out)?;
-        self.held.clear();
+        self.pending.clear();
         Ok(())
     }
 

@@ -3,12 +3,12 @@
 mod batch;
 mod enums;
 mod error;
-mod form;
 pub mod long;
 mod memory;
 mod plain;
 mod shape;
 mod structs;
+mod tree_types;
 mod trees;
 
 pub use batch::{channel_batches, channel_schema, free_name, names, sort};

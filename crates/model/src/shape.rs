@@ -10,7 +10,7 @@ use logpose_schema::{Decoder, Registry, TreeShape};
 use crate::memory::{Ends, Payloads};
 use crate::plain::{list_of, some};
 use crate::structs::{self, MISSING, Places};
-use crate::{Memory, form, plain, trees};
+use crate::{Memory, plain, tree_types, trees};
 
 /// How the values of one channel become Arrow arrays. Made once for a channel; cheap to clone.
 ///
@@ -71,8 +71,8 @@ impl Shape {
 
     fn decoded(type_name: &str, registry: &Registry) -> Option<Self> {
         let decoder = Arc::new(registry.decoder(type_name).ok()?);
-        let form = Arc::new(decoder.form(form::MOST_FIELDS).ok()?);
-        let data_type = form::data_type(&form)?;
+        let form = Arc::new(decoder.shape(tree_types::MOST_FIELDS).ok()?);
+        let data_type = tree_types::data_type(&form)?;
         let Some(layout) = decoder.layouts().iter().max_by_key(|layout| layout.size).cloned() else {
             return Some(Self { data_type, kind: Kind::Trees { decoder, form } });
         };

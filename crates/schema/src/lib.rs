@@ -4,7 +4,6 @@ mod budget;
 mod cache;
 mod common;
 mod error;
-mod form;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod json;
@@ -13,10 +12,11 @@ mod photon;
 mod proto;
 mod registry;
 mod tree;
+mod tree_shape;
 mod type_string;
 pub mod wpistruct;
 
 pub use error::{Note, ParseError, ParseErrorKind, SchemaError};
-pub use form::TreeShape;
 pub use registry::{Decoded, Decoder, Registry};
 pub use tree::Tree;
+pub use tree_shape::TreeShape;

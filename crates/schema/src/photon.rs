@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::budget::Budget;
-use crate::form::Parts;
+use crate::tree_shape::FieldBudget;
 use crate::wpistruct::{self, Layout, MAX_DEPTH, Scalar};
 use crate::{ParseError, ParseErrorKind, SchemaError, Tree, TreeShape};
 
@@ -187,15 +187,15 @@ fn check_depth(open: &[String], height: usize, name: &str) -> Result<(), SchemaE
 }
 
 /// What its values look like.
-pub(crate) fn form(photon: &Photon, parts: &mut Parts) -> Result<TreeShape, SchemaError> {
+pub(crate) fn shape(photon: &Photon, budget: &mut FieldBudget) -> Result<TreeShape, SchemaError> {
     let mut fields = Vec::new();
     for field in &photon.fields {
-        parts.add(&field.name)?;
+        budget.add(&field.name)?;
         let form = match &field.kind {
             Kind::Scalar(Scalar::Char) if field.many => TreeShape::Text,
             Kind::Scalar(scalar) => TreeShape::Scalar(*scalar),
-            Kind::Struct(layout) => TreeShape::of_layout(layout, parts)?.or_any(),
-            Kind::Photon(inner) => self::form(inner, parts)?.or_any(),
+            Kind::Struct(layout) => TreeShape::of_layout(layout, budget)?.or_any(),
+            Kind::Photon(inner) => self::shape(inner, budget)?.or_any(),
         };
         let form = if field.many && form != TreeShape::Text { TreeShape::List(Box::new(form)) } else { form };
         fields.push((field.name.clone(), form));

@@ -15,7 +15,7 @@ use prost_reflect::{
 };
 
 use crate::budget::{self, Budget};
-use crate::form::Parts;
+use crate::tree_shape::FieldBudget;
 use crate::wpistruct::{EnumNames, Scalar};
 use crate::{SchemaError, Tree, TreeShape};
 
@@ -160,13 +160,13 @@ pub(crate) fn decode(message: &MessageDescriptor, payload: &[u8]) -> Result<(Tre
 }
 
 /// What messages look like. A message inside itself, or deeper than structs may be, is of any shape.
-pub(crate) fn form(message: &MessageDescriptor, parts: &mut Parts) -> Result<TreeShape, SchemaError> {
-    message_form(message, parts, &mut Vec::new())
+pub(crate) fn shape(message: &MessageDescriptor, budget: &mut FieldBudget) -> Result<TreeShape, SchemaError> {
+    message_shape(message, budget, &mut Vec::new())
 }
 
-fn message_form(
+fn message_shape(
     message: &MessageDescriptor,
-    parts: &mut Parts,
+    budget: &mut FieldBudget,
     open: &mut Vec<MessageDescriptor>,
 ) -> Result<TreeShape, SchemaError> {
     if open.contains(message) || open.len() >= MAX_DEPTH {
@@ -175,15 +175,15 @@ fn message_form(
     open.push(message.clone());
     let mut fields = Vec::new();
     for field in fields_of(message) {
-        parts.add(field.name())?;
+        budget.add(field.name())?;
         let form = match field.kind() {
             Kind::Message(entry) if field.is_map() => {
-                let key = kind_form(&entry.map_entry_key_field().kind(), parts, open)?;
-                let value = kind_form(&entry.map_entry_value_field().kind(), parts, open)?;
+                let key = kind_shape(&entry.map_entry_key_field().kind(), budget, open)?;
+                let value = kind_shape(&entry.map_entry_value_field().kind(), budget, open)?;
                 TreeShape::Map(Box::new(key), Box::new(value))
             }
-            kind if field.is_list() => TreeShape::List(Box::new(kind_form(&kind, parts, open)?)),
-            kind => kind_form(&kind, parts, open)?,
+            kind if field.is_list() => TreeShape::List(Box::new(kind_shape(&kind, budget, open)?)),
+            kind => kind_shape(&kind, budget, open)?,
         };
         fields.push((field.name().to_owned(), form));
     }
@@ -191,7 +191,11 @@ fn message_form(
     Ok(TreeShape::Struct(fields))
 }
 
-fn kind_form(kind: &Kind, parts: &mut Parts, open: &mut Vec<MessageDescriptor>) -> Result<TreeShape, SchemaError> {
+fn kind_shape(
+    kind: &Kind,
+    budget: &mut FieldBudget,
+    open: &mut Vec<MessageDescriptor>,
+) -> Result<TreeShape, SchemaError> {
     Ok(match kind {
         Kind::Double => TreeShape::Scalar(Scalar::Double),
         Kind::Float => TreeShape::Scalar(Scalar::Float),
@@ -206,7 +210,7 @@ fn kind_form(kind: &Kind, parts: &mut Parts, open: &mut Vec<MessageDescriptor>) 
             let pairs = names.values().map(|value| (value.number().into(), value.name().to_owned()));
             TreeShape::Enum(Arc::new(EnumNames::from_pairs(pairs.collect())))
         }
-        Kind::Message(message) => message_form(message, parts, open)?.or_any(),
+        Kind::Message(message) => message_shape(message, budget, open)?.or_any(),
     })
 }
 

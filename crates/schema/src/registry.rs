@@ -6,9 +6,9 @@ use prost_reflect::MessageDescriptor;
 
 use crate::cache::Cache;
 use crate::common::{self, Edition};
-use crate::form::Parts;
 use crate::photon::{self, Photon};
 use crate::proto::{self, Proto};
+use crate::tree_shape::FieldBudget;
 use crate::type_string::{SchemaOf, Shape, TypeString};
 use crate::wpistruct::{self, Layout, Schema};
 use crate::{Note, ParseError, SchemaError, Tree, TreeShape, json, msgpack};
@@ -234,15 +234,15 @@ impl Decoder {
     /// What decoded values look like, in at most `limit` fields.
     ///
     /// Where a struct without schema had several layouts in the course of time, this is the longest of them.
-    pub fn form(&self, limit: usize) -> Result<TreeShape, SchemaError> {
-        let parts = &mut Parts::new(limit);
+    pub fn shape(&self, limit: usize) -> Result<TreeShape, SchemaError> {
+        let budget = &mut FieldBudget::new(limit);
         match &self.0 {
-            Kind::Photon(photon) => photon::form(photon, parts),
-            Kind::Proto(message) => proto::form(message, parts),
+            Kind::Photon(photon) => photon::shape(photon, budget),
+            Kind::Proto(message) => proto::shape(message, budget),
             Kind::Msgpack | Kind::Json => Ok(TreeShape::Any),
             Kind::Struct { shape, .. } | Kind::Guess { shape, .. } => {
                 let longest = self.layouts().iter().max_by_key(|layout| layout.size);
-                let form = longest.map_or(Ok(TreeShape::Any), |layout| TreeShape::of_layout(layout, parts))?;
+                let form = longest.map_or(Ok(TreeShape::Any), |layout| TreeShape::of_layout(layout, budget))?;
                 Ok(match shape {
                     Shape::One => form,
                     Shape::Many => TreeShape::List(Box::new(form)),

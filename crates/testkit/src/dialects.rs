@@ -39,6 +39,19 @@ pub fn codes(problems: &Problems) -> Vec<&'static str> {
     problems.kinds().iter().map(|(code, ..)| *code).collect()
 }
 
+/// All channels of a log, as a scan finds them.
+#[must_use]
+pub fn columns(dialect: &dyn FileDialect, log: &[u8]) -> Columns {
+    columns_with(dialect, log, &ReadOptions::default())
+}
+
+/// The same of a log that is indexed as asked for.
+#[must_use]
+pub fn columns_with(dialect: &dyn FileDialect, log: &[u8], read: &ReadOptions<'_>) -> Columns {
+    let (index, _) = index_with(dialect, log, read);
+    dialect.scan(log, &index, &Lookup::default(), read.prepare).expect("the columns of a log that was just indexed")
+}
+
 /// All that is replayed, into a sink.
 pub fn replayed<S: Sink + Default>(dialect: &dyn FileDialect, log: &[u8], index: &Index) -> S {
     let mut sink = S::default();

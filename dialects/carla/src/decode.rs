@@ -6,12 +6,12 @@ use logpose_core::{
 };
 
 use crate::error::{Error, ErrorKind};
-use crate::form::detect;
-use crate::model::{Key, Lane};
+use crate::model::{Key, Topic};
 use crate::rows::Batch;
 use crate::schema::Struct;
 use crate::walk::{Found, Slots, Visit, Walk};
 use crate::wire::{FrameStart, Header, PACKET_HEADER, Packet};
+use crate::wire_format::detect;
 
 /// A recording that arrives in pieces, to samples. Nothing comes before its first frame is whole, because the bytes do
 /// not say of themselves how they are written; from then on every packet comes as it arrives.
@@ -163,7 +163,7 @@ struct Streaming<'a, 's> {
 impl Streaming<'_, '_> {
     fn declare(&mut self, key: &Key, form: crate::wire::WireFormat) -> Result<(), SinkError> {
         self.batch.flush(self.sink)?;
-        if let Some(schema) = key.lane.schema(form.vectors)
+        if let Some(schema) = key.topic.schema(form.vectors)
             && !self.channels.schemas.contains(&schema)
         {
             self.channels.schemas.push(schema);
@@ -192,7 +192,7 @@ impl Visit for Streaming<'_, '_> {
         self.time = time;
     }
 
-    fn wants(&self, _: Lane) -> bool {
+    fn wants(&self, _: Topic) -> bool {
         self.result.is_ok()
     }
 

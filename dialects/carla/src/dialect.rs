@@ -4,16 +4,16 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, FileDialect, Index, Info,
-    Layout, Life, LiveDialect, Lookup, Mend, Problems, ReadOptions, RecordLine, Row, Sink, SinkError, Span, Support,
+    Life, LiveDialect, Lookup, Mend, Problems, ReadOptions, RecordLine, Row, Sink, SinkError, Span, Support,
     TakeSamples, Time,
 };
 
 use crate::decode::StreamDecoder;
 use crate::encode::Encoder;
-use crate::model::{Lane, ids_name, vectors_name};
-use crate::parts::{self, Collected, Columner, Indexer, PART, Plan, collect};
+use crate::model::{Topic, ids_name, vectors_name};
 use crate::recover::repair;
 use crate::rows;
+use crate::segments::{self, Collected, Indexer, MIN_SEGMENT, Plan, collect};
 use crate::show::Line;
 use crate::walk::place;
 use crate::wire::{ActorType, MAGIC, Packet};
@@ -22,13 +22,14 @@ use crate::wire::{ActorType, MAGIC, Packet};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Carla;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "carla";
+
 static INFO: Info = Info {
-    name: "carla",
-    title: "CARLA recording",
     extensions: &["log", "rec"],
     files: Support { read: true, write: true },
-    live: Support { read: false, write: false },
-    reached: &[],
+    holds_only: Some("traffic"),
+    ..Info::new(NAME, "CARLA recording")
 };
 
 impl Dialect for Carla {
@@ -49,7 +50,7 @@ impl FileDialect for Carla {
     fn sniff(&self, head: &[u8]) -> Confidence {
         if head.get(2..4) == Some(&[14, 0]) && head.get(4..).is_some_and(|rest| rest.starts_with(MAGIC)) {
             Confidence::Yes
-        } else if parts::looks_headless(head) {
+        } else if segments::looks_headless(head) {
             Confidence::Perhaps
         } else {
             Confidence::No
@@ -57,11 +58,7 @@ impl FileDialect for Carla {
     }
 
     fn index(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Index, DecodeError> {
-        index(log, read, problems, PART)
-    }
-
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        columns(log, read, problems, PART)
+        index(log, read, problems, MIN_SEGMENT)
     }
 
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
@@ -82,9 +79,8 @@ impl FileDialect for Carla {
         rows::rows(log, index, lookup, take)
     }
 
-    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
-        index.marked_times(at, out);
-        Ok(())
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+        index.marked_times(NAME, log.len() as u64, at, out)
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
@@ -181,30 +177,14 @@ pub(crate) fn index(
     })
 }
 
-pub(crate) fn columns(
-    log: &[u8],
-    read: &ReadOptions<'_>,
-    problems: &mut Problems,
-    split: usize,
-) -> Result<Columns, DecodeError> {
-    let plan = Plan::new(log, read, problems)?;
-    let mut found: Collected<Columner> = collect(log, &plan, read, split, problems);
-    let (channels, slots) = found.channels(&plan);
-    let (_, time) = found.front();
-    for (slot, text) in found.schema_slots() {
-        found.product.builder.record(slot, time, text.as_bytes());
-    }
-    Ok(found.product.builder.columns(channels, &slots, Layout::Little).0)
-}
-
 /// What the recording is as a whole.
 fn facts(plan: &Plan<'_>, found: &Collected<Indexer>, log: &[u8]) -> Vec<Fact> {
     let (header, walk, product) = (&plan.header, &found.walk, &found.product);
     let slot_bytes: u64 = product.builder.slots().iter().map(logpose_core::SlotIndex::bytes).sum();
     let read: u64 = found.spans.iter().map(|span| span.end - span.start).sum();
     let front = found.spans.first().map_or(0, |span| span.start).min(log.len() as u64);
-    let samples = |lane: Lane| {
-        let slot = walk.slots.find(lane, 0).and_then(|slot| product.builder.slots().get(slot as usize));
+    let samples = |topic: Topic| {
+        let slot = walk.slots.find(topic, 0).and_then(|slot| product.builder.slots().get(slot as usize));
         slot.map_or(0, |slot| slot.len() as u64)
     };
     let mut facts = vec![
@@ -227,7 +207,7 @@ fn facts(plan: &Plan<'_>, found: &Collected<Indexer>, log: &[u8]) -> Vec<Fact> {
     ];
     facts.extend(classes.map(|(key, class)| Fact { key, value: product.count(class).to_string() }));
     facts.extend(product.hero.map(|hero| Fact { key: "hero", value: hero.to_string() }));
-    facts.push(Fact { key: "collisions", value: samples(Lane::Collision).to_string() });
+    facts.push(Fact { key: "collisions", value: samples(Topic::Collision).to_string() });
     // The date of 1970 is none.
     let epoch = Some(header.date).filter(|date| *date > 0).and_then(|date| date.checked_mul(1_000_000_000));
     facts.extend(epoch.map(|ns| Fact { key: "epoch_ns", value: ns.to_string() }));

@@ -124,14 +124,14 @@ impl Edit {
                 start..end
             }
         };
-        let mut part = Part::new(frames, range);
-        part.drop(&self.drop);
-        let begins = all.get(part.range.start).map_or(0.0, |frame| frame.start.elapsed);
+        let mut clip = Clip::new(frames, range);
+        clip.drop(&self.drop);
+        let begins = all.get(clip.range.start).map_or(0.0, |frame| frame.start.elapsed);
         let mut date = header.date;
-        if part.range.start > 0 {
-            part.open();
-            part.shift = -begins;
-            part.platform = -platform_time(frames, part.range.start).unwrap_or(0.0);
+        if clip.range.start > 0 {
+            clip.open();
+            clip.shift = -begins;
+            clip.platform = -platform_time(frames, clip.range.start).unwrap_or(0.0);
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "whole seconds; a float beyond i64 becomes the largest"
@@ -141,7 +141,7 @@ impl Edit {
         }
         let mut head = Vec::new();
         Header { date, map, ..header }.emit(&mut head);
-        Ok(Edited::new(head, vec![part]))
+        Ok(Edited::new(head, vec![clip]))
     }
 }
 
@@ -160,45 +160,45 @@ pub fn concatenate<'a>(first: &'a Frames<'a>, second: &'a Frames<'a>) -> Result<
     }
     for (what, differ) in [
         ("the versions in the headers", a.version != b.version),
-        ("the numberings of packets", first.form().ids != second.form().ids),
-        ("the widths of vectors", first.form().vectors != second.form().vectors),
+        ("the numberings of packets", first.wire_format().ids != second.wire_format().ids),
+        ("the widths of vectors", first.wire_format().vectors != second.wire_format().vectors),
     ] {
         if differ {
             return Err(EditError::Forms { what });
         }
     }
-    let mut parts = vec![Part::new(first, 0..first.frames().len())];
+    let mut clips = vec![Clip::new(first, 0..first.frames().len())];
     if let Some(begins) = second.frames().first() {
-        let mut part = Part::new(second, 0..second.frames().len());
+        let mut clip = Clip::new(second, 0..second.frames().len());
         if let Some(last) = first.frames().last() {
             let tick = tick(first.frames()).or_else(|| tick(second.frames())).unwrap_or(TICK);
-            part.shift = last.start.elapsed + tick - begins.start.elapsed;
+            clip.shift = last.start.elapsed + tick - begins.start.elapsed;
             let clocks = (platform_time(first, first.frames().len() - 1), platform_time(second, 0));
             if let (Some(a), Some(b)) = clocks {
-                part.platform = a + tick - b;
+                clip.platform = a + tick - b;
             }
-            part.join(first)?;
+            clip.join(first)?;
         }
-        parts.push(part);
+        clips.push(clip);
     }
     let mut head = Vec::new();
     a.emit(&mut head);
-    Ok(Edited::new(head, parts))
+    Ok(Edited::new(head, clips))
 }
 
 /// A recording that comes out of an edit, frame by frame.
 #[derive(Debug)]
 pub struct Edited<'a> {
     head: Vec<u8>,
-    parts: Vec<Part<'a>>,
-    part: usize,
+    clips: Vec<Clip<'a>>,
+    clip: usize,
     written: u64,
 }
 
 impl<'a> Edited<'a> {
-    fn new(head: Vec<u8>, mut parts: Vec<Part<'a>>) -> Self {
-        parts.retain(|part| !part.range.is_empty());
-        Self { head, parts, part: 0, written: 0 }
+    fn new(head: Vec<u8>, mut clips: Vec<Clip<'a>>) -> Self {
+        clips.retain(|clip| !clip.range.is_empty());
+        Self { head, clips, clip: 0, written: 0 }
     }
 
     /// Appends the header.
@@ -208,21 +208,21 @@ impl<'a> Edited<'a> {
 
     /// Appends the next frame; `false` if there is none.
     pub fn next_frame(&mut self, out: &mut Vec<u8>) -> Result<bool, EditError> {
-        let begins = self.parts.get(self.part + 1).and_then(Part::begins);
-        let Some(part) = self.parts.get_mut(self.part) else { return Ok(false) };
-        let Some(at) = part.range.next() else { return Ok(false) };
-        let Some(frame) = part.frames.frames().get(at) else { return Ok(false) };
-        let elapsed = frame.start.elapsed + part.shift;
-        let (next, duration) = (part.begins().or(begins), frame.start.duration);
+        let begins = self.clips.get(self.clip + 1).and_then(Clip::begins);
+        let Some(clip) = self.clips.get_mut(self.clip) else { return Ok(false) };
+        let Some(at) = clip.range.next() else { return Ok(false) };
+        let Some(frame) = clip.frames.frames().get(at) else { return Ok(false) };
+        let elapsed = frame.start.elapsed + clip.shift;
+        let (next, duration) = (clip.begins().or(begins), frame.start.duration);
         let duration = match next {
             None => OPEN_DURATION,
             Some(next) if fits_together(elapsed, duration, next) => duration,
             Some(next) => next - elapsed,
         };
         self.written += 1;
-        part.frame(at, FrameStart { frame: self.written, duration, elapsed }, out)?;
-        if part.range.is_empty() {
-            self.part += 1;
+        clip.frame(at, FrameStart { frame: self.written, duration, elapsed }, out)?;
+        if clip.range.is_empty() {
+            self.clip += 1;
         }
         Ok(true)
     }
@@ -238,15 +238,15 @@ impl<'a> Edited<'a> {
     /// How many frames are still to come.
     #[must_use]
     pub fn frames_left(&self) -> usize {
-        self.parts.iter().map(|part| part.range.len()).sum()
+        self.clips.iter().map(|clip| clip.range.len()).sum()
     }
 }
 
-/// Some frames of a recording, and what is to become of them.
+/// A range of frames of one recording, and the changes to apply to them.
 #[derive(Debug)]
-struct Part<'a> {
+struct Clip<'a> {
     frames: &'a Frames<'a>,
-    /// Those that are still to come.
+    /// The frames not written yet.
     range: Range<usize>,
     /// What is added to times, in seconds.
     shift: f64,
@@ -264,7 +264,7 @@ struct Part<'a> {
     opening: BTreeMap<Kind, Batch>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Clip<'a> {
     fn new(frames: &'a Frames<'a>, range: Range<usize>) -> Self {
         Self {
             frames,
@@ -335,7 +335,7 @@ impl<'a> Part<'a> {
 
     /// Makes the first frame one that can stand alone: who and what is there is added in it.
     fn open(&mut self) {
-        let (frames, form) = (self.frames, self.frames.form());
+        let (frames, form) = (self.frames, self.frames.wire_format());
         let first = first_frame(&self.range);
         let mut poses = HashMap::new();
         if let Some(Body::Position(records)) = frames.packet(self.range.start, Kind::Position) {
@@ -423,7 +423,7 @@ impl<'a> Part<'a> {
                 }
                 (next, ..) => {
                     if ended.insert(old.actor) {
-                        dels.push(&EventDel { actor: old.actor }, self.frames.form());
+                        dels.push(&EventDel { actor: old.actor }, self.frames.wire_format());
                     }
                     if next.is_some() {
                         free = free
@@ -443,7 +443,7 @@ impl<'a> Part<'a> {
 
     /// Appends a frame.
     fn frame(&mut self, at: usize, start: FrameStart, out: &mut Vec<u8>) -> Result<(), EditError> {
-        let form = self.frames.form();
+        let form = self.frames.wire_format();
         let mut opening = std::mem::take(&mut self.opening);
         let there: HashSet<Kind> = if opening.is_empty() {
             HashSet::new()
@@ -485,7 +485,7 @@ impl<'a> Part<'a> {
             return Ok(());
         }
         let mut batch = opening.unwrap_or_default();
-        match packet.decode(self.frames.form()).map_err(EditError::Odd)? {
+        match packet.decode(self.frames.wire_format()).map_err(EditError::Odd)? {
             Body::PlatformTime(seconds) => {
                 Packet { body: &(seconds + self.platform).to_le_bytes(), ..*packet }.emit(out);
                 return Ok(());
@@ -497,16 +497,16 @@ impl<'a> Part<'a> {
                     } else {
                         self.hidden.remove(&record.actor);
                         if !self.present.contains(&at) {
-                            self.keep(record, records.form(), &mut batch);
+                            self.keep(record, records.wire_format(), &mut batch);
                         }
                     }
                 }
             }
             body => {
-                visit(&body, &mut Keep { part: self, batch: &mut batch });
+                visit(&body, &mut Keep { clip: self, batch: &mut batch });
             }
         }
-        Ok(batch.emit(kind, self.frames.form().ids, frame, out)?)
+        Ok(batch.emit(kind, self.frames.wire_format().ids, frame, out)?)
     }
 
     /// Keeps a record, unless it is about an actor that is not there; its actors get their new ids.
@@ -523,20 +523,20 @@ impl<'a> Part<'a> {
 
 /// The records that are kept.
 struct Keep<'b, 'a> {
-    part: &'b Part<'a>,
+    clip: &'b Clip<'a>,
     batch: &'b mut Batch,
 }
 
 impl<'a> Visit<'a> for Keep<'_, 'a> {
     fn records<R: Record<'a> + About>(&mut self, records: &Records<'a, R>) {
-        records.iter().for_each(|record| self.part.keep(record, records.form(), self.batch));
+        records.iter().for_each(|record| self.clip.keep(record, records.wire_format(), self.batch));
     }
 }
 
 /// Writes a record once more.
 fn again<'a, R: Record<'a>>(frames: &Frames<'a>, at: u64, batch: &mut Batch) {
     if let Some(record) = frames.record::<R>(at) {
-        batch.push(&record, frames.form());
+        batch.push(&record, frames.wire_format());
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use logpose_core::{Channel, ChannelId, Encode, EncodeError, Layout as Numbers, Problem, Sample, Time};
 
 use crate::json::get_add;
-use crate::model::{Key, Lane, record, recording};
+use crate::model::{Key, Topic, record, recording};
 use crate::walk::{Layout, Token};
 use crate::wire::{FrameStart, Header, Kind, MAX_RECORDS, OPEN_DURATION, WireFormat, begin_packet, end_packet};
 use crate::writer::ORDER;
@@ -128,15 +128,15 @@ impl Encoder {
     }
 
     fn sample(&mut self, place: usize, key: &Key, payload: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-        match key.lane {
-            Lane::Frame => return self.next_frame(payload, out),
-            Lane::Layout => {
+        match key.topic {
+            Topic::Frame => return self.next_frame(payload, out),
+            Topic::Layout => {
                 let text = str::from_utf8(payload).ok();
                 let tokens = text.and_then(Layout::parse).ok_or("the text contains no packets")?;
                 self.layout = Some(tokens);
                 return Ok(());
             }
-            Lane::Add => {
+            Topic::Add => {
                 let bucket = self.kinds.entry(Kind::EventAdd).or_default();
                 let actor = bucket.or_undo(|bucket| {
                     let actor = get_add(payload, self.form, &mut bucket.bytes)?;
@@ -146,7 +146,7 @@ impl Encoder {
                 self.added.insert(actor);
                 return Ok(());
             }
-            Lane::Packet => {
+            Topic::Packet => {
                 let id = u8::try_from(key.id).map_err(|_| "packet ids are 8-bit")?;
                 let bucket = self.packets.entry(id).or_default();
                 bucket.bytes.extend_from_slice(payload);
@@ -155,13 +155,13 @@ impl Encoder {
             }
             _ => {}
         }
-        if key.lane.is_of_actor() {
+        if key.topic.is_of_actor() {
             self.check_actor(place, key.id)?;
         }
-        let Some(kind) = key.lane.kind() else { return Ok(()) };
+        let Some(kind) = key.topic.kind() else { return Ok(()) };
         let form = self.form;
         self.kinds.entry(kind).or_default().or_undo(|bucket| {
-            if key.lane == Lane::Bone {
+            if key.topic == Topic::Bone {
                 return bucket.bone(key, payload, form);
             }
             record(key, payload, form, &mut bucket.bytes)?;
@@ -206,7 +206,7 @@ impl Encoder {
         let lost = self
             .kinds
             .iter()
-            .find(|(kind, bucket)| Lane::of(**kind).is_some_and(Lane::is_of_actor) && !bucket.ends.is_empty());
+            .find(|(kind, bucket)| Topic::of(**kind).is_some_and(Topic::is_of_actor) && !bucket.ends.is_empty());
         if strange && let Some((kind, _)) = lost {
             return Err(format!(
                 "{} records belong to actors that were never added; include /carla/events/add",
@@ -384,7 +384,7 @@ impl Encode for Encoder {
                                exclude this one with -n";
                 return Err(refused(&channel.name, message));
             };
-            if key.lane == Lane::Frame {
+            if key.topic == Topic::Frame {
                 let told = if channel.metadata.is_empty() { "{}" } else { &*channel.metadata };
                 let about = recording(told);
                 let (version, date, map, form) = about.ok_or_else(|| {
@@ -398,9 +398,9 @@ impl Encode for Encoder {
             }
             let fits = [crate::wire::Vectors::F32, crate::wire::Vectors::F64]
                 .into_iter()
-                .any(|vectors| key.lane.type_name(vectors) == channel.type_name);
+                .any(|vectors| key.topic.type_name(vectors) == channel.type_name);
             if !fits {
-                let expected = key.lane.type_name(self.form.vectors);
+                let expected = key.topic.type_name(self.form.vectors);
                 return Err(refused(&channel.name, format!("its type is {}, expected {expected}", channel.type_name)));
             }
             Target { name: channel.name.clone(), key: Some(key), known: false }
@@ -422,7 +422,7 @@ impl Encode for Encoder {
             let mut payload = std::mem::take(&mut self.payload);
             payload.clear();
             sample.value.emit(Numbers::Little, &mut payload);
-            let taken = if self.header.is_none() && key.lane != Lane::Frame {
+            let taken = if self.header.is_none() && key.topic != Topic::Frame {
                 Err("missing channel /carla/frame, which has the properties of the recording".to_owned())
             } else {
                 self.sample(place, &key, &payload, out)
@@ -438,7 +438,7 @@ impl Encode for Encoder {
 
     fn metadata(&mut self, id: ChannelId, _: Time, metadata: &str, _: &mut Vec<u8>) -> Result<(), EncodeError> {
         let target = self.channels.get(id as usize).and_then(Option::as_ref);
-        let is_frame = target.and_then(|target| target.key.as_ref()).is_some_and(|key| key.lane == Lane::Frame);
+        let is_frame = target.and_then(|target| target.key.as_ref()).is_some_and(|key| key.topic == Topic::Frame);
         if is_frame && let Some((version, date, map, form)) = recording(metadata) {
             self.header = Some((version, date, map));
             self.form = form;

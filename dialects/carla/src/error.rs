@@ -52,16 +52,6 @@ pub enum ErrorKind {
         /// The size it claims.
         size: u64,
     },
-    /// A packet claims more bytes than a stream may hold back.
-    #[error("packet {id} has {size} bytes, the limit is {limit}")]
-    TooLong {
-        /// The packet's id.
-        id: u8,
-        /// The size it claims.
-        size: u64,
-        /// The limit.
-        limit: u64,
-    },
 }
 
 impl Error {
@@ -74,7 +64,6 @@ impl Error {
             ErrorKind::Version(_) => "version",
             ErrorKind::Size { .. } | ErrorKind::FixedSize { .. } => "packet-size",
             ErrorKind::Unpatched { .. } => "unpatched",
-            ErrorKind::TooLong { .. } => "too-long",
         }
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Frames<'a> {
         let mut reader = Reader::new(log)?;
         let header = reader.header();
         let mut living = HashMap::new();
-        let mut found = Found::new(reader.form());
+        let mut found = Found::new(reader.wire_format());
         for packet in &mut reader {
             let taken = packet.and_then(|packet| found.take(&packet, &mut living));
             if let Err(error) = taken {
@@ -136,7 +136,7 @@ impl<'a> Frames<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> WireFormat {
+    pub fn wire_format(&self) -> WireFormat {
         self.found.form
     }
 
@@ -363,7 +363,7 @@ impl Found {
                 records.places().for_each(|(at, r)| change(Kind::BoundingBox, r.actor.into(), at));
             }
             Body::PhysicsControl(records) => {
-                self.form.physics = records.form().physics;
+                self.form.physics = records.wire_format().physics;
                 records.places().for_each(|(at, r)| change(Kind::PhysicsControl, r.actor.into(), at));
             }
             Body::TrafficLightTime(records) => {

@@ -2,35 +2,26 @@
 
 use std::ops::ControlFlow;
 
+use logpose_core::fuzzing::check_readings;
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, EncodeOptions, Encoding, FileDialect, Index, Limits, Lookup, Problem,
-    Problems, ReadOptions, Row, Sample, Severity, Sink, SinkError,
+    Channel, ChannelId, DecodeError, EncodeOptions, Encoding, FileDialect, Index, Limits, Lookup, Problem, Problems,
+    ReadOptions, Sample, Severity, Sink, SinkError,
 };
 
 use crate::about::{About, Visit, visit};
-use crate::wire::{Packet, Record, Records};
+use crate::wire::{Record, Records};
 use crate::writer::Batch;
-use crate::{
-    ActorType, Carla, Edit, EditError, Edited, Frames, PacketDecoder, Reader, Who, concatenate, repair, salvage,
-};
+use crate::{ActorType, Carla, Edit, EditError, Edited, Frames, Reader, Who, concatenate, repair, salvage};
 
 /// Everything that reads a recording; what they find must agree.
 pub fn decode(data: &[u8]) {
     let mut problems = Problems::default();
     let _ = salvage(data, &mut problems);
-    let (whole, whole_error) = read(data);
-    for step in [3, 1000] {
-        let (pieces, error) = in_pieces(data, step);
-        // A stream also judges sizes, so it may stop before.
-        assert!(whole.starts_with(&pieces), "packets in pieces of {step}");
-        assert!(whole.len() == pieces.len() || error.is_some(), "packets are missing in pieces of {step}");
-        assert!(whole_error.is_none() || error.is_some(), "no error in pieces of {step}");
-    }
     let Ok(frames) = Frames::scan(data) else { return };
     for (at, frame) in frames.frames().iter().enumerate() {
         let bytes: u64 = frames.packets(at).map(|packet| packet.end() - packet.at).sum();
         assert_eq!(bytes, frame.end - frame.at, "the packets of a frame fill it");
-        frames.packets(at).for_each(|packet| _ = packet.decode(frames.form()));
+        frames.packets(at).for_each(|packet| _ = packet.decode(frames.wire_format()));
     }
     for life in frames.lives() {
         assert!(frames.birth(life).is_some_and(|birth| birth.actor == life.actor), "a life without its birth");
@@ -40,7 +31,7 @@ pub fn decode(data: &[u8]) {
 /// What was read and written is the same byte for byte.
 pub fn roundtrip(data: &[u8]) {
     let Ok(reader) = Reader::new(data) else { return };
-    let (mut out, form) = (Vec::new(), reader.form());
+    let (mut out, form) = (Vec::new(), reader.wire_format());
     reader.header().emit(&mut out);
     for packet in reader {
         let Ok(packet) = packet else { return };
@@ -80,7 +71,7 @@ pub fn edit(data: &[u8]) {
         if let Ok(Ok(log)) = edited.map(Edited::into_bytes)
             // How a recording is written shows in its packets, and those that told may be gone.
             && whole
-            && Frames::scan(&log).is_ok_and(|edited| edited.form() == frames.form())
+            && Frames::scan(&log).is_ok_and(|edited| edited.wire_format() == frames.wire_format())
         {
             assert_clean(&log);
         }
@@ -105,54 +96,12 @@ fn assert_clean(log: &[u8]) {
     assert!(bad.is_none(), "{bad:?}");
 }
 
-/// A packet, without its bytes: where, id, size.
-type Seen = (u64, u8, usize);
-
-fn seen(packet: &Packet<'_>) -> Seen {
-    (packet.at, packet.id, packet.body.len())
-}
-
-fn read(data: &[u8]) -> (Vec<Seen>, Option<crate::Error>) {
-    let mut packets = Vec::new();
-    let reader = match Reader::new(data) {
-        Ok(reader) => reader,
-        Err(error) => return (packets, Some(error)),
-    };
-    for packet in reader {
-        match packet {
-            Ok(packet) => packets.push(seen(&packet)),
-            Err(error) => return (packets, Some(error)),
-        }
-    }
-    (packets, None)
-}
-
-fn in_pieces(data: &[u8], step: usize) -> (Vec<Seen>, Option<crate::Error>) {
-    let limits = Limits { record_len: 1 << 16, channels: 1000, held_back: 1 << 12 };
-    let (mut decoder, mut packets) = (PacketDecoder::new(limits), Vec::new());
-    let mut drain = |decoder: &mut PacketDecoder| loop {
-        match decoder.next_packet() {
-            Ok(Some(packet)) => packets.push(seen(&packet)),
-            Ok(None) => return None,
-            Err(error) => return Some(error),
-        }
-    };
-    let mut failed = None;
-    for piece in data.chunks(step) {
-        decoder.push(piece);
-        failed = failed.or(drain(&mut decoder));
-    }
-    decoder.close();
-    let failed = failed.or(drain(&mut decoder));
-    (packets, failed)
-}
-
 /// The records of a packet, written again.
 struct Copy(Batch);
 
 impl<'a> Visit<'a> for Copy {
     fn records<R: Record<'a> + About>(&mut self, records: &Records<'a, R>) {
-        records.iter().for_each(|record| self.0.push(&record, records.form()));
+        records.iter().for_each(|record| self.0.push(&record, records.wire_format()));
     }
 }
 
@@ -166,16 +115,6 @@ pub fn index_split(
     crate::dialect::index(log, read, problems, split)
 }
 
-/// Columns with another bound for splitting, for tests with small recordings.
-pub fn columns_split(
-    log: &[u8],
-    read: &ReadOptions<'_>,
-    problems: &mut Problems,
-    split: usize,
-) -> Result<Columns, DecodeError> {
-    crate::dialect::columns(log, read, problems, split)
-}
-
 /// Everything that reads a recording into the model and writes it again; what the ways find must agree.
 pub fn model(data: &[u8]) {
     let _ = Carla.sniff(data);
@@ -187,25 +126,7 @@ pub fn model(data: &[u8]) {
             ControlFlow::Continue(())
         });
         let Ok(index) = Carla.index(data, &read, &mut Problems::default()) else { continue };
-        let columns = Carla.columns(data, &read, &mut Problems::default());
-        let counted = columns.map(|columns| columns.columns.iter().map(|c| c.samples() as u64).sum::<u64>());
-        assert_eq!(counted.ok(), Some(index.samples()), "columns and index count the same");
-        let mut sink = Count::default();
-        let _ = Carla.replay(data, &index, &Lookup::default(), &mut sink);
-        assert_eq!(sink.samples, index.samples(), "rows and index count the same");
-        let mut found = 0;
-        for (id, channel) in (0..).zip(&index.channels) {
-            let at: Vec<u64> = channel.positions.iter().collect();
-            let mut times = Vec::new();
-            let _ = Carla.times(data, &index, &at, &mut times);
-            let rows: Vec<Row> =
-                at.iter().zip(&times).map(|(at, time)| Row { time: *time, at: *at, channel: id }).collect();
-            let _ = Carla.samples(data, &index, &rows, &mut |samples| {
-                found += samples.len() as u64;
-                Ok(())
-            });
-        }
-        assert_eq!(found, index.samples(), "places and index count the same");
+        check_readings(&Carla, data, &index);
         let Some(mut encoder) = Carla.encoder(&EncodeOptions::default()) else { continue };
         let mut out = Vec::new();
         encoder.begin(&mut out);

@@ -20,7 +20,7 @@ impl<'a> Identity<'a> {
     pub(crate) fn of(frames: &Frames<'a>, life: Option<&Life>) -> Self {
         let read = |life: &Life| {
             let rest = usize::try_from(life.at).ok().and_then(|at| frames.log().get(at..))?;
-            Self::parse(&mut Cursor::new(rest, life.at), frames.form()).ok()
+            Self::parse(&mut Cursor::new(rest, life.at), frames.wire_format()).ok()
         };
         life.and_then(read).unwrap_or(Self { blueprint: b"", class: ActorType::Other, hero: false, pose: None })
     }

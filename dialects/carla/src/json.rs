@@ -95,7 +95,7 @@ pub(crate) fn get_add(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Resul
 }
 
 /// One field of a physics record, by its name in the specification.
-enum Part {
+enum PhysicsField {
     Number(&'static str),
     Vector(&'static str),
     Flag(&'static str),
@@ -107,7 +107,7 @@ enum Part {
     Images(&'static str),
 }
 
-use Part::{Byte, Flag, Images, List, Number, Numbers, Vector as Triple};
+use PhysicsField::{Byte, Flag, Images, List, Number, Numbers, Vector as Triple};
 
 macro_rules! ue4 {
     ($wheel:ident) => {
@@ -131,10 +131,10 @@ macro_rules! ue4 {
     };
 }
 
-static W48: &[Part] = ue4!(WHEEL_48);
-static W36: &[Part] = ue4!(WHEEL_36);
+static W48: &[PhysicsField] = ue4!(WHEEL_48);
+static W36: &[PhysicsField] = ue4!(WHEEL_36);
 
-static WHEEL_48: &[Part] = &[
+static WHEEL_48: &[PhysicsField] = &[
     Number("tire_friction"),
     Number("damping_rate"),
     Number("max_steer_angle"),
@@ -147,7 +147,7 @@ static WHEEL_48: &[Part] = &[
     Triple("position"),
 ];
 
-static WHEEL_36: &[Part] = &[
+static WHEEL_36: &[PhysicsField] = &[
     Number("tire_friction"),
     Number("damping_rate"),
     Number("max_steer_angle"),
@@ -157,7 +157,7 @@ static WHEEL_36: &[Part] = &[
     Triple("position"),
 ];
 
-static UE5: &[Part] = &[
+static UE5: &[PhysicsField] = &[
     Number("max_torque"),
     Number("max_rpm"),
     Number("idle_rpm"),
@@ -194,9 +194,9 @@ static UE5: &[Part] = &[
 pub(crate) fn put_physics(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     let start = out.len();
     let bodies = if form.vectors == Vectors::F64 { [UE5, UE5] } else { [W48, W36] };
-    for parts in bodies {
+    for fields in bodies {
         let mut cur = Cursor::new(record, 0);
-        if try_physics(&mut cur, parts, out).is_ok() && cur.is_empty() {
+        if try_physics(&mut cur, fields, out).is_ok() && cur.is_empty() {
             break;
         }
         out.truncate(start);
@@ -206,17 +206,17 @@ pub(crate) fn put_physics(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     }
 }
 
-fn try_physics(cur: &mut Cursor<'_>, parts: &[Part], out: &mut Vec<u8>) -> Result<(), Truncated> {
+fn try_physics(cur: &mut Cursor<'_>, fields: &[PhysicsField], out: &mut Vec<u8>) -> Result<(), Truncated> {
     out.extend_from_slice(format!("{{\"actor\":{}", cur.u32_le("actor")?).as_bytes());
-    put_parts(cur, parts, out)?;
+    put_fields(cur, fields, out)?;
     out.push(b'}');
     Ok(())
 }
 
 /// Appends the fields, each with a comma in front.
-fn put_parts(cur: &mut Cursor<'_>, parts: &[Part], out: &mut Vec<u8>) -> Result<(), Truncated> {
-    for part in parts {
-        match part {
+fn put_fields(cur: &mut Cursor<'_>, fields: &[PhysicsField], out: &mut Vec<u8>) -> Result<(), Truncated> {
+    for field in fields {
+        match field {
             Number(name) => {
                 put_name(name, out);
                 put_float(cur, out)?;
@@ -233,10 +233,10 @@ fn put_parts(cur: &mut Cursor<'_>, parts: &[Part], out: &mut Vec<u8>) -> Result<
                 put_name(name, out);
                 out.extend_from_slice(cur.u8(name)?.to_string().as_bytes());
             }
-            List(name, parts) => {
+            List(name, fields) => {
                 put_name(name, out);
                 let count = cur.u32_le(name)?;
-                put_list(count, out, |out| put_object(out, |out| put_parts(cur, parts, out)))?;
+                put_list(count, out, |out| put_object(out, |out| put_fields(cur, fields, out)))?;
             }
             Numbers(name) => {
                 put_name(name, out);
@@ -264,10 +264,10 @@ fn put_image(image: &[u8; 208], out: &mut Vec<u8>) -> Result<(), Truncated> {
                 put_name(name, out);
                 out.extend_from_slice(cur.u32_le(name)?.cast_signed().to_string().as_bytes());
             }
-            WheelField::Byte => put_parts(&mut cur, &[Byte(name)], out)?,
-            WheelField::Flag => put_parts(&mut cur, &[Flag(name)], out)?,
-            WheelField::Number => put_parts(&mut cur, &[Number(name)], out)?,
-            WheelField::Vector => put_parts(&mut cur, &[Triple(name)], out)?,
+            WheelField::Byte => put_fields(&mut cur, &[Byte(name)], out)?,
+            WheelField::Flag => put_fields(&mut cur, &[Flag(name)], out)?,
+            WheelField::Number => put_fields(&mut cur, &[Number(name)], out)?,
+            WheelField::Vector => put_fields(&mut cur, &[Triple(name)], out)?,
         }
     }
     Ok(())
@@ -313,19 +313,19 @@ pub(crate) fn get_physics(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> R
         let wheel = json.get("wheels").and_then(|wheels| wheels.get(0));
         wheel.is_some_and(|wheel| wheel.get("lat_stiff_max_load").is_none())
     };
-    let parts = match form.vectors {
+    let fields = match form.vectors {
         Vectors::F64 => UE5,
         Vectors::F32 if older() => W36,
         Vectors::F32 => W48,
     };
     out.extend_from_slice(&actor.to_le_bytes());
-    get_parts(&json, parts, out)?;
+    get_fields(&json, fields, out)?;
     Ok(actor)
 }
 
-fn get_parts(json: &Json, parts: &[Part], out: &mut Vec<u8>) -> Result<(), String> {
-    for part in parts {
-        match part {
+fn get_fields(json: &Json, fields: &[PhysicsField], out: &mut Vec<u8>) -> Result<(), String> {
+    for field in fields {
+        match field {
             Number(name) => put_bits(number(json, name)?, out),
             Triple(name) => {
                 let numbers = list(json, name)?;
@@ -338,7 +338,7 @@ fn get_parts(json: &Json, parts: &[Part], out: &mut Vec<u8>) -> Result<(), Strin
             }
             Flag(name) => out.push(json.get(*name).and_then(Json::as_bool).ok_or_else(|| missing(name))?.into()),
             Byte(name) => out.push(integer(json, name)?),
-            List(name, parts) => get_list(json, name, out, |item, out| get_parts(item, parts, out))?,
+            List(name, fields) => get_list(json, name, out, |item, out| get_fields(item, fields, out))?,
             Numbers(name) => get_list(json, name, out, |item, out| {
                 put_bits(number_of(item, name)?, out);
                 Ok(())
@@ -359,10 +359,10 @@ fn get_image(json: &Json, image: &mut [u8]) -> Result<(), String> {
         bytes.clear();
         match field {
             WheelField::Integer => bytes.extend_from_slice(&integer::<i32>(json, name)?.to_le_bytes()),
-            WheelField::Byte => get_parts(json, &[Byte(name)], &mut bytes)?,
-            WheelField::Flag => get_parts(json, &[Flag(name)], &mut bytes)?,
-            WheelField::Number => get_parts(json, &[Number(name)], &mut bytes)?,
-            WheelField::Vector => get_parts(json, &[Triple(name)], &mut bytes)?,
+            WheelField::Byte => get_fields(json, &[Byte(name)], &mut bytes)?,
+            WheelField::Flag => get_fields(json, &[Flag(name)], &mut bytes)?,
+            WheelField::Number => get_fields(json, &[Number(name)], &mut bytes)?,
+            WheelField::Vector => get_fields(json, &[Triple(name)], &mut bytes)?,
         }
         if let Some(place) = image.get_mut(*offset..offset + bytes.len()) {
             place.copy_from_slice(&bytes);

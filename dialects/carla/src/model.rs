@@ -1,7 +1,7 @@
 //! What records mean as channels and samples, and back.
 //!
-//! A [`Lane`] is what all records of one kind become; `about` is the table of them. [`payload`] and [`record`] are the two
-//! directions.
+//! A [`Topic`] stands for the channels that all records of one kind become; `about` is the table of topics. [`payload`]
+//! converts a record to the value of a sample, [`record`] converts it back.
 
 use logpose_core::{Channel, Cursor};
 use serde_json::{Value as Json, json};
@@ -13,21 +13,21 @@ use crate::wire::{
     TrafficLightState, Vector, Vectors, WalkerAnim, WireFormat, narrow, widen,
 };
 
-macro_rules! lanes {
+macro_rules! topics {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What the records of one kind are in the model.
+        /// The channels that records of one kind become: one channel, or one for each actor, light or packet.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[repr(u8)]
-        pub(crate) enum Lane { $($(#[$doc])* $name,)* }
+        pub(crate) enum Topic { $($(#[$doc])* $name,)* }
 
-        impl Lane {
+        impl Topic {
             /// All of them, in their order.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
         }
     };
 }
 
-lanes! {
+topics! {
     Frame, Layout, VisualTime, PlatformTime, FrameCounter,
     Add, Delete, Parent, Collision,
     Transform, Velocity, Vehicle, Walker, VehicleLight, Box, Trigger, Wheels, Biker, Door, Physics, Bone,
@@ -36,7 +36,7 @@ lanes! {
     Packet,
 }
 
-/// How the channels of a lane are called.
+/// The names of a topic's channels.
 #[derive(Clone, Copy, Debug)]
 enum Name {
     /// There is one.
@@ -45,7 +45,7 @@ enum Name {
     Each(&'static str, &'static str),
 }
 
-/// How the values of a lane are held.
+/// The type of a topic's values.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Plain(&'static str),
@@ -56,26 +56,26 @@ enum Shape {
     Wide(fn(Vectors) -> Struct),
 }
 
-/// What is to be said about a lane.
+/// The properties of a topic.
 #[derive(Clone, Copy, Debug)]
 struct About {
     kind: Option<Kind>,
     name: Name,
     shape: Shape,
     unit: &'static str,
-    /// The table of all channels of the lane.
+    /// The table of all channels of the topic.
     family: &'static str,
     /// Whether its records come once in a while and not in every frame.
     rare: bool,
 }
 
 macro_rules! about {
-    ($($lane:ident $kind:ident $name:expr, $shape:expr, $unit:literal $family:literal $rare:literal;)*) => {
-        impl Lane {
-            /// The table of lanes.
+    ($($topic:ident $kind:ident $name:expr, $shape:expr, $unit:literal $family:literal $rare:literal;)*) => {
+        impl Topic {
+            /// The table of topics.
             fn about(self) -> &'static About {
                 match self {
-                    $(Self::$lane => &About {
+                    $(Self::$topic => &About {
                         kind: about!(@ $kind),
                         name: $name,
                         shape: $shape,
@@ -126,7 +126,7 @@ about! {
     Packet None Each("/carla/packets/", ""), Plain("carla:packet"), "" "" true;
 }
 
-impl Lane {
+impl Topic {
     /// What records of a kind become.
     #[inline]
     pub(crate) fn of(kind: Kind) -> Option<Self> {
@@ -212,24 +212,24 @@ impl Lane {
     }
 }
 
-/// One channel of the model: its lane, and the actor, light or packet that it belongs to; 0 where it is the only one.
+/// One channel of the model: its topic, and the actor, light or packet that it belongs to; 0 where it is the only one.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Key {
-    pub(crate) lane: Lane,
+    pub(crate) topic: Topic,
     pub(crate) id: u32,
-    /// The bone, in the lane of bones.
+    /// The bone, in the topic of bones.
     pub(crate) bone: Box<str>,
 }
 
 impl Key {
     /// A key without a bone.
-    pub(crate) fn new(lane: Lane, id: u32) -> Self {
-        Self { lane, id, bone: Box::default() }
+    pub(crate) fn new(topic: Topic, id: u32) -> Self {
+        Self { topic, id, bone: Box::default() }
     }
 
     /// The name of the channel.
     pub(crate) fn name(&self) -> String {
-        match self.lane.about().name {
+        match self.topic.about().name {
             One(name) => name.to_owned(),
             Each(before, behind) => format!("{before}{}{behind}{}", self.shown_id(), self.bone),
         }
@@ -239,9 +239,9 @@ impl Key {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let rest = name.strip_prefix("/carla/")?;
         let digits = |text: &str| text.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
-        for lane in Lane::ALL.iter().copied() {
-            match lane.about().name {
-                One(known) if known == name => return Some(Self::new(lane, 0)),
+        for topic in Topic::ALL.iter().copied() {
+            match topic.about().name {
+                One(known) if known == name => return Some(Self::new(topic, 0)),
                 One(_) => {}
                 Each(before, behind) => {
                     let Some(text) = before.strip_prefix("/carla/").and_then(|before| rest.strip_prefix(before)) else {
@@ -249,15 +249,15 @@ impl Key {
                     };
                     let (id, rest) = text.split_at(digits(text));
                     let Some(bone) = rest.strip_prefix(behind) else { continue };
-                    if !bone.is_empty() && lane != Lane::Bone {
+                    if !bone.is_empty() && topic != Topic::Bone {
                         continue;
                     }
-                    let id = match lane {
-                        Lane::SceneLight => id.parse::<i32>().ok().map(i32::cast_unsigned),
-                        Lane::Packet => id.parse::<u8>().ok().map(u32::from),
+                    let id = match topic {
+                        Topic::SceneLight => id.parse::<i32>().ok().map(i32::cast_unsigned),
+                        Topic::Packet => id.parse::<u8>().ok().map(u32::from),
                         _ => id.parse().ok(),
                     };
-                    let key = Self { lane, id: id?, bone: bone.into() };
+                    let key = Self { topic, id: id?, bone: bone.into() };
                     // One channel has one name: no zeros in front.
                     return (key.name() == name).then_some(key);
                 }
@@ -268,23 +268,23 @@ impl Key {
 
     /// The channel.
     pub(crate) fn channel(&self, header: &Header<'_>, form: WireFormat) -> Channel {
-        let about = self.lane.about();
-        let mut channel = Channel::new(self.name(), self.lane.type_name(form.vectors));
+        let about = self.topic.about();
+        let mut channel = Channel::new(self.name(), self.topic.type_name(form.vectors));
         if !about.unit.is_empty() {
             channel.unit = Some(about.unit.to_owned());
         }
         if !about.family.is_empty() {
-            let bone = if self.lane == Lane::Bone { format!("/{}", self.bone) } else { String::new() };
+            let bone = if self.topic == Topic::Bone { format!("/{}", self.bone) } else { String::new() };
             channel.family = Some((about.family.to_owned(), format!("{}{bone}", self.shown_id())));
         }
-        if self.lane == Lane::Frame {
+        if self.topic == Topic::Frame {
             channel.metadata = about_recording(header, form);
         }
         channel
     }
 
     fn shown_id(&self) -> i64 {
-        if self.lane == Lane::SceneLight { self.id.cast_signed().into() } else { self.id.into() }
+        if self.topic == Topic::SceneLight { self.id.cast_signed().into() } else { self.id.into() }
     }
 }
 
@@ -412,22 +412,22 @@ pub(crate) fn comes_back(cm: f64) -> bool {
 /// The value of a record in the model: bytes as [`logpose_core::Value`] takes them, out of the record where they stand
 /// there as they are, else made in `scratch`.
 #[inline]
-pub(crate) fn payload<'p>(lane: Lane, record: &'p [u8], form: WireFormat, scratch: &'p mut Vec<u8>) -> &'p [u8] {
-    let from = match lane {
-        Lane::Frame
-        | Lane::Layout
-        | Lane::VisualTime
-        | Lane::PlatformTime
-        | Lane::FrameCounter
-        | Lane::Parent
-        | Lane::Collision
-        | Lane::Weather
-        | Lane::Packet => 0,
-        Lane::Vehicle | Lane::VehicleLight | Lane::Door | Lane::LightTiming | Lane::SceneLight => 4,
-        Lane::Wheels => 8,
+pub(crate) fn payload<'p>(topic: Topic, record: &'p [u8], form: WireFormat, scratch: &'p mut Vec<u8>) -> &'p [u8] {
+    let from = match topic {
+        Topic::Frame
+        | Topic::Layout
+        | Topic::VisualTime
+        | Topic::PlatformTime
+        | Topic::FrameCounter
+        | Topic::Parent
+        | Topic::Collision
+        | Topic::Weather
+        | Topic::Packet => 0,
+        Topic::Vehicle | Topic::VehicleLight | Topic::Door | Topic::LightTiming | Topic::SceneLight => 4,
+        Topic::Wheels => 8,
         _ => {
             scratch.clear();
-            let _ = convert(lane, record, form, scratch);
+            let _ = convert(topic, record, form, scratch);
             return scratch;
         }
     };
@@ -435,45 +435,45 @@ pub(crate) fn payload<'p>(lane: Lane, record: &'p [u8], form: WireFormat, scratc
 }
 
 #[inline]
-fn convert(lane: Lane, record: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<(), logpose_core::Truncated> {
+fn convert(topic: Topic, record: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<(), logpose_core::Truncated> {
     let cur = &mut Cursor::new(record, 0);
-    match lane {
-        Lane::Transform => {
+    match topic {
+        Topic::Transform => {
             let position = Position::parse(cur, form)?;
             put_pose(position.location, position.rotation, form, out);
         }
-        Lane::Bone => {
+        Topic::Bone => {
             let bone = Bone::get(cur, form, "bone")?;
             put_pose(bone.location, bone.rotation, form, out);
         }
-        Lane::Velocity => {
+        Topic::Velocity => {
             let Kinematics { linear, angular, .. } = Kinematics::parse(cur, form)?;
             put_numbers([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z], out);
         }
-        Lane::Box | Lane::Trigger => {
+        Topic::Box | Topic::Trigger => {
             let BoundingBox { origin, extent, .. } = BoundingBox::parse(cur, form)?;
             put_numbers([origin.x, origin.y, origin.z, extent.x, extent.y, extent.z].map(metres), out);
             if form.vectors == Vectors::F64 {
                 out.extend_from_slice(&[fine(origin.array()), fine(extent.array())]);
             }
         }
-        Lane::Walker => {
+        Topic::Walker => {
             let walker = WalkerAnim::parse(cur, form)?;
             put_numbers([metres(widen(walker.speed))], out);
         }
-        Lane::Biker => {
+        Topic::Biker => {
             let biker = BikerAnim::parse(cur, form)?;
             put_numbers([metres(widen(biker.forward_speed))], out);
             biker.engine_rotation.put(form, out);
         }
-        Lane::LightState => {
+        Topic::LightState => {
             let light = TrafficLightState::parse(cur, form)?;
             out.extend_from_slice(&[light.state, light.frozen.0]);
             light.elapsed.put(form, out);
         }
-        Lane::Delete => out.extend_from_slice(&i64::from(cur.u32_le("actor")?).to_le_bytes()),
-        Lane::Add => json::put_add(record, form, out),
-        Lane::Physics => json::put_physics(record, form, out),
+        Topic::Delete => out.extend_from_slice(&i64::from(cur.u32_le("actor")?).to_le_bytes()),
+        Topic::Add => json::put_add(record, form, out),
+        Topic::Physics => json::put_physics(record, form, out),
         _ => {}
     }
     Ok(())
@@ -498,47 +498,47 @@ fn put_numbers<const N: usize>(numbers: [f64; N], out: &mut Vec<u8>) {
 pub(crate) fn record(key: &Key, payload: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<(), String> {
     let id = key.id;
     let misfit = || {
-        let (size, ty) = (payload.len(), key.lane.type_name(form.vectors));
+        let (size, ty) = (payload.len(), key.topic.type_name(form.vectors));
         format!("{size} bytes is not a valid {ty}")
     };
     let exactly = |size: usize| if payload.len() == size { Ok(()) } else { Err(misfit()) };
-    match key.lane {
-        Lane::Frame => exactly(24)?,
-        Lane::VisualTime | Lane::PlatformTime | Lane::FrameCounter | Lane::Parent => exactly(8)?,
-        Lane::Collision => exactly(14)?,
-        Lane::Weather => exactly(56)?,
-        Lane::Vehicle => exactly(17)?,
-        Lane::VehicleLight => exactly(4)?,
-        Lane::Door => exactly(2)?,
-        Lane::LightTiming => exactly(12)?,
-        Lane::SceneLight => exactly(22)?,
+    match key.topic {
+        Topic::Frame => exactly(24)?,
+        Topic::VisualTime | Topic::PlatformTime | Topic::FrameCounter | Topic::Parent => exactly(8)?,
+        Topic::Collision => exactly(14)?,
+        Topic::Weather => exactly(56)?,
+        Topic::Vehicle => exactly(17)?,
+        Topic::VehicleLight => exactly(4)?,
+        Topic::Door => exactly(2)?,
+        Topic::LightTiming => exactly(12)?,
+        Topic::SceneLight => exactly(22)?,
         _ => {}
     }
-    match key.lane {
-        Lane::Vehicle | Lane::VehicleLight | Lane::Door | Lane::LightTiming | Lane::SceneLight => {
+    match key.topic {
+        Topic::Vehicle | Topic::VehicleLight | Topic::Door | Topic::LightTiming | Topic::SceneLight => {
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(payload);
         }
-        Lane::Wheels => {
+        Topic::Wheels => {
             let (wheels, rest) = payload.as_chunks::<9>();
             let count = u32::try_from(wheels.len()).ok().filter(|_| rest.is_empty()).ok_or_else(misfit)?;
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(&count.to_le_bytes());
             out.extend_from_slice(payload);
         }
-        Lane::Delete => {
+        Topic::Delete => {
             let actor = payload.try_into().map(i64::from_le_bytes).map_err(|_| misfit())?;
             let actor = u32::try_from(actor).map_err(|_| format!("{actor} is not an actor id"))?;
             out.extend_from_slice(&actor.to_le_bytes());
         }
-        Lane::Transform => {
+        Topic::Transform => {
             let ([location, rotation], fine) = six(payload).ok_or_else(misfit)?;
             let [x, y, z] = centimetres(location, Coarse::of(form, fine[0]));
             let [roll, pitch, yaw] = rotation;
             let rotation = Rotation { roll, pitch, yaw };
             Position { actor: id, location: Vector { x, y, z }, rotation }.emit(form, out);
         }
-        Lane::Bone => {
+        Topic::Bone => {
             let ([location, rotation], fine) = six(payload).ok_or_else(misfit)?;
             let [x, y, z] = centimetres(location, Coarse::of(form, fine[0]));
             let [roll, pitch, yaw] = rotation;
@@ -548,36 +548,36 @@ pub(crate) fn record(key: &Key, payload: &[u8], form: WireFormat, out: &mut Vec<
             }
             Bone { name: key.bone.as_bytes(), location: Vector { x, y, z }, rotation }.put(form, out);
         }
-        Lane::Velocity => {
+        Topic::Velocity => {
             let ([[x, y, z], [p, q, r]], _) = six(payload).ok_or_else(misfit)?;
             Kinematics { actor: id, linear: Vector { x, y, z }, angular: Vector { x: p, y: q, z: r } }.emit(form, out);
         }
-        Lane::Box | Lane::Trigger => {
+        Topic::Box | Topic::Trigger => {
             let ([origin, extent], fine) = six(payload).ok_or_else(misfit)?;
             let [x, y, z] = centimetres(origin, Coarse::of(form, fine[0]));
             let [p, q, r] = centimetres(extent, Coarse::of(form, fine[1]));
             let bounds = BoundingBox { actor: id, origin: Vector { x, y, z }, extent: Vector { x: p, y: q, z: r } };
             bounds.emit(form, out);
         }
-        Lane::Walker => {
+        Topic::Walker => {
             let speed = payload.try_into().map(f64::from_le_bytes).map_err(|_| misfit())?;
             WalkerAnim { actor: id, speed: slowly(speed) }.emit(form, out);
         }
-        Lane::Biker => {
+        Topic::Biker => {
             let (speed, engine) = payload.split_first_chunk().ok_or_else(misfit)?;
             let engine_rotation = engine.try_into().map(f32::from_le_bytes).map_err(|_| misfit())?;
             let forward_speed = slowly(f64::from_le_bytes(*speed));
             BikerAnim { actor: id, forward_speed, engine_rotation }.emit(form, out);
         }
-        Lane::LightState => {
+        Topic::LightState => {
             let [state, frozen, elapsed @ ..]: [u8; 6] = payload.try_into().map_err(|_| misfit())?;
             let elapsed = f32::from_le_bytes(elapsed);
             TrafficLightState { actor: id, frozen: crate::wire::Flag(frozen), elapsed, state }.emit(form, out);
         }
-        Lane::Add => {
+        Topic::Add => {
             json::get_add(payload, form, out)?;
         }
-        Lane::Physics => {
+        Topic::Physics => {
             let actor = json::get_physics(payload, form, out)?;
             if actor != id {
                 return Err(format!("it is about actor {actor}"));
@@ -610,26 +610,26 @@ fn six(payload: &[u8]) -> Option<([[f64; 3]; 2], [u8; 2])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coarse, Key, Lane, centimetres, comes_back, fine, metres};
+    use super::{Coarse, Key, Topic, centimetres, comes_back, fine, metres};
     use crate::wire::{Kind, narrow, widen};
 
     #[test]
-    fn every_kind_has_a_lane() {
+    fn every_kind_has_a_topic() {
         for kind in Kind::ALL {
-            assert_eq!(Lane::of(*kind).and_then(Lane::kind), Some(*kind).filter(|kind| *kind != Kind::FrameEnd));
+            assert_eq!(Topic::of(*kind).and_then(Topic::kind), Some(*kind).filter(|kind| *kind != Kind::FrameEnd));
         }
     }
 
     #[test]
     fn names_come_back() {
-        for lane in Lane::ALL {
+        for topic in Topic::ALL {
             for id in [0, 7, 255, u32::MAX] {
-                let bone: &str = if *lane == Lane::Bone { "crl_hips__C/a" } else { "" };
-                let id = if lane.has_keys() { id } else { 0 };
-                if *lane == Lane::Packet && id > 255 {
+                let bone: &str = if *topic == Topic::Bone { "crl_hips__C/a" } else { "" };
+                let id = if topic.has_keys() { id } else { 0 };
+                if *topic == Topic::Packet && id > 255 {
                     continue;
                 }
-                let key = Key { lane: *lane, id, bone: bone.into() };
+                let key = Key { topic: *topic, id, bone: bone.into() };
                 assert_eq!(Key::parse(&key.name()), Some(key));
             }
         }
@@ -644,7 +644,7 @@ mod tests {
         ] {
             assert_eq!(Key::parse(odd), None, "{odd}");
         }
-        assert_eq!(Key::new(Lane::SceneLight, u32::MAX).name(), "/carla/scene_lights/-1");
+        assert_eq!(Key::new(Topic::SceneLight, u32::MAX).name(), "/carla/scene_lights/-1");
     }
 
     /// Numbers that are spread over all bits.

@@ -3,8 +3,8 @@
 use logpose_core::Cursor;
 
 use crate::error::{Error, ErrorKind};
-use crate::form;
 use crate::wire::{Header, Packet, WireFormat};
+use crate::wire_format;
 
 /// The packets of a recording in memory, in the order of the file.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
         if !matches!(header.version, 1 | 2) {
             return Err(Error { at: 0, kind: ErrorKind::Version(header.version) });
         }
-        Ok(Self { header, form: form::detect_in(log, &header), cur })
+        Ok(Self { header, form: wire_format::detect_in(log, &header), cur })
     }
 
     /// The packets of `log` from byte `at` on, which begins one.
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> WireFormat {
+    pub fn wire_format(&self) -> WireFormat {
         self.form
     }
 

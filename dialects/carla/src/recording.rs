@@ -90,7 +90,7 @@ impl Target {
 
     /// How it writes packets.
     #[must_use]
-    pub fn form(self) -> WireFormat {
+    pub fn wire_format(self) -> WireFormat {
         WireFormat {
             ids: if self == Self::V0_10 { Ids::B } else { Ids::A },
             vectors: if self.is_ue5() { Vectors::F64 } else { Vectors::F32 },
@@ -348,7 +348,7 @@ impl Recording {
     pub fn new(options: &RecordingOptions<'_>) -> Result<Self, WriteError> {
         let RecordingOptions { target, map, date, additional_data } = *options;
         let header = Header { version: target.version(), date, map: map.as_bytes() };
-        let writer = Writer::new(&header, target.form())?;
+        let writer = Writer::new(&header, target.wire_format())?;
         let (actors, frame) = (BTreeMap::new(), Frame::default());
         Ok(Self { target, additional_data, writer, actors, next_id: 1, collisions: 0, frame })
     }
@@ -654,7 +654,7 @@ impl Recording {
 
     /// The records of what lasts, of all actors.
     fn states(&self, kind: Kind) -> Batch {
-        let (mut batch, form, target) = (Batch::default(), self.target.form(), self.target);
+        let (mut batch, form, target) = (Batch::default(), self.target.wire_format(), self.target);
         for (&actor, live) in &self.actors {
             match kind {
                 Kind::Position if target.has_position(live.class) => {
@@ -709,7 +709,7 @@ impl Recording {
 
     fn push<'a, R: Record<'a>>(&mut self, record: &R) -> Result<(), WriteError> {
         self.room(R::KIND)?;
-        self.frame.events.entry(R::KIND).or_default().push(record, self.target.form());
+        self.frame.events.entry(R::KIND).or_default().push(record, self.target.wire_format());
         Ok(())
     }
 

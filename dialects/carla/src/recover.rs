@@ -10,9 +10,9 @@ use logpose_core::{Cursor, Problem, Problems, Severity};
 
 use crate::about::{About, Visit, visit};
 use crate::error::{Error, ErrorKind};
-use crate::form;
 use crate::frames::Frame;
 use crate::wire::*;
+use crate::wire_format;
 
 /// The last packet of a frame and the head of the next frame's first.
 pub(crate) const SEAM: [u8; 10] = [1, 0, 0, 0, 0, 0, 24, 0, 0, 0];
@@ -52,7 +52,7 @@ pub struct Salvage<'a> {
 /// An error means that there is nothing to search: not one frame, and no header either.
 pub fn salvage<'a>(log: &'a [u8], problems: &mut Problems) -> Result<Salvage<'a>, Error> {
     let (header, start) = find_header(log, problems)?;
-    let detected = |packets: &mut dyn Iterator<Item = Packet<'a>>| form::detect(header.version, packets);
+    let detected = |packets: &mut dyn Iterator<Item = Packet<'a>>| wire_format::detect(header.version, packets);
     let mut form = detected(&mut packets(log, start, log.len()));
     let mut walk = Walk::run(log, start, form);
     // Damage may have misled the detection: whole frames know better.
@@ -167,7 +167,7 @@ impl<'a> Salvage<'a> {
 
     /// How the recording is written.
     #[must_use]
-    pub fn form(&self) -> WireFormat {
+    pub fn wire_format(&self) -> WireFormat {
         self.form
     }
 
@@ -271,7 +271,7 @@ pub fn repair<'a>(log: &'a [u8], problems: &mut Problems) -> Result<Repair<'a>, 
     let mut repair = Repair { salvage, starts, plain: false, next: 0 };
     let Salvage { header, form, frames, .. } = &repair.salvage;
     let kept = frames.iter().flat_map(|frame| repair.kept(frame));
-    repair.plain = form::detect(header.version, kept).ids != form.ids;
+    repair.plain = wire_format::detect(header.version, kept).ids != form.ids;
     Ok(repair)
 }
 
@@ -308,7 +308,8 @@ impl<'a> Repair<'a> {
         out
     }
 
-    /// The packets of a frame as they will be: those that cannot be understood are empty.
+    /// The packets of a frame as they will be: bytes behind the last record go, and those that cannot be understood are
+    /// empty.
     fn kept(&self, frame: &Frame) -> impl Iterator<Item = Packet<'a>> + use<'a> {
         let (form, plain) = (self.salvage.form, self.plain);
         frame_packets(self.salvage.log, frame).filter_map(move |packet| {
@@ -320,7 +321,15 @@ impl<'a> Repair<'a> {
                 Ok(_) => Some(packet),
                 // An empty packet of one of these could be taken for a sign of the other numbering.
                 Err(_) if ambiguous => None,
-                Err(_) => Some(Packet { body: &[0, 0], ..packet }),
+                Err(error) => {
+                    let used = match error.kind {
+                        ErrorKind::Size { used, .. } => packet.body.get(..place(used)),
+                        _ => None,
+                    };
+                    let records = used.map(|body| Packet { body, ..packet });
+                    let records = records.filter(|packet| packet.decode(form).is_ok());
+                    Some(records.unwrap_or(Packet { body: &[0, 0], ..packet }))
+                }
             }
         })
     }
@@ -670,10 +679,54 @@ pub(crate) fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let rest = bytes.get(from..)?;
-        let at = rest.iter().position(|byte| byte == first)?;
+        let at = rest.iter().position(|byte| byte == first);
+        #[cfg(test)]
+        tests::SEARCHED.set(tests::SEARCHED.get() + at.map_or(rest.len(), |at| at + 1));
+        let at = at?;
         if rest.get(at..)?.starts_with(pattern) {
             return Some(from + at);
         }
         from += at + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use logpose_core::Problems;
+    use logpose_testkit::fixtures;
+
+    use super::{FIRST, SEAM, salvage};
+
+    thread_local! {
+        /// Bytes that searches went over.
+        pub(super) static SEARCHED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn a_search_goes_over_few_bytes_whatever_repeats() {
+        const LENGTH: usize = 1 << 17;
+        let (_, sound) = fixtures("carla/valid").into_iter().find(|(name, _)| name == "attached.log").unwrap();
+        let patterns: [(&str, &[u8]); 9] = [
+            ("zeros", &[0]),
+            ("ones", &[1]),
+            ("0xff", &[0xff]),
+            ("text", b"the quick brown fox jumps over the lazy dog\r\n"),
+            ("seams", &SEAM),
+            ("heads of first frames", &FIRST),
+            ("heads of packets", &[6, 40, 0, 0, 0]),
+            ("empty packets", &[6, 2, 0, 0, 0, 0, 0]),
+            ("packets that swallow", &[6, 0, 0, 1, 0]),
+        ];
+        for (name, pattern) in patterns {
+            let mut log = sound.clone();
+            log.extend(pattern.iter().cycle().take(LENGTH));
+            SEARCHED.set(0);
+            let found = salvage(&log, &mut Problems::default()).unwrap();
+            let searched = SEARCHED.get();
+            assert!(searched <= 8 * log.len(), "{name}: {searched} bytes searched in {}", log.len());
+            assert!(!found.frames().is_empty(), "{name}");
+        }
     }
 }

@@ -140,7 +140,7 @@ impl<'f, 'a> Replay<'f, 'a> {
             options,
             start,
             stop,
-            reader: Reader::resume(whole, header, frames.form(), header.size() as u64),
+            reader: Reader::resume(whole, header, frames.wire_format(), header.size() as u64),
             frame: FrameStart { frame: 0, duration: 0.0, elapsed: -1.0 },
             frame_at: None,
             time: 0.0,
@@ -228,7 +228,7 @@ impl<'f, 'a> Replay<'f, 'a> {
     }
 
     fn read(&mut self, first: bool, tick: &mut Tick<'a>) {
-        let form = self.reader.form();
+        let form = self.reader.wire_format();
         while let Some(Ok(packet)) = self.reader.next() {
             let matters = match packet.kind(form) {
                 Some(Kind::FrameStart | Kind::FrameEnd | Kind::VisualTime | Kind::Weather) => true,

@@ -25,7 +25,7 @@ impl<'f, 'a> Replayed<'f, 'a> {
         let header = frames.header();
         #[expect(clippy::cast_possible_truncation, reason = "whole seconds; what is too large saturates")]
         let date = header.date.saturating_add(start.max(0.0) as i64);
-        let writer = Writer::new(&Header { date, ..header }, frames.form())?;
+        let writer = Writer::new(&Header { date, ..header }, frames.wire_format())?;
         Ok(Self { frames, writer, living: HashSet::new() })
     }
 

@@ -1,11 +1,12 @@
 //! Samples out of a recording whose index is known: all in their order, some by their places, or as columns.
 
 use logpose_core::{
-    Channel, ChannelId, ColumnBuilder, Columns, Cursor, DecodeError, Fate, Index, Layout, Lookup, Row, Sample, Sink,
-    SinkError, Span, TakeSamples, Time, Type, Value,
+    ChannelId, ColumnBuilder, Columns, Cursor, DecodeError, Index, Layout, Lookup, Row, Sample, Sink, SinkError, Span,
+    TakeSamples, Time, Type, Value,
 };
 
-use crate::model::{Key, Lane, form_of, payload};
+use crate::dialect::NAME;
+use crate::model::{Key, Topic, form_of, payload};
 use crate::schema::Struct;
 use crate::walk::{Found, Slots, Stop, Visit, Walk, layout_of, place, stretch_of, wheels_length};
 use crate::wire::{Field as _, FrameStart, PACKET_HEADER, Packet, Record as _, WireFormat};
@@ -64,17 +65,17 @@ fn walk<V: Visit>(
             let stop = walk.run(log, at, end.min(at.saturating_add(STEP)), visit);
             after(visit)?;
             at = match stop {
-                Stop::At(at) => at,
-                Stop::Bad(..) => break,
+                Stop::At(next) if next > at => next,
+                stop => return Err(DecodeError::stale_index(NAME, stop.at() as u64).into()),
             };
         }
     }
     Ok(())
 }
 
-/// Which lanes and times are wanted.
+/// Which topics and times are wanted.
 struct Wanted {
-    lanes: Vec<bool>,
+    topics: Vec<bool>,
     start: i64,
     end: i64,
     /// Whether this frame is.
@@ -87,7 +88,7 @@ impl Wanted {
         let start = lookup.start.map_or(i64::MIN, Time::nanos);
         let end = lookup.end.map_or(i64::MAX, Time::nanos);
         let now = (start..=end).contains(&0);
-        Self { lanes: Lane::ALL.iter().map(|lane| slots.has(*lane)).collect(), start, end, now }
+        Self { topics: Topic::ALL.iter().map(|topic| slots.has(*topic)).collect(), start, end, now }
     }
 
     fn frame(&mut self, time: i64) {
@@ -95,8 +96,8 @@ impl Wanted {
     }
 
     #[inline]
-    fn wants(&self, lane: Lane) -> bool {
-        self.now && self.lanes.get(lane as usize).copied().unwrap_or(false)
+    fn wants(&self, topic: Topic) -> bool {
+        self.now && self.topics.get(topic as usize).copied().unwrap_or(false)
     }
 }
 
@@ -118,7 +119,7 @@ impl Batch {
 
     #[inline]
     pub(crate) fn push_record(&mut self, channel: ChannelId, time: Time, ty: Type, found: &Found<'_>) {
-        let payload = payload(found.lane, found.record, found.form, &mut self.scratch);
+        let payload = payload(found.topic, found.record, found.form, &mut self.scratch);
         self.bytes.extend_from_slice(payload);
         self.rows.push((channel, time, ty, self.bytes.len()));
     }
@@ -167,13 +168,17 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
         replay.batch.push(id, time, Type::String, schema.text.as_bytes());
     }
     // It says what the recording is, so that it comes first, also where packets stand before the first frame.
-    let frame =
-        (0..).zip(&index.channels).find(|(_, found)| Key::parse(&found.channel.name) == Some(Key::new(Lane::Frame, 0)));
+    let frame = (0..)
+        .zip(&index.channels)
+        .find(|(_, found)| Key::parse(&found.channel.name) == Some(Key::new(Topic::Frame, 0)));
     if let Some((id, _)) = frame.filter(|(id, _)| lookup.wants(*id)) {
         replay.declare(id);
     }
-    walk(log, index, lookup, &mut replay, |replay| std::mem::replace(&mut replay.result, Ok(())))?;
-    replay.batch.flush(replay.sink)
+    let walked = walk(log, index, lookup, &mut replay, |replay| std::mem::replace(&mut replay.result, Ok(())));
+    if let Ok(()) | Err(SinkError::Source(_)) = walked {
+        replay.batch.flush(replay.sink)?;
+    }
+    walked
 }
 
 struct Replay<'a, 's> {
@@ -213,8 +218,8 @@ impl Visit for Replay<'_, '_> {
     }
 
     #[inline]
-    fn wants(&self, lane: Lane) -> bool {
-        self.wanted.wants(lane)
+    fn wants(&self, topic: Topic) -> bool {
+        self.wanted.wants(topic)
     }
 
     #[inline]
@@ -233,23 +238,13 @@ impl Visit for Replay<'_, '_> {
 
 /// What is wanted as flat buffers. See [`logpose_core::FileDialect::scan`].
 pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
-    let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
-    let mut builder = ColumnBuilder::new(prepare);
-    let total: u64 = index.spans.iter().map(|span| span.end - span.start).sum();
-    let part = lookup.within.map_or(total, |within| within.end.saturating_sub(within.start).min(total));
-    for (id, found) in (0..).zip(&index.channels).filter(|(id, _)| lookup.wants(*id)) {
-        builder.declare(id, &found.channel.type_name);
-        let expected = u128::from(found.samples) * u128::from(part) / u128::from(total.max(1));
-        builder.expect(id, u64::try_from(expected + expected / 16).unwrap_or(u64::MAX) + 2);
-    }
+    let mut builder = ColumnBuilder::wanted(index, lookup, prepare);
     for (id, time, schema) in schemas(index, lookup) {
         builder.record(id, time.nanos(), schema.text.as_bytes());
     }
     let mut scan = Scan { builder, wanted: Wanted::new(index, lookup), scratch: Vec::new() };
-    // What only collects never fails.
-    let _ = walk(log, index, lookup, &mut scan, |_| Ok(()));
-    let fates: Vec<Fate> = (0..).zip(&channels).map(|(id, _)| Fate::Started(id)).collect();
-    Ok(scan.builder.columns(channels, &fates, Layout::Little).0)
+    walk(log, index, lookup, &mut scan, |_| Ok(())).map_err(|error| error.into_source(NAME))?;
+    scan.builder.scanned(NAME, index, lookup, Layout::Little, |rest, sink| replay(log, index, rest, sink))
 }
 
 struct Scan {
@@ -264,13 +259,13 @@ impl Visit for Scan {
     }
 
     #[inline]
-    fn wants(&self, lane: Lane) -> bool {
-        self.wanted.wants(lane)
+    fn wants(&self, topic: Topic) -> bool {
+        self.wanted.wants(topic)
     }
 
     #[inline(always)]
     fn sample(&mut self, found: Found<'_>) {
-        let payload = payload(found.lane, found.record, found.form, &mut self.scratch);
+        let payload = payload(found.topic, found.record, found.form, &mut self.scratch);
         self.builder.record(found.slot, found.time, payload);
     }
 }
@@ -303,8 +298,8 @@ impl Visit for Places {
     }
 
     #[inline]
-    fn wants(&self, lane: Lane) -> bool {
-        self.wanted.wants(lane)
+    fn wants(&self, topic: Topic) -> bool {
+        self.wanted.wants(topic)
     }
 
     #[inline]
@@ -322,30 +317,33 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
         let source = match &last {
             Some((channel, source)) if *channel == row.channel => *source,
             _ => {
-                let Some(source) = Source::of(index, row.channel) else { continue };
+                let source = Source::of(index, row.channel)?;
                 last = Some((row.channel, source));
                 source
             }
         };
+        let stale = || DecodeError::stale_index(NAME, row.at);
         match source {
             Source::Schema(schema) => batch.push(row.channel, row.time, Type::String, schema.text.as_bytes()),
             // These are found by going over their frame, which is rarely asked for.
-            Source::Lane(lane @ (Lane::Layout | Lane::Physics), ty) => {
+            Source::Topic(topic @ (Topic::Layout | Topic::Physics), ty) => {
                 let span = stretch_of(index, row.at);
-                if lane == Lane::Layout {
+                let log = log.get(..place(span.end)).ok_or_else(stale)?;
+                if topic == Topic::Layout {
                     batch.push(row.channel, row.time, ty, layout_of(log, span, form).text().as_bytes());
                 } else {
-                    let mut find = Find { row: *row, ty, batch: &mut batch };
+                    let mut find = Find { row: *row, ty, batch: &mut batch, found: false };
                     let slots = Slots::of(index, &Lookup::default());
-                    let log = log.get(..place(span.end).min(log.len())).unwrap_or_default();
                     Walk::new(form, slots).run(log, place(span.start), usize::MAX, &mut find);
+                    if !find.found {
+                        return Err(stale().into());
+                    }
                 }
             }
-            Source::Lane(lane, ty) => {
-                if let Some(record) = record_at(log, row.at, lane, form) {
-                    let (slot, at, time) = (row.channel, row.at, row.time.nanos());
-                    batch.push_record(row.channel, row.time, ty, &Found { lane, slot, at, time, record, form });
-                }
+            Source::Topic(topic, ty) => {
+                let record = record_at(log, row.at, topic, form).ok_or_else(stale)?;
+                let (slot, at, time) = (row.channel, row.at, row.time.nanos());
+                batch.push_record(row.channel, row.time, ty, &Found { topic, slot, at, time, record, form });
             }
         }
     }
@@ -356,16 +354,18 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
 #[derive(Clone, Copy)]
 enum Source {
     Schema(Struct),
-    Lane(Lane, Type),
+    Topic(Topic, Type),
 }
 
 impl Source {
-    fn of(index: &Index, channel: ChannelId) -> Option<Self> {
-        let channel = &index.channels.get(channel as usize)?.channel;
-        match Struct::of_channel(&channel.name) {
-            Some(schema) => Some(Self::Schema(schema)),
-            None => Some(Self::Lane(Key::parse(&channel.name)?.lane, channel.ty())),
+    fn of(index: &Index, channel: ChannelId) -> Result<Self, DecodeError> {
+        let found = index.channel(NAME, channel)?;
+        let channel = &found.channel;
+        if let Some(schema) = Struct::of_channel(&channel.name) {
+            return Ok(Self::Schema(schema));
         }
+        let key = Key::parse(&channel.name).ok_or_else(|| DecodeError::stale_index(NAME, front(index)))?;
+        Ok(Self::Topic(key.topic, channel.ty()))
     }
 }
 
@@ -374,38 +374,40 @@ struct Find<'b> {
     row: Row,
     ty: Type,
     batch: &'b mut Batch,
+    found: bool,
 }
 
 impl Visit for Find<'_> {
-    fn wants(&self, lane: Lane) -> bool {
-        lane == Lane::Physics
+    fn wants(&self, topic: Topic) -> bool {
+        topic == Topic::Physics
     }
 
     fn sample(&mut self, found: Found<'_>) {
         if (found.slot, found.at) == (self.row.channel, self.row.at) {
+            self.found = true;
             self.batch.push_record(found.slot, self.row.time, self.ty, &found);
         }
     }
 }
 
 /// The record at a place where a walk has met one.
-fn record_at(log: &[u8], at: u64, lane: Lane, form: WireFormat) -> Option<&[u8]> {
+fn record_at(log: &[u8], at: u64, topic: Topic, form: WireFormat) -> Option<&[u8]> {
     let rest = log.get(place(at)..)?;
     let mut cur = Cursor::new(rest, at);
-    let kind = match lane {
-        Lane::Packet => return Some(Packet::parse(&mut cur).ok()?.body),
-        lane => lane.kind()?,
+    let kind = match topic {
+        Topic::Packet => return Some(Packet::parse(&mut cur).ok()?.body),
+        topic => topic.kind()?,
     };
     if let Some(size) = kind.fixed_size() {
         return rest.get(PACKET_HEADER..PACKET_HEADER + size);
     }
-    let length = match (kind.record_size(form), lane) {
+    let length = match (kind.record_size(form), topic) {
         (Some(size), _) => size,
-        (None, Lane::Bone) => {
+        (None, Topic::Bone) => {
             crate::wire::Bone::get(&mut cur, form, "bone").ok()?;
             place(cur.offset() - at)
         }
-        (None, Lane::Wheels) => wheels_length(rest)?,
+        (None, Topic::Wheels) => wheels_length(rest)?,
         (None, _) => {
             crate::wire::EventAdd::parse(&mut cur, form).ok()?;
             place(cur.offset() - at)

@@ -356,7 +356,7 @@ impl<'a> Slots<'a> {
 
     /// Takes over what a frame says of its own.
     fn read_frame(&mut self, frames: &Frames<'a>, place: usize) {
-        let form = frames.form();
+        let form = frames.wire_format();
         for packet in frames.packets(place) {
             let told = matches!(
                 packet.kind(form),

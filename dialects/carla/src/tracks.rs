@@ -111,7 +111,7 @@ impl<'f, 'a> Tracks<'f, 'a> {
 
     /// What the frame says of its own.
     fn read(&mut self, place: usize) {
-        let form = self.frames.form();
+        let form = self.frames.wire_format();
         for packet in self.frames.packets(place) {
             let told = packet.kind(form).is_some_and(|kind| {
                 matches!(kind, Kind::TrafficLightState | Kind::WalkerAnim | Kind::VehicleLight | Kind::Kinematics)

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use logpose_core::{Cursor, Index, Lookup, Mark, Problem, Problems, Severity, SlotId, Span, Time};
 
 use crate::error::Error;
-use crate::model::{Key, Lane, comes_back};
+use crate::model::{Key, Topic, comes_back};
 use crate::wire::{
     Body, EventAdd, FrameStart, Kind, OPEN_DURATION, PACKET_HEADER, Packet, PhysicsControl, Record, Vectors, WireFormat,
 };
@@ -23,27 +23,27 @@ pub(crate) trait Visit {
     fn frame(&mut self, at: u64, start: &FrameStart, time: i64) {
         let _ = (at, start, time);
     }
-    /// Whether the records of a lane are wanted, in the frame that began last.
+    /// Whether the records of a topic are wanted, in the frame that began last.
     #[inline]
-    fn wants(&self, lane: Lane) -> bool {
-        let _ = lane;
+    fn wants(&self, topic: Topic) -> bool {
+        let _ = topic;
         true
     }
     /// A record that is a sample.
     fn sample(&mut self, found: Found<'_>);
-    /// Whether packets of a lane that hold the same actors as the one before may be told in one call.
+    /// Whether packets of a topic that hold the same actors as the one before may be told in one call.
     #[inline]
-    fn takes_whole(&self, lane: Lane) -> bool {
-        let _ = lane;
+    fn takes_whole(&self, topic: Topic) -> bool {
+        let _ = topic;
         false
     }
     /// A packet holds records of the same actors as the one before, which are `known`; its first record stands at `at`.
-    fn again(&mut self, lane: Lane, known: &[Known], at: u64, time: i64) {
-        let _ = (lane, known, at, time);
+    fn again(&mut self, topic: Topic, known: &[Known], at: u64, time: i64) {
+        let _ = (topic, known, at, time);
     }
-    /// The next packet of a lane may hold others than those that are `known`.
-    fn settle(&mut self, lane: Lane, known: &[Known]) {
-        let _ = (lane, known);
+    /// The next packet of a topic may hold others than those that are `known`.
+    fn settle(&mut self, topic: Topic, known: &[Known]) {
+        let _ = (topic, known);
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Known {
 /// A record that is a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found<'r> {
-    pub(crate) lane: Lane,
+    pub(crate) topic: Topic,
     pub(crate) slot: SlotId,
     /// Its place.
     pub(crate) at: u64,
@@ -166,7 +166,7 @@ impl Walk {
 
     /// Makes the channel of frames, which says what the recording is.
     pub(crate) fn declare_frame<V: Visit>(&mut self, visit: &mut V) {
-        self.slot(Lane::Frame, 0, visit);
+        self.slot(Topic::Frame, 0, visit);
     }
 
     /// Takes one packet.
@@ -212,7 +212,7 @@ impl Walk {
         self.open = true;
         self.frames += 1;
         visit.frame(packet.at, &start, self.time);
-        self.whole(Lane::Frame, packet, visit);
+        self.whole(Topic::Frame, packet, visit);
         Ok(())
     }
 
@@ -224,43 +224,43 @@ impl Walk {
         }
         self.stretch.settle();
         if self.stretch.tokens != self.layout.tokens
-            && visit.wants(Lane::Layout)
-            && let Some(slot) = self.slot(Lane::Layout, 0, visit)
+            && visit.wants(Topic::Layout)
+            && let Some(slot) = self.slot(Topic::Layout, 0, visit)
         {
             let text = self.stretch.text();
-            let (lane, at, time, form) = (Lane::Layout, self.packet, self.time, self.form);
-            visit.sample(Found { lane, slot, at, time, record: text.as_bytes(), form });
+            let (topic, at, time, form) = (Topic::Layout, self.packet, self.time, self.form);
+            visit.sample(Found { topic, slot, at, time, record: text.as_bytes(), form });
         }
         std::mem::swap(&mut self.stretch, &mut self.layout);
         self.stretch.clear();
     }
 
     /// A packet that is one sample.
-    fn whole<V: Visit>(&mut self, lane: Lane, packet: &Packet<'_>, visit: &mut V) {
+    fn whole<V: Visit>(&mut self, topic: Topic, packet: &Packet<'_>, visit: &mut V) {
         self.stretch.push(packet.id, false, None);
-        self.one(lane, 0, packet, visit);
+        self.one(topic, 0, packet, visit);
     }
 
     /// A packet that is kept as it is.
     fn keep<V: Visit>(&mut self, packet: &Packet<'_>, visit: &mut V) {
         self.stretch.push(packet.id, true, None);
-        self.one(Lane::Packet, packet.id.into(), packet, visit);
+        self.one(Topic::Packet, packet.id.into(), packet, visit);
     }
 
     #[inline]
-    fn one<V: Visit>(&mut self, lane: Lane, id: u32, packet: &Packet<'_>, visit: &mut V) {
-        if visit.wants(lane)
-            && let Some(slot) = self.slot(lane, id, visit)
+    fn one<V: Visit>(&mut self, topic: Topic, id: u32, packet: &Packet<'_>, visit: &mut V) {
+        if visit.wants(topic)
+            && let Some(slot) = self.slot(topic, id, visit)
         {
             let (at, time, form) = (packet.at, self.time, self.form);
-            visit.sample(Found { lane, slot, at, time, record: packet.body, form });
+            visit.sample(Found { topic, slot, at, time, record: packet.body, form });
         }
     }
 
-    fn slot<V: Visit>(&mut self, lane: Lane, id: u32, visit: &mut V) -> Option<SlotId> {
-        match self.slots.find(lane, id) {
+    fn slot<V: Visit>(&mut self, topic: Topic, id: u32, visit: &mut V) -> Option<SlotId> {
+        match self.slots.find(topic, id) {
             Some(slot) => Some(slot),
-            None => self.add(Key::new(lane, id), visit),
+            None => self.add(Key::new(topic, id), visit),
         }
     }
 
@@ -280,12 +280,12 @@ impl Walk {
 
     /// A packet that is not a frame's begin or end.
     fn records<V: Visit>(&mut self, kind: Kind, packet: &Packet<'_>, visit: &mut V) {
-        let Some(lane) = Lane::of(kind) else { return };
+        let Some(topic) = Topic::of(kind) else { return };
         if kind.fixed_size().is_some() {
-            return self.whole(lane, packet, visit);
+            return self.whole(topic, packet, visit);
         }
         let total = packet.total();
-        if total > 0 && visit.takes_whole(lane) && self.again(kind, lane, packet, visit) {
+        if total > 0 && visit.takes_whole(topic) && self.again(kind, topic, packet, visit) {
             return;
         }
         if let Err(untold) = told(kind, packet, self.form) {
@@ -302,57 +302,57 @@ impl Walk {
             return self.keep(packet, visit);
         }
         self.stretch.push(packet.id, false, Some(total));
-        if total == 0 || !visit.wants(lane) {
+        if total == 0 || !visit.wants(topic) {
             return;
         }
         let body = packet.body.get(2..).unwrap_or_default();
         let at = packet.at + PACKET_HEADER as u64 + 2;
         match kind.record_size(self.form) {
-            Some(size) => self.fixed(lane, body, size, at, visit),
-            None => match lane {
-                Lane::Bone => self.bones(body, at, visit),
-                _ => self.variable(lane, packet, visit),
+            Some(size) => self.fixed(topic, body, size, at, visit),
+            None => match topic {
+                Topic::Bone => self.bones(body, at, visit),
+                _ => self.variable(topic, packet, visit),
             },
         }
     }
 
     /// Tells a packet in one call, if it holds records of the same actors and lengths as the one before.
     #[inline]
-    fn again<V: Visit>(&mut self, kind: Kind, lane: Lane, packet: &Packet<'_>, visit: &mut V) -> bool {
-        let known = self.slots.recent(lane);
+    fn again<V: Visit>(&mut self, kind: Kind, topic: Topic, packet: &Packet<'_>, visit: &mut V) -> bool {
+        let known = self.slots.recent(topic);
         let body = packet.body.get(2..).unwrap_or_default();
         let same = known.len() == usize::from(packet.total())
-            && match (kind.record_size(self.form), lane) {
+            && match (kind.record_size(self.form), topic) {
                 (Some(size), _) => same_ids(known, body, size) && comes_back_from_metres(kind, body, size, self.form),
-                (None, Lane::Wheels) => same_wheels(known, body),
+                (None, Topic::Wheels) => same_wheels(known, body),
                 (None, _) => false,
             };
         if same {
             self.stretch.push(packet.id, false, Some(packet.total()));
-            visit.again(lane, known, packet.at + PACKET_HEADER as u64 + 2, self.time);
+            visit.again(topic, known, packet.at + PACKET_HEADER as u64 + 2, self.time);
         } else {
-            visit.settle(lane, known);
+            visit.settle(topic, known);
         }
         same
     }
 
     /// Ends what was told in one call for many packets.
     pub(crate) fn settle<V: Visit>(&self, visit: &mut V) {
-        Lane::ALL.iter().for_each(|lane| visit.settle(*lane, self.slots.recent(*lane)));
+        Topic::ALL.iter().for_each(|topic| visit.settle(*topic, self.slots.recent(*topic)));
     }
 
     /// Records of one size. In most packets they are those of the packet before, in the same order.
     #[inline]
-    fn fixed<V: Visit>(&mut self, lane: Lane, body: &[u8], size: usize, at: u64, visit: &mut V) {
+    fn fixed<V: Visit>(&mut self, topic: Topic, body: &[u8], size: usize, at: u64, visit: &mut V) {
         let (time, form) = (self.time, self.form);
-        if !lane.has_keys() {
-            let Some(slot) = self.slot(lane, 0, visit) else { return };
+        if !topic.has_keys() {
+            let Some(slot) = self.slot(topic, 0, visit) else { return };
             for (record, at) in body.chunks_exact(size).zip((at..).step_by(size)) {
-                visit.sample(Found { lane, slot, at, time, record, form });
+                visit.sample(Found { topic, slot, at, time, record, form });
             }
             return;
         }
-        let mut recent = self.slots.take_recent(lane);
+        let mut recent = self.slots.take_recent(topic);
         let mut known = recent.iter();
         let mut rest = body;
         let mut at = at;
@@ -364,7 +364,7 @@ impl Walk {
             && known.id == u32::from_le_bytes(*id)
         {
             if known.slot != NONE {
-                visit.sample(Found { lane, slot: known.slot, at, time, record, form });
+                visit.sample(Found { topic, slot: known.slot, at, time, record, form });
             }
             rest = behind;
             at += size as u64;
@@ -373,36 +373,36 @@ impl Walk {
         recent.truncate(place);
         for record in rest.chunks_exact(size) {
             let id = record.first_chunk().map_or(0, |id| u32::from_le_bytes(*id));
-            let slot = self.slot(lane, id, visit);
+            let slot = self.slot(topic, id, visit);
             recent.push(Known { id, slot: slot.unwrap_or(NONE), length: u32::try_from(size).unwrap_or(u32::MAX) });
             if let Some(slot) = slot {
-                visit.sample(Found { lane, slot, at, time, record, form });
+                visit.sample(Found { topic, slot, at, time, record, form });
             }
             at += size as u64;
         }
-        self.slots.put_recent(lane, recent);
+        self.slots.put_recent(topic, recent);
     }
 
     /// Records that tell their length themselves.
-    fn variable<V: Visit>(&mut self, lane: Lane, packet: &Packet<'_>, visit: &mut V) {
+    fn variable<V: Visit>(&mut self, topic: Topic, packet: &Packet<'_>, visit: &mut V) {
         let time = self.time;
         // Of physics there are several bodies.
         let mut form = self.form;
-        if lane == Lane::Physics
+        if topic == Topic::Physics
             && let Ok(Body::PhysicsControl(records)) = packet.decode(form)
         {
-            form = records.form();
+            form = records.wire_format();
         }
-        let mut recent = self.slots.take_recent(lane);
+        let mut recent = self.slots.take_recent(topic);
         let (mut rest, mut at) = (packet.body.get(2..).unwrap_or_default(), packet.at + PACKET_HEADER as u64 + 2);
         for place in 0..usize::from(packet.total()) {
-            let length = match lane {
-                Lane::Wheels => wheels_length(rest),
-                Lane::Add => length::<EventAdd<'_>>(rest, form),
+            let length = match topic {
+                Topic::Wheels => wheels_length(rest),
+                Topic::Add => length::<EventAdd<'_>>(rest, form),
                 _ => length::<PhysicsControl>(rest, form),
             };
             let Some((record, behind)) = length.and_then(|length| rest.split_at_checked(length)) else { break };
-            let id = if lane.has_keys() { record.first_chunk().map_or(0, |id| u32::from_le_bytes(*id)) } else { 0 };
+            let id = if topic.has_keys() { record.first_chunk().map_or(0, |id| u32::from_le_bytes(*id)) } else { 0 };
             let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
             let slot = match recent.get_mut(place) {
                 Some(known) if known.id == id => {
@@ -410,20 +410,20 @@ impl Walk {
                     known.slot
                 }
                 _ => {
-                    let slot = self.slot(lane, id, visit).unwrap_or(NONE);
+                    let slot = self.slot(topic, id, visit).unwrap_or(NONE);
                     recent.truncate(place);
                     recent.push(Known { id, slot, length });
                     slot
                 }
             };
             if slot != NONE {
-                visit.sample(Found { lane, slot, at, time, record, form });
+                visit.sample(Found { topic, slot, at, time, record, form });
             }
             rest = behind;
             at += record.len() as u64;
         }
         recent.truncate(packet.total().into());
-        self.slots.put_recent(lane, recent);
+        self.slots.put_recent(topic, recent);
     }
 
     /// The bones of all walkers, each a sample of its own.
@@ -439,7 +439,7 @@ impl Walk {
                     let found = self.slots.find_bone(actor, name);
                     let slot = found.or_else(|| {
                         let bone = str::from_utf8(name).unwrap_or_default().into();
-                        self.add(Key { lane: Lane::Bone, id: actor, bone }, visit)
+                        self.add(Key { topic: Topic::Bone, id: actor, bone }, visit)
                     });
                     let slot = slot.unwrap_or(NONE);
                     recent.truncate(next);
@@ -449,7 +449,7 @@ impl Walk {
             };
             next += 1;
             if slot != NONE {
-                visit.sample(Found { lane: Lane::Bone, slot, at: at + offset as u64, time, record, form });
+                visit.sample(Found { topic: Topic::Bone, slot, at: at + offset as u64, time, record, form });
             }
         });
         self.slots.recent_bones = recent;
@@ -661,16 +661,16 @@ fn for_each_bone(body: &[u8], form: WireFormat, mut each: impl FnMut(u32, &[u8],
     }
 }
 
-/// Which slot a lane and an actor mean.
+/// Which slot a topic and an actor mean.
 #[derive(Debug)]
 pub(crate) struct Slots {
     /// The keys, by slot; empty for slots that are the channels of an index.
     pub(crate) keys: Vec<Key>,
-    ids: HashMap<(Lane, u32), SlotId>,
+    ids: HashMap<(Topic, u32), SlotId>,
     bones: HashMap<u32, HashMap<Box<str>, SlotId>>,
-    /// Which lanes have any, but for that of bones.
-    lanes: Vec<bool>,
-    /// By lane the actors of the packet before, with their slots.
+    /// Which topics have any, but for that of bones.
+    topics: Vec<bool>,
+    /// By topic the actors of the packet before, with their slots.
     recent: Vec<Vec<Known>>,
     recent_bones: Vec<SlotId>,
     /// The bones, by slot.
@@ -687,8 +687,8 @@ impl Slots {
             keys: Vec::new(),
             ids: HashMap::new(),
             bones: HashMap::new(),
-            lanes: vec![false; Lane::ALL.len()],
-            recent: Lane::ALL.iter().map(|_| Vec::new()).collect(),
+            topics: vec![false; Topic::ALL.len()],
+            recent: Topic::ALL.iter().map(|_| Vec::new()).collect(),
             recent_bones: Vec::new(),
             names: Vec::new(),
             limit,
@@ -712,16 +712,16 @@ impl Slots {
         Self { is_open: false, ..Self::new(0) }
     }
 
-    /// Whether a lane has any.
-    pub(crate) fn has(&self, lane: Lane) -> bool {
-        match lane {
-            Lane::Bone => !self.bones.is_empty(),
-            _ => self.lanes.get(lane as usize).copied().unwrap_or(false),
+    /// Whether a topic has any.
+    pub(crate) fn has(&self, topic: Topic) -> bool {
+        match topic {
+            Topic::Bone => !self.bones.is_empty(),
+            _ => self.topics.get(topic as usize).copied().unwrap_or(false),
         }
     }
 
-    pub(crate) fn find(&self, lane: Lane, id: u32) -> Option<SlotId> {
-        self.ids.get(&(lane, id)).copied()
+    pub(crate) fn find(&self, topic: Topic, id: u32) -> Option<SlotId> {
+        self.ids.get(&(topic, id)).copied()
     }
 
     pub(crate) fn add(&mut self, key: Key) -> Option<SlotId> {
@@ -732,7 +732,7 @@ impl Slots {
     }
 
     fn bind(&mut self, key: Key, slot: SlotId) {
-        if key.lane == Lane::Bone {
+        if key.topic == Topic::Bone {
             self.bones.entry(key.id).or_default().insert(key.bone.clone(), slot);
             let place = slot as usize;
             if self.names.len() <= place {
@@ -742,10 +742,10 @@ impl Slots {
                 *name = (key.id, key.bone);
             }
         } else {
-            if let Some(lane) = self.lanes.get_mut(key.lane as usize) {
-                *lane = true;
+            if let Some(topic) = self.topics.get_mut(key.topic as usize) {
+                *topic = true;
             }
-            self.ids.insert((key.lane, key.id), slot);
+            self.ids.insert((key.topic, key.id), slot);
         }
     }
 
@@ -757,16 +757,16 @@ impl Slots {
         self.names.get(slot as usize).is_some_and(|(a, bone)| *a == actor && bone.as_bytes() == name)
     }
 
-    fn recent(&self, lane: Lane) -> &[Known] {
-        self.recent.get(lane as usize).map_or(&[], |recent| recent)
+    fn recent(&self, topic: Topic) -> &[Known] {
+        self.recent.get(topic as usize).map_or(&[], |recent| recent)
     }
 
-    fn take_recent(&mut self, lane: Lane) -> Vec<Known> {
-        self.recent.get_mut(lane as usize).map(std::mem::take).unwrap_or_default()
+    fn take_recent(&mut self, topic: Topic) -> Vec<Known> {
+        self.recent.get_mut(topic as usize).map(std::mem::take).unwrap_or_default()
     }
 
-    fn put_recent(&mut self, lane: Lane, recent: Vec<Known>) {
-        if let Some(place) = self.recent.get_mut(lane as usize) {
+    fn put_recent(&mut self, topic: Topic, recent: Vec<Known>) {
+        if let Some(place) = self.recent.get_mut(topic as usize) {
             *place = recent;
         }
     }
@@ -774,9 +774,9 @@ impl Slots {
     /// Appends the slots of a later part; returns this side's slot for each of the other's.
     pub(crate) fn join(&mut self, later: Self) -> Vec<Option<SlotId>> {
         let own = |slots: &mut Self, key: Key| {
-            let known = match key.lane {
-                Lane::Bone => slots.find_bone(key.id, key.bone.as_bytes()),
-                _ => slots.find(key.lane, key.id),
+            let known = match key.topic {
+                Topic::Bone => slots.find_bone(key.id, key.bone.as_bytes()),
+                _ => slots.find(key.topic, key.id),
             };
             known.or_else(|| slots.add(key))
         };
@@ -879,7 +879,7 @@ struct Ignore;
 impl Visit for Ignore {
     fn sample(&mut self, _: Found<'_>) {}
 
-    fn wants(&self, _: Lane) -> bool {
+    fn wants(&self, _: Topic) -> bool {
         false
     }
 }

@@ -361,7 +361,7 @@ impl<'a, R: Record<'a>> Records<'a, R> {
 
     /// How they are written; of physics, the body that fitted.
     #[must_use]
-    pub fn form(&self) -> WireFormat {
+    pub fn wire_format(&self) -> WireFormat {
         self.form
     }
 

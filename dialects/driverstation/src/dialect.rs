@@ -16,16 +16,16 @@ pub struct DriverStation;
 /// A packet that asks for nothing: disabled, at red 1, with the number before the first one of a station.
 pub const HELLO: &[u8] = &[0x00, 0x00, 0x01, 0x00, 0x00, 0x00];
 
+/// Its name in commands and in code.
+pub const NAME: &str = "driverstation";
+
 static INFO: Info = Info {
-    name: "driverstation",
-    title: "Driver Station link",
-    extensions: &[],
-    files: Support { read: false, write: false },
     live: Support { read: true, write: false },
     reached: &[Reach {
         scheme: "ds",
         transport: Transport::Paired { port: CONTROL_PORT, answers: STATUS_PORT, stream: TCP_PORT, hello: HELLO },
     }],
+    ..Info::new(NAME, "Driver Station link")
 };
 
 impl Dialect for DriverStation {

@@ -15,6 +15,6 @@ pub mod usage;
 pub mod wire;
 
 pub use channels::{Name, Origin};
-pub use dialect::{DriverStation, HELLO};
+pub use dialect::{DriverStation, HELLO, NAME};
 pub use json::{ErrorRecord, put_descriptor, put_match, put_version};
 pub use model::Mapper;

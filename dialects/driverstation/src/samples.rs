@@ -13,8 +13,8 @@ use crate::channels::Name;
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     slots: HashMap<Name, Slot, BuildHasherDefault<FewBytes>>,
-    held: Vec<Held>,
-    /// The values of `held`, as their channels' types lie in bytes.
+    pending: Vec<PendingSample>,
+    /// The values of `pending`, as their channels' types lie in bytes.
     packed: Vec<u8>,
     /// Room for the samples of the next call.
     spare: Vec<Sample<'static>>,
@@ -54,12 +54,13 @@ impl Hasher for FewBytes {
 struct Slot {
     id: ChannelId,
     ty: Type,
-    /// The last value, of channels that tell only changes.
+    /// The last value, of channels that have a sample only when they change.
     last: Option<Vec<u8>>,
 }
 
+/// A sample that waits for the end of its packet.
 #[derive(Debug)]
-struct Held {
+struct PendingSample {
     id: ChannelId,
     ty: Type,
     time: Time,
@@ -69,7 +70,7 @@ struct Held {
 impl Samples {
     /// Begins a packet: what a sink did not take is dropped.
     pub(crate) fn begin(&mut self) {
-        self.held.clear();
+        self.pending.clear();
         self.packed.clear();
     }
 
@@ -121,21 +122,21 @@ impl Samples {
             }
         };
         let place = begin..self.packed.len();
-        self.held.push(Held { id: slot.id, ty: slot.ty, time, place });
+        self.pending.push(PendingSample { id: slot.id, ty: slot.ty, time, place });
         Ok(())
     }
 
     /// Hands over what was added.
     pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             return Ok(());
         }
         let mut samples: Vec<Sample<'_>> = std::mem::take(&mut self.spare);
-        samples.extend(self.held.iter().map(|held| {
-            let bytes = self.packed.get(held.place.clone()).unwrap_or_default();
-            let value = Value::parse(held.ty, bytes, Layout::Little);
-            debug_assert!(value.is_ok(), "{held:?} was put as another type");
-            Sample { channel: held.id, time: held.time, value: value.unwrap_or(Value::Bytes(bytes)) }
+        samples.extend(self.pending.iter().map(|pending| {
+            let bytes = self.packed.get(pending.place.clone()).unwrap_or_default();
+            let value = Value::parse(pending.ty, bytes, Layout::Little);
+            debug_assert!(value.is_ok(), "{pending:?} was put as another type");
+            Sample { channel: pending.id, time: pending.time, value: value.unwrap_or(Value::Bytes(bytes)) }
         }));
         let done = sink.samples(&samples);
         samples.clear();

@@ -6,10 +6,10 @@ use logpose_core::{
 
 use crate::dialect::name_of;
 use crate::error::{Error, ErrorKind};
-use crate::model::{LANES, Lane, Values};
+use crate::model::{TOPICS, Topic, Values};
 use crate::pair::{Front, Half, MAGIC};
 use crate::rows::push_said;
-use crate::walk::{Found, Records, Told, Visit, met_text, place};
+use crate::walk::{Found, Records, TextSample, Visit, met_text, place};
 use crate::wire::{Event, HEADER, Header, Record, Status, Version, is_events};
 
 /// A log out of bytes in pieces: whole records only.
@@ -28,7 +28,7 @@ pub(crate) struct StreamDecoder {
 
 #[derive(Default)]
 struct Channels {
-    of_lanes: Vec<Option<ChannelId>>,
+    of_topics: Vec<Option<ChannelId>>,
     next: ChannelId,
     event: Option<String>,
 }
@@ -55,7 +55,7 @@ enum Step {
 
 impl StreamDecoder {
     pub(crate) fn new(limits: Limits) -> Self {
-        let channels = Channels { of_lanes: vec![None; LANES], ..Channels::default() };
+        let channels = Channels { of_topics: vec![None; TOPICS], ..Channels::default() };
         Self { limits, at: 0, from: 0, stage: Stage::Begin, left: None, start: None, channels }
     }
 
@@ -251,15 +251,15 @@ struct Emit<'a, 's> {
 }
 
 impl Emit<'_, '_> {
-    fn channel(&mut self, lane: Lane) -> Option<ChannelId> {
-        let known = self.channels.of_lanes.get_mut(lane.place())?;
+    fn channel(&mut self, topic: Topic) -> Option<ChannelId> {
+        let known = self.channels.of_topics.get_mut(topic.place())?;
         if known.is_none() {
             let id = self.channels.next;
             self.channels.next += 1;
             *known = Some(id);
             self.settle();
             if self.result.is_ok() {
-                self.result = self.sink.channel(id, &lane.channel());
+                self.result = self.sink.channel(id, &topic.channel());
             }
             return Some(id);
         }
@@ -276,8 +276,8 @@ impl Emit<'_, '_> {
 impl<'a> Visit<'a> for Emit<'a, '_> {
     fn record(&mut self, found: &Found<'_, 'a>) {
         let values = Values::new(found.record, found.power);
-        for lane in Lane::of(found.lanes) {
-            if let (Some(id), Some(value)) = (self.channel(lane), values.value(lane)) {
+        for topic in Topic::of(found.topics) {
+            if let (Some(id), Some(value)) = (self.channel(topic), values.value(topic)) {
                 self.batch.push(id, Time::from_nanos(found.time), value);
             }
         }
@@ -290,9 +290,9 @@ impl<'a> Visit<'a> for Emit<'a, '_> {
         self.channels.event = self.channels.event.take().or_else(|| name_of(name));
     }
 
-    fn said(&mut self, told: Told<'a>) {
-        if let Some(id) = self.channel(told.lane) {
-            push_said(&mut self.batch, id, Time::from_nanos(told.time), &told.said, self.channels.event.as_deref());
+    fn said(&mut self, sample: TextSample<'a>) {
+        if let Some(id) = self.channel(sample.topic) {
+            push_said(&mut self.batch, id, Time::from_nanos(sample.time), &sample.said, self.channels.event.as_deref());
         }
         if self.batch.is_full() {
             self.settle();

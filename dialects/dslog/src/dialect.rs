@@ -4,29 +4,29 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Channel, ChannelIndex, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate,
-    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Mark, Problems, ReadOptions, RecordLine, Row,
+    FileDialect, Index, IndexBuilder, Info, LiveDialect, Lookup, Mark, Problems, ReadOptions, RecordLine, Row,
     Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time,
 };
 use logpose_driverstation::pd::Kind;
 
 use crate::decode::StreamDecoder;
-use crate::model::{LANES, Lane, Values};
+use crate::model::{TOPICS, Topic};
 use crate::pair::{Half, MAGIC};
 use crate::reader::Reader;
-use crate::rows::{self, Columner};
-use crate::walk::{Found, Plan, Records, Stop, Told, Visit, place, walk_texts};
+use crate::rows;
+use crate::walk::{Found, Plan, Records, Stop, TextSample, Visit, place, walk_texts};
 
 /// The Driver Station's own logs: `.dslog`, `.dsevents`, or both of a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dslog;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "dslog";
+
 static INFO: Info = Info {
-    name: "dslog",
-    title: "Driver Station log",
     extensions: &["dslog", "dsevents"],
     files: Support { read: true, write: false },
-    live: Support { read: false, write: false },
-    reached: &[],
+    ..Info::new(NAME, "Driver Station log")
 };
 
 /// Bytes between two places where a walk may begin later.
@@ -67,25 +67,6 @@ impl FileDialect for Dslog {
         let walked = walk_all(&plan, read, problems, &mut indexer);
         indexer.complain(&plan, problems);
         Ok(indexer.finish(&plan, walked, read.positions))
-    }
-
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let plan = Plan::new(log)?;
-        let event = event_of(&plan);
-        let columns = Columner::new(read.prepare, event.as_deref());
-        let mut all = AllColumns { columns, first: [None; LANES] };
-        for lane in Lane::all() {
-            all.columns.builder.declare(slot(lane), &lane.channel().type_name);
-        }
-        walk_all(&plan, read, problems, &mut all);
-        let mut lanes: Vec<(Lane, u64)> = Lane::all().zip(all.first).filter_map(|(l, at)| Some((l, at?))).collect();
-        lanes.sort_by_key(|(_, first)| *first);
-        let mut fates = vec![Fate::Unknown; LANES];
-        for (id, (lane, _)) in (0..).zip(&lanes) {
-            fates.get_mut(lane.place()).into_iter().for_each(|fate| *fate = Fate::Started(id));
-        }
-        let channels = lanes.iter().map(|(lane, _)| lane.channel()).collect();
-        Ok(all.columns.builder.columns(channels, &fates, Layout::Little).0)
     }
 
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
@@ -156,8 +137,8 @@ impl FileDialect for Dslog {
 /// The seconds since 1904 at which Driver Stations wrote logs, with room to spare: from 2010 to 2100.
 const SEASONS: std::ops::Range<i64> = 3_345_148_800..6_185_289_600;
 
-fn slot(lane: Lane) -> SlotId {
-    SlotId::try_from(lane.place()).unwrap_or(SlotId::MAX)
+fn slot(topic: Topic) -> SlotId {
+    SlotId::try_from(topic.place()).unwrap_or(SlotId::MAX)
 }
 
 /// What a walk over all of a log found.
@@ -206,25 +187,6 @@ fn walk_all<'a, V: Visit<'a>>(
     walked
 }
 
-/// The event that the texts of a log tell of.
-fn event_of(plan: &Plan<'_>) -> Option<String> {
-    struct Find(Option<String>);
-    impl<'a> Visit<'a> for Find {
-        fn record(&mut self, _: &Found<'_, 'a>) {}
-        fn said(&mut self, _: Told<'a>) {}
-        fn event(&mut self, name: &'a [u8]) {
-            self.0 = name_of(name);
-        }
-        fn is_done(&self) -> bool {
-            self.0.is_some()
-        }
-    }
-    let file = plan.events?;
-    let mut find = Find(None);
-    walk_texts(plan, &file, file.body(), file.to, &mut find);
-    find.0
-}
-
 pub(crate) fn name_of(event: &[u8]) -> Option<String> {
     (!event.is_empty()).then(|| String::from_utf8_lossy(event).into_owned())
 }
@@ -258,18 +220,18 @@ impl Indexer {
     fn finish(self, plan: &Plan<'_>, walked: Walked, placed: bool) -> Index {
         let sorted = self.builder.sorted();
         let first: Vec<_> = self.builder.slots().iter().map(logpose_core::SlotIndex::first_at).collect();
-        let first = |lane: Lane| first.get(lane.leader().place()).copied().flatten();
-        let mut lanes: Vec<(u64, Lane)> = Lane::all().filter_map(|lane| Some((first(lane)?, lane))).collect();
-        lanes.sort_by_key(|(at, _)| *at);
-        let fates: Vec<Fate> = Lane::all().map(|lane| Fate::Started(slot(lane))).collect();
-        let leaders = self.builder.channels(vec![Channel::default(); LANES], &fates);
+        let first = |topic: Topic| first.get(topic.leader().place()).copied().flatten();
+        let mut topics: Vec<(u64, Topic)> = Topic::all().filter_map(|topic| Some((first(topic)?, topic))).collect();
+        topics.sort_by_key(|(at, _)| *at);
+        let fates: Vec<Fate> = Topic::all().map(|topic| Fate::Started(slot(topic))).collect();
+        let leaders = self.builder.channels(vec![Channel::default(); TOPICS], &fates);
         // The positions of channels that have samples in the same records are held once.
-        let found = |(_, lane): (u64, Lane)| {
-            let leader = leaders.get(lane.leader().place())?;
-            let bytes = leader.samples * lane.bytes() + if lane.bytes() == 0 { leader.bytes } else { 0 };
-            Some(ChannelIndex { channel: lane.channel(), bytes, ..leader.clone() })
+        let found = |(_, topic): (u64, Topic)| {
+            let leader = leaders.get(topic.leader().place())?;
+            let bytes = leader.samples * topic.bytes() + if topic.bytes() == 0 { leader.bytes } else { 0 };
+            Some(ChannelIndex { channel: topic.channel(), bytes, ..leader.clone() })
         };
-        let channels: Vec<ChannelIndex> = lanes.into_iter().filter_map(found).collect();
+        let channels: Vec<ChannelIndex> = topics.into_iter().filter_map(found).collect();
         let mut facts = vec![
             Fact {
                 key: "version",
@@ -316,8 +278,8 @@ impl<'a> Visit<'a> for Indexer {
                 self.unknown.get_or_insert((found.at, found.record.pd.len()));
             }
         }
-        for lane in Lane::leaders(found.lanes) {
-            self.builder.record(slot(lane), found.at, found.time, 0, lane.taken(found.record));
+        for topic in Topic::leaders(found.topics) {
+            self.builder.record(slot(topic), found.at, found.time, 0, topic.taken(found.record));
         }
     }
 
@@ -329,39 +291,7 @@ impl<'a> Visit<'a> for Indexer {
         self.event = self.event.take().or_else(|| name_of(name));
     }
 
-    fn said(&mut self, told: Told<'a>) {
-        self.builder.record(slot(told.lane), told.at, told.time, 0, told.length);
-    }
-}
-
-/// Collects the columns of all lanes.
-struct AllColumns<'e> {
-    columns: Columner<'e>,
-    /// Where each lane has its first sample.
-    first: [Option<u64>; LANES],
-}
-
-impl AllColumns<'_> {
-    #[inline]
-    fn met(&mut self, lane: Lane, at: u64) {
-        self.first.get_mut(lane.place()).into_iter().for_each(|first| *first = first.or(Some(at)));
-    }
-}
-
-impl<'a> Visit<'a> for AllColumns<'_> {
-    #[inline]
-    fn record(&mut self, found: &Found<'_, 'a>) {
-        let values = Values::new(found.record, found.power);
-        for lane in Lane::of(found.lanes) {
-            self.met(lane, found.at);
-            if let Some(value) = values.value(lane) {
-                self.columns.put(slot(lane), found.time, &value);
-            }
-        }
-    }
-
-    fn said(&mut self, told: Told<'a>) {
-        self.met(told.lane, told.at);
-        self.columns.put_said(slot(told.lane), told.time, &told.said);
+    fn said(&mut self, sample: TextSample<'a>) {
+        self.builder.record(slot(sample.topic), sample.at, sample.time, 0, sample.length);
     }
 }

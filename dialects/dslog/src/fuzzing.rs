@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use logpose_core::fuzzing::{self, check_times, in_pieces, lines};
-use logpose_core::{ChannelId, Columns, FileDialect, Index, Lookup, Problems, ReadOptions};
+use logpose_core::fuzzing::{self, check_readings, check_times, in_pieces};
+use logpose_core::{FileDialect, Index, Lookup, Problems, ReadOptions};
 
 use crate::decode::StreamDecoder;
 use crate::{Dslog, Envelope, Half, summary};
@@ -31,14 +31,13 @@ fn read_all(data: &[u8]) {
     let read = ReadOptions::default();
     let mut problems = Problems::default();
     let index = Dslog.index(data, &read, &mut problems);
-    let columns = Dslog.columns(data, &read, &mut Problems::default());
     let _ = Dslog.records(data, &read, 0, &mut |line| {
         assert!(!line.text.to_string().is_empty());
         ControlFlow::Continue(())
     });
-    assert_eq!(index.is_ok(), columns.is_ok());
-    let (Ok(index), Ok(columns)) = (index, columns) else { return };
-    agree(data, &index, &columns);
+    let Ok(index) = index else { return };
+    check_readings(&Dslog, data, &index);
+    agree(data, &index);
     let light = Dslog.index(data, &ReadOptions { positions: false, ..read }, &mut Problems::default());
     let Ok(light) = light else { panic!("only an index with positions can be made") };
     assert!(!light.placed && light.samples() == index.samples(), "with positions and without");
@@ -48,20 +47,9 @@ fn read_all(data: &[u8]) {
     );
 }
 
-/// Rows, columns, what is gathered and what is found in windows must be the same.
-fn agree(data: &[u8], index: &Index, columns: &Columns) {
+/// Rows and what is found in windows must be the same.
+fn agree(data: &[u8], index: &Index) {
     let rows = fuzzing::rows(&Dslog, data, index, &Lookup::default());
-    assert_eq!(rows.values().map(Vec::len).sum::<usize>() as u64, index.samples(), "rows and index");
-    assert_eq!(rows, lines(columns), "rows and columns");
-    let names: Vec<_> = columns.columns.iter().map(|column| column.channel.name.clone()).collect();
-    assert!(index.channels.iter().map(|c| &c.channel.name).eq(&names), "the order of channels");
-    let ids: Vec<ChannelId> = (0..ChannelId::try_from(index.channels.len()).unwrap_or(0)).collect();
-    if let Ok(gathered) = Dslog.gather(data, index, &ids, |_| {}) {
-        assert_eq!(rows, lines(&gathered), "rows and what is gathered");
-    }
-    if let Ok(scanned) = Dslog.scan(data, index, &Lookup::default(), |_| {}) {
-        assert_eq!(rows, lines(&scanned), "rows and what is scanned");
-    }
     // Windows as small as they can be: at every change of the records' length, and at every text.
     let mut steps: Vec<u64> = index.marks.iter().map(|mark| mark.at).chain(index.steps.iter().copied()).collect();
     steps.sort_unstable();

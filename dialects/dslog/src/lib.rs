@@ -14,7 +14,7 @@ mod summary;
 mod walk;
 mod wire;
 
-pub use dialect::Dslog;
+pub use dialect::{Dslog, NAME};
 pub use error::{Error, ErrorKind};
 pub use events::{Coded, Console, Entry, EntryPart, ErrorEntry, FieldTime, Joystick, Match, entries, parts};
 pub use pair::{Envelope, Half};

@@ -11,15 +11,15 @@ use logpose_driverstation::{ErrorRecord, Name, Origin};
 use crate::events::{Coded, Entry, EntryPart, ErrorEntry, Joystick, Match, PORTS, entries_back, parts, whole_entry};
 use crate::wire::{Mode, Record};
 
-/// A channel that a log can have.
+/// One of the channels that a log can have, as an index into the table of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Lane(u8);
+pub(crate) struct Topic(u8);
 
-/// A set of lanes of records.
-pub(crate) type Lanes = u64;
+/// A set of topics of records.
+pub(crate) type TopicSet = u64;
 
-/// How many lanes there are.
-pub(crate) const LANES: usize = JOYSTICK as usize + PORTS as usize;
+/// How many topics there are.
+pub(crate) const TOPICS: usize = JOYSTICK as usize + PORTS as usize;
 
 /// What records tell. The first ones are true or false, and have a sample when they change.
 const OF_RECORDS: [Option<Name>; CURRENT as usize] = [
@@ -108,60 +108,60 @@ const VERSIONS: u8 = 62;
 const JOYSTICK: u8 = 63;
 
 /// In every record.
-const ALWAYS: Lanes = 1 << LOSS | 1 << LOSS_RAW | 1 << CPU | 1 << CAN;
+const ALWAYS: TopicSet = 1 << LOSS | 1 << LOSS_RAW | 1 << CPU | 1 << CAN;
 /// Of every panel, of the CTRE PDP, and of the REV PDH.
-const OF_PANEL: Lanes = 1 << PD_TOTAL | currents(0, Kind::Pdp.channels());
-const OF_PDP: Lanes = 1 << PD_VOLTAGE | 1 << PD_TEMPERATURE;
-const OF_PDH: Lanes = currents(Kind::Pdp.channels(), CURRENTS);
-const fn currents(from: usize, to: usize) -> Lanes {
+const OF_PANEL: TopicSet = 1 << PD_TOTAL | currents(0, Kind::Pdp.channels());
+const OF_PDP: TopicSet = 1 << PD_VOLTAGE | 1 << PD_TEMPERATURE;
+const OF_PDH: TopicSet = currents(Kind::Pdp.channels(), CURRENTS);
+const fn currents(from: usize, to: usize) -> TopicSet {
     ((1 << to) - (1 << from)) << CURRENT
 }
 
-impl Lane {
+impl Topic {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        (0..).take(LANES).map(Self)
+        (0..).take(TOPICS).map(Self)
     }
 
-    /// The lanes of a set.
+    /// The topics of a set.
     #[inline]
-    pub(crate) fn of(mut lanes: Lanes) -> impl Iterator<Item = Self> {
+    pub(crate) fn of(mut topics: TopicSet) -> impl Iterator<Item = Self> {
         std::iter::from_fn(move || {
-            let lane = u8::try_from(lanes.trailing_zeros()).ok().filter(|_| lanes != 0)?;
-            lanes &= lanes - 1;
-            Some(Self(lane))
+            let topic = u8::try_from(topics.trailing_zeros()).ok().filter(|_| topics != 0)?;
+            topics &= topics - 1;
+            Some(Self(topic))
         })
     }
 
-    /// The lane's place among all.
+    /// The topic's place among all.
     #[inline]
     pub(crate) fn place(self) -> usize {
         self.0.into()
     }
 
-    /// The set of this lane alone; empty if it is none of records.
-    pub(crate) fn set(self) -> Lanes {
+    /// The set of this topic alone; empty if it is none of records.
+    pub(crate) fn set(self) -> TopicSet {
         if self.0 < TEXTS { 1 << self.0 } else { 0 }
     }
 
-    /// The lane whose samples are in the same records, one for all that are.
+    /// The topic whose samples are in the same records, one for all that are.
     pub(crate) fn leader(self) -> Self {
         let groups = [ALWAYS, OF_PANEL, OF_PDP, OF_PDH];
         let group = groups.into_iter().find(|group| group & self.set() != 0);
         group.and_then(|group| Self::of(group).next()).unwrap_or(self)
     }
 
-    /// The leaders among lanes.
+    /// The leaders among topics.
     #[inline]
-    pub(crate) fn leaders(lanes: Lanes) -> impl Iterator<Item = Self> {
-        const FOLLOWERS: Lanes = followers(ALWAYS) | followers(OF_PANEL) | followers(OF_PDP) | followers(OF_PDH);
-        Self::of(lanes & !FOLLOWERS)
+    pub(crate) fn leaders(topics: TopicSet) -> impl Iterator<Item = Self> {
+        const FOLLOWERS: TopicSet = followers(ALWAYS) | followers(OF_PANEL) | followers(OF_PDP) | followers(OF_PDH);
+        Self::of(topics & !FOLLOWERS)
     }
 
-    /// The lane of the channel of that name.
+    /// The topic of the channel of that name.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
-        static NAMES: LazyLock<HashMap<String, Lane>> =
-            LazyLock::new(|| Lane::all().map(|lane| (lane.channel().name, lane)).collect());
+        static NAMES: LazyLock<HashMap<String, Topic>> =
+            LazyLock::new(|| Topic::all().map(|topic| (topic.channel().name, topic)).collect());
         NAMES.get(name).copied()
     }
 
@@ -190,7 +190,7 @@ impl Lane {
     }
 }
 
-impl Lane {
+impl Topic {
     /// How many bytes of a record a sample takes, where it is not always the same.
     #[inline]
     pub(crate) fn taken(self, record: &Record<'_>) -> u64 {
@@ -198,7 +198,7 @@ impl Lane {
     }
 }
 
-const fn followers(group: Lanes) -> Lanes {
+const fn followers(group: TopicSet) -> TopicSet {
     group & (group - 1)
 }
 
@@ -210,7 +210,7 @@ pub(crate) struct State {
     faults: Option<u32>,
 }
 
-/// What is true of a record, in the order of the lanes.
+/// What is true of a record, in the order of the topics.
 #[inline]
 fn flags(record: &Record<'_>) -> u16 {
     let (status, mode) = (record.status, record.mode());
@@ -229,13 +229,13 @@ fn flags(record: &Record<'_>) -> u16 {
 }
 
 impl State {
-    /// The lanes that have a sample in the next record.
+    /// The topics that have a sample in the next record.
     #[inline]
-    pub(crate) fn step(&mut self, record: &Record<'_>, power: Option<&PowerDistribution>) -> Lanes {
+    pub(crate) fn step(&mut self, record: &Record<'_>, power: Option<&PowerDistribution>) -> TopicSet {
         let now = flags(record);
         let changed = self.flags.replace(now).map_or((1 << FLAGS) - 1, |last| last ^ now);
-        let mut lanes = ALWAYS | Lanes::from(changed);
-        let mut also = |there: bool, lane: u8| lanes |= if there { 1 << lane } else { 0 };
+        let mut topics = ALWAYS | TopicSet::from(changed);
+        let mut also = |there: bool, topic: u8| topics |= if there { 1 << topic } else { 0 };
         also(record.is_connected(), BATTERY);
         also(record.trip_time().is_some(), TRIP_TIME);
         also(record.wifi != 0, WIFI);
@@ -250,9 +250,9 @@ impl State {
             if let Some(faults) = power.faults() {
                 also(self.faults.replace(faults) != Some(faults), PD_FAULTS);
             }
-            lanes |= OF_PANEL | if kind == Kind::Pdp { OF_PDP } else { OF_PDH };
+            topics |= OF_PANEL | if kind == Kind::Pdp { OF_PDP } else { OF_PDH };
         }
-        lanes
+        topics
     }
 
     /// Takes what is not known yet from a record further in front. Tells whether others of its length could add something.
@@ -291,12 +291,12 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// The value of a lane that has a sample in the record.
+    /// The value of a topic that has a sample in the record.
     #[inline]
-    pub(crate) fn value(&self, lane: Lane) -> Option<Value<'a>> {
+    pub(crate) fn value(&self, topic: Topic) -> Option<Value<'a>> {
         let record = &self.record;
-        Some(match lane.0 {
-            0..FLAGS => Value::Boolean(flags(record) >> lane.0 & 1 != 0),
+        Some(match topic.0 {
+            0..FLAGS => Value::Boolean(flags(record) >> topic.0 & 1 != 0),
             PD_TYPE => Value::String(self.power.as_ref()?.kind().name().as_bytes()),
             PD_ID => Value::Int64(self.power.as_ref()?.id().into()),
             PD_FAULTS => Value::Int64(self.power.as_ref()?.faults()?.into()),
@@ -313,7 +313,7 @@ impl<'a> Values<'a> {
             PD_TEMPERATURE => Value::Double(self.power.as_ref()?.temperature()?),
             PD_RESISTANCE => Value::Double(self.power.as_ref()?.resistance()?),
             UNKNOWN_PD => Value::Bytes(record.pd),
-            CURRENT..TEXTS => Value::Double(*self.currents.get(usize::from(lane.0 - CURRENT))?),
+            CURRENT..TEXTS => Value::Double(*self.currents.get(usize::from(topic.0 - CURRENT))?),
             _ => return None,
         })
     }
@@ -334,7 +334,7 @@ pub(crate) enum Said<'a> {
 
 /// Where in a text it is told.
 pub(crate) struct Place {
-    pub(crate) lane: Lane,
+    pub(crate) topic: Topic,
     /// Its first byte, counted from that of the text.
     pub(crate) at: usize,
     /// How many bytes of the text it takes; nothing where another sample has them already.
@@ -355,45 +355,47 @@ pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
         let length = entry.len();
         match Entry::parse(entry) {
             Entry::Console(line) => {
-                take(Place { lane: Lane(CONSOLE), at, length }, Said::Text(line.text));
-                take(Place { lane: Lane(CONSOLE_TIME), at, length: 0 }, Said::Double(line.time));
+                take(Place { topic: Topic(CONSOLE), at, length }, Said::Text(line.text));
+                take(Place { topic: Topic(CONSOLE_TIME), at, length: 0 }, Said::Double(line.time));
             }
-            Entry::Error(error) => take(Place { lane: Lane(ERRORS), at, length }, Said::Error(error)),
+            Entry::Error(error) => take(Place { topic: Topic(ERRORS), at, length }, Said::Error(error)),
             Entry::Other(entry) => {
                 let parts: Vec<_> = parts(entry).collect();
                 for (within, part) in parts.into_iter().rev() {
                     let told = part.told().into_iter().flatten();
-                    told.for_each(|(lane, said)| take(Place { lane: Lane(lane), at: at + within, length: 0 }, said));
+                    told.for_each(|(topic, said)| {
+                        take(Place { topic: Topic(topic), at: at + within, length: 0 }, said)
+                    });
                 }
-                take(Place { lane: Lane(EVENTS), at, length }, Said::Text(entry));
+                take(Place { topic: Topic(EVENTS), at, length }, Said::Text(entry));
             }
         }
     }
 }
 
 /// What is told at the front of `rest`, which goes to the end of the text.
-pub(crate) fn told_at(lane: Lane, rest: &[u8]) -> Option<Said<'_>> {
+pub(crate) fn told_at(topic: Topic, rest: &[u8]) -> Option<Said<'_>> {
     let entry = whole_entry(rest);
-    if lane.0 == EVENTS {
+    if topic.0 == EVENTS {
         return Some(Said::Text(entry));
     }
-    match (Entry::parse(entry), lane.0) {
+    match (Entry::parse(entry), topic.0) {
         (Entry::Console(line), CONSOLE) => Some(Said::Text(line.text)),
         (Entry::Console(line), CONSOLE_TIME) => Some(Said::Double(line.time)),
         (Entry::Error(error), ERRORS) => Some(Said::Error(error)),
         (Entry::Other(entry), wanted) => {
             let told = EntryPart::parse(entry).0?.told();
-            told.into_iter().flatten().find(|(lane, _)| *lane == wanted).map(|(_, said)| said)
+            told.into_iter().flatten().find(|(topic, _)| *topic == wanted).map(|(_, said)| said)
         }
         _ => None,
     }
 }
 
 impl<'a> EntryPart<'a> {
-    /// What it tells, and on which lanes.
+    /// What it tells, and on which topics.
     fn told(self) -> [Option<(u8, Said<'a>)>; 3] {
-        let one = |lane, said| [Some((lane, said)), None, None];
-        let int = |lane, n| Some((lane, Said::Int(n)));
+        let one = |topic, said| [Some((topic, said)), None, None];
+        let int = |topic, n| Some((topic, Said::Int(n)));
         match self {
             Self::Match(played) => one(MATCH, Said::Match(played)),
             Self::Joystick(stick) => one(JOYSTICK + stick.port, Said::Joystick(stick)),

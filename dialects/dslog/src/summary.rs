@@ -6,7 +6,7 @@ use logpose_driverstation::pd::{Kind, PowerDistribution};
 use crate::dialect::name_of;
 use crate::events::{Entry, EntryPart, FieldTime, entries, parts};
 use crate::pair::Half;
-use crate::walk::{Found, Plan, Records, Told, Visit};
+use crate::walk::{Found, Plan, Records, TextSample, Visit};
 use crate::wire::{Event, Mode, PERIOD_NS, Record};
 
 /// A log in a few numbers.
@@ -218,14 +218,14 @@ impl Tally {
 }
 
 impl<'a> Visit<'a> for Tally {
-    const LANES: bool = false;
+    const TOPICS: bool = false;
 
     #[inline]
     fn record(&mut self, found: &Found<'_, 'a>) {
         Self::record(self, found.record);
     }
 
-    fn said(&mut self, _: Told<'a>) {}
+    fn said(&mut self, _: TextSample<'a>) {}
 }
 
 /// What texts add up to.

@@ -3,31 +3,32 @@
 use logpose_core::{Cursor, DecodeError, Index, Mark, Problem, Severity, Span, Time};
 use logpose_driverstation::pd::PowerDistribution;
 
+use crate::dialect::NAME;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Lane, Lanes, Place, Said, State, event_in, tell};
+use crate::model::{Place, Said, State, Topic, TopicSet, event_in, tell};
 use crate::pair::{Envelope, Half, MAGIC};
 use crate::wire::{EVENT, Event, HEADER, Header, PERIOD_NS, Record, Version};
 
 /// What a walk meets.
 pub(crate) trait Visit<'a> {
-    /// Whether it wants to know which lanes have samples.
-    const LANES: bool = true;
+    /// Whether it wants to know which topics have samples.
+    const TOPICS: bool = true;
     /// From this record on all have the same length, until another such place is met.
     fn run(&mut self, at: u64, time: i64) {
         let _ = (at, time);
     }
-    /// A record, and the lanes that have a sample in it.
+    /// A record, and the topics that have a sample in it.
     fn record(&mut self, found: &Found<'_, 'a>);
     /// A text begins.
     fn text(&mut self, at: u64, time: i64) {
         let _ = (at, time);
     }
-    /// A text tells of the event.
+    /// A text names the event.
     fn event(&mut self, name: &'a [u8]) {
         let _ = name;
     }
-    /// A text tells something.
-    fn said(&mut self, told: Told<'a>);
+    /// A text contains a sample.
+    fn said(&mut self, sample: TextSample<'a>);
     /// Whether it wants no more.
     fn is_done(&self) -> bool {
         false
@@ -38,18 +39,18 @@ pub(crate) trait Visit<'a> {
 pub(crate) struct Found<'r, 'a> {
     pub(crate) at: u64,
     pub(crate) time: i64,
-    pub(crate) lanes: Lanes,
+    pub(crate) topics: TopicSet,
     pub(crate) record: &'r Record<'a>,
     pub(crate) power: Option<PowerDistribution>,
 }
 
-/// What a text that a walk met tells.
-pub(crate) struct Told<'a> {
-    pub(crate) lane: Lane,
+/// A sample that a walk found in a text.
+pub(crate) struct TextSample<'a> {
+    pub(crate) topic: Topic,
     pub(crate) at: u64,
     pub(crate) time: i64,
     pub(crate) said: Said<'a>,
-    /// Bytes of the log that it takes.
+    /// Bytes of the log that belong to it.
     pub(crate) length: u64,
 }
 
@@ -226,14 +227,14 @@ impl Records {
     }
 
     /// From a place on where a record begins; what came before is found through the marks.
-    pub(crate) fn from(plan: &Plan<'_>, file: &File, index: &Index, at: usize) -> Self {
+    pub(crate) fn from(plan: &Plan<'_>, file: &File, index: &Index, at: usize) -> Result<Self, DecodeError> {
         let mut records = Self::new(plan, file);
         let marks = runs(file, index);
         let begun = marks.get(..marks.partition_point(|mark| mark.at < at as u64)).unwrap_or_default();
         let mut end = at;
         for mark in begun.iter().rev() {
             let start = place(mark.at);
-            let length = length_at(plan, file, start);
+            let length = length_at(plan, file, start)?;
             if end == at {
                 records.number = mark.time.nanos() / PERIOD_NS + number(at - start, length);
             }
@@ -250,7 +251,7 @@ impl Records {
             end = start;
         }
         records.at = at;
-        records
+        Ok(records)
     }
 
     /// Walks up to a place.
@@ -282,9 +283,9 @@ impl Records {
             self.length = length;
             visit.run(at, time);
         }
-        let power = if V::LANES { record.power() } else { None };
-        let lanes = if V::LANES { self.state.step(record, power.as_ref()) } else { 0 };
-        visit.record(&Found { at, time, lanes, record, power });
+        let power = if V::TOPICS { record.power() } else { None };
+        let topics = if V::TOPICS { self.state.step(record, power.as_ref()) } else { 0 };
+        visit.record(&Found { at, time, topics, record, power });
         self.at += length;
         self.number += 1;
     }
@@ -301,24 +302,27 @@ fn number(bytes: usize, length: usize) -> i64 {
     i64::try_from(bytes / length.max(1)).unwrap_or(i64::MAX)
 }
 
-/// The length of the record at a place.
-fn length_at(plan: &Plan<'_>, file: &File, at: usize) -> usize {
+/// The length of the record at a place where a walk has met one.
+fn length_at(plan: &Plan<'_>, file: &File, at: usize) -> Result<usize, DecodeError> {
     let mut cur = Cursor::new(plan.slice(at, file.to), at as u64);
     let version = file.header.version;
-    Record::parse(&mut cur, version).map_or(version.shortest(), |record| record.size(version))
+    let record = Record::parse(&mut cur, version).map_err(|_| DecodeError::stale_index(NAME, at as u64))?;
+    Ok(record.size(version))
 }
 
 /// Where the first record at a time or later begins; the end of the file if there is none.
-pub(crate) fn seek(plan: &Plan<'_>, file: &File, index: &Index, time: Time) -> usize {
+pub(crate) fn seek(plan: &Plan<'_>, file: &File, index: &Index, time: Time) -> Result<usize, DecodeError> {
     let marks = runs(file, index);
     let wanted = time.nanos().max(0);
     let begun = marks.partition_point(|mark| mark.time.nanos() <= wanted);
-    let Some(mark) = begun.checked_sub(1).and_then(|last| marks.get(last)) else { return file.body() };
+    let Some(mark) = begun.checked_sub(1).and_then(|last| marks.get(last)) else {
+        return Ok(file.body());
+    };
     let start = place(mark.at);
     let records = (wanted - mark.time.nanos()).saturating_add(PERIOD_NS - 1) / PERIOD_NS;
-    let skipped = usize::try_from(records).unwrap_or(usize::MAX).saturating_mul(length_at(plan, file, start));
+    let skipped = usize::try_from(records).unwrap_or(usize::MAX).saturating_mul(length_at(plan, file, start)?);
     let end = marks.get(begun).map_or(file.to, |next| place(next.at));
-    start.saturating_add(skipped).min(end)
+    Ok(start.saturating_add(skipped).min(end))
 }
 
 /// The times of records, found through the marks.
@@ -334,14 +338,16 @@ impl<'a, 'i> Clock<'a, 'i> {
         Self { plan, index, run: (0..0, 1, 0) }
     }
 
-    pub(crate) fn time(&mut self, at: u64) -> Time {
+    pub(crate) fn time(&mut self, at: u64) -> Result<Time, DecodeError> {
         if !self.run.0.contains(&at) {
             let marks = &self.index.marks;
             let after = marks.partition_point(|mark| mark.at <= at);
-            let Some(mark) = after.checked_sub(1).and_then(|i| marks.get(i)) else { return Time::ZERO };
+            let Some(mark) = after.checked_sub(1).and_then(|i| marks.get(i)) else {
+                return Err(DecodeError::stale_index(NAME, at));
+            };
             let end = marks.get(after).map_or(u64::MAX, |next| next.at);
             let length = match self.plan.log.filter(|file| file.contains(mark.at)) {
-                Some(file) => length_at(self.plan, &file, place(mark.at)),
+                Some(file) => length_at(self.plan, &file, place(mark.at))?,
                 // All that a text tells comes at one time.
                 None => usize::MAX,
             };
@@ -349,7 +355,7 @@ impl<'a, 'i> Clock<'a, 'i> {
         }
         let (bytes, length, time) = &self.run;
         let records = number(place(at - bytes.start), *length);
-        Time::from_nanos(time.saturating_add(records.saturating_mul(PERIOD_NS)))
+        Ok(Time::from_nanos(time.saturating_add(records.saturating_mul(PERIOD_NS))))
     }
 
     /// The text that a place lies in, from there on.
@@ -404,9 +410,9 @@ pub(crate) fn met_text<'a, V: Visit<'a>>(start: i64, at: u64, event: &Event<'a>,
     visit.text(at, time);
     let text = at + EVENT as u64;
     event_in(event.text).into_iter().for_each(|name| visit.event(name));
-    tell(event.text, |Place { lane, at, length }, said| {
+    tell(event.text, |Place { topic, at, length }, said| {
         let at = text + mirrored(event.text, at) as u64;
-        visit.said(Told { lane, at, time, said, length: length as u64 });
+        visit.said(TextSample { topic, at, time, said, length: length as u64 });
     });
 }
 
@@ -422,7 +428,8 @@ pub(crate) fn place(at: u64) -> usize {
 }
 
 /// The stretch of a file that holds whole records, of those of an index.
-pub(crate) fn span_of(index: &Index, file: &File) -> Span {
-    let span = index.spans.iter().find(|span| span.start == file.body() as u64);
-    span.copied().unwrap_or(Span { start: file.body() as u64, end: file.body() as u64 })
+pub(crate) fn span_of(index: &Index, file: &File) -> Result<Span, DecodeError> {
+    let start = file.body() as u64;
+    let span = index.spans.iter().find(|span| span.start == start);
+    span.copied().ok_or_else(|| DecodeError::stale_index(NAME, start))
 }

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, FileDialect, Index, Info, Limits,
-    LiveDialect, Lookup, Mend, Problems, Reach, ReadOptions, RecordLine, Row, Serve, Session, Sink, SinkError, Support,
-    TakeSamples, Time, Transport,
+    Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, FileDialect, Index, Info, Limits, LiveDialect,
+    Lookup, Mend, Problems, Reach, ReadOptions, RecordLine, Row, Serve, Session, Sink, SinkError, Support, TakeSamples,
+    Time, Transport,
 };
 
 use crate::file::{self, Encoder, StreamDecoder};
@@ -21,9 +21,10 @@ pub const PORT: u16 = 65102;
 /// What a VESC speaks on its serial port, unless it was told otherwise.
 pub const BAUD: u32 = 115_200;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "refloat";
+
 static INFO: Info = Info {
-    name: "refloat",
-    title: "Refloat recording",
     extensions: &["rfrec"],
     files: Support { read: true, write: true },
     live: Support { read: true, write: false },
@@ -34,6 +35,8 @@ static INFO: Info = Info {
         #[cfg(feature = "ble")]
         Reach { scheme: "refloat+ble", transport: Transport::Bluetooth },
     ],
+    holds_only: Some("what a board recorded"),
+    ..Info::new(NAME, "Refloat recording")
 };
 
 impl Dialect for Refloat {
@@ -79,14 +82,8 @@ impl FileDialect for Refloat {
         Ok(index)
     }
 
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let index = self.index(log, read, problems)?;
-        self.scan(log, &index, &Lookup::default(), read.prepare)
-    }
-
     fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
-        index.marked_times(at, out);
-        Ok(())
+        index.marked_times(NAME, file::places(index), at, out)
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {

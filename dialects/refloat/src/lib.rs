@@ -12,5 +12,5 @@ pub mod session;
 pub mod vesc;
 pub mod wire;
 
-pub use dialect::{BAUD, PORT, Refloat};
+pub use dialect::{BAUD, NAME, PORT, Refloat};
 pub use live::LiveMapper;

@@ -8,7 +8,7 @@ use logpose_core::{Channel, Problem, Severity, Sink, SinkError, Time};
 use serde_json::json;
 
 use self::clock::Clock;
-use self::samples::{Held, Samples, When};
+use self::samples::{OwnedValue, Samples, When};
 use crate::float16;
 use crate::items::{self, FOLDER, MaskField};
 use crate::vesc;
@@ -114,7 +114,7 @@ impl LiveMapper {
             return Ok(());
         }
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        self.placed(now, sink, |put| put.other("prints", "string", Held::Text(text.to_vec()), When::Always))
+        self.placed(now, sink, |put| put.other("prints", "string", OwnedValue::Text(text.to_vec()), When::Always))
     }
 
     /// What the board says of itself: its version and its ticks.
@@ -241,7 +241,7 @@ impl Putting<'_> {
         let (time, mapper) = (self.time, &mut *self.mapper);
         let ids = mapper.always.iter().chain(&mapper.running);
         for (id, value) in ids.zip(live.values()) {
-            mapper.samples.put(items::channel(id), time, Held::Float(value), When::Always, self.sink)?;
+            mapper.samples.put(items::channel(id), time, OwnedValue::Float(value), When::Always, self.sink)?;
         }
         Ok(())
     }
@@ -254,9 +254,9 @@ impl Putting<'_> {
                     self.state(flags)?;
                     self.truth("fatal_error", flags.fatal_error())?;
                 }
-                FieldValue::Number(x) => self.put(field.channel(), Held::Float(x), When::Always)?,
-                FieldValue::Whole(n) => self.put(field.channel(), Held::Int64(n.into()), When::Always)?,
-                FieldValue::Double(x) => self.put(field.channel(), Held::Double(x), When::Always)?,
+                FieldValue::Number(x) => self.put(field.channel(), OwnedValue::Float(x), When::Always)?,
+                FieldValue::Whole(n) => self.put(field.channel(), OwnedValue::Int64(n.into()), When::Always)?,
+                FieldValue::Double(x) => self.put(field.channel(), OwnedValue::Double(x), When::Always)?,
             }
         }
         Ok(())
@@ -309,7 +309,7 @@ impl Putting<'_> {
             let text = json!({"id": record.id, "active": record.active, "code": record.code, "name": record.name});
             let time = self.mapper.clock.recent(self.now, record.tick);
             let channel = Channel::new(format!("{FOLDER}alerts"), "json");
-            let value = Held::Text(text.to_string().into_bytes());
+            let value = OwnedValue::Text(text.to_string().into_bytes());
             self.mapper.samples.put(channel, time, value, When::Always, self.sink)?;
         }
         Ok(())
@@ -323,28 +323,28 @@ impl Putting<'_> {
     }
 
     fn fault(&mut self, code: u8) -> Result<(), SinkError> {
-        self.other("fault_code", "int64", Held::Int64(code.into()), When::Changed)
+        self.other("fault_code", "int64", OwnedValue::Int64(code.into()), When::Changed)
     }
 
     fn truth(&mut self, name: &str, on: bool) -> Result<(), SinkError> {
-        self.other(name, "boolean", Held::Boolean(on), When::Changed)
+        self.other(name, "boolean", OwnedValue::Boolean(on), When::Changed)
     }
 
     fn word(&mut self, name: &str, word: &str) -> Result<(), SinkError> {
-        self.other(name, "string", Held::Text(word.as_bytes().to_vec()), When::Changed)
+        self.other(name, "string", OwnedValue::Text(word.as_bytes().to_vec()), When::Changed)
     }
 
     /// A number that has a bit in the masks or is an item.
     fn field(&mut self, id: &str, x: f32) -> Result<(), SinkError> {
         let channel = items::mask_field(id).map_or_else(|| items::channel(id), MaskField::channel);
-        self.put(channel, Held::Float(x), When::Always)
+        self.put(channel, OwnedValue::Float(x), When::Always)
     }
 
-    fn other(&mut self, name: &str, type_name: &str, value: Held, when: When) -> Result<(), SinkError> {
+    fn other(&mut self, name: &str, type_name: &str, value: OwnedValue, when: When) -> Result<(), SinkError> {
         self.put(Channel::new(format!("{FOLDER}{name}"), type_name), value, when)
     }
 
-    fn put(&mut self, channel: Channel, value: Held, when: When) -> Result<(), SinkError> {
+    fn put(&mut self, channel: Channel, value: OwnedValue, when: When) -> Result<(), SinkError> {
         self.mapper.samples.put(channel, self.time, value, when, self.sink)
     }
 }

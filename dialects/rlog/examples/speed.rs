@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use logpose_core::{Encode, EncodeError, FileDialect, Problems, ReadOptions, Sample, Time, Value};
+use logpose_core::{Encode, EncodeError, FileDialect, Lookup, Problems, ReadOptions, Sample, Time, Value};
 use logpose_rlog::{Encoder, Options, Rlog};
 
 fn main() {
@@ -31,7 +31,9 @@ fn main() {
                 fields = index.samples();
                 index
             });
-            let (columns, columns_cpu) = best(|| Rlog.columns(&log, &read, &mut Problems::default()).expect("columns"));
+            let found = Rlog.index(&log, &read, &mut Problems::default()).expect("an index");
+            let all = Lookup::default();
+            let (columns, columns_cpu) = best(|| Rlog.scan(&log, &found, &all, |_| {}).expect("columns"));
             let per_field = |ns: f64| ns / fields as f64;
             println!(
                 "  {threads} threads: {fields} fields, index {:.2} ns/field, columns {:.2} ns/field",

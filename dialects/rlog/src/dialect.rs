@@ -5,10 +5,10 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, Limits, LiveDialect, Lookup, Mark,
-    Problem, Problems, Reach, ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink, SinkError, SlotId,
-    Span, Support, TakeSamples, Time, Transport, Type,
+    Bindings, Channel, ChannelId, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError,
+    Dialect, Encode, EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, Limits, LiveDialect,
+    Lookup, Mark, Problem, Problems, Reach, ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink,
+    SinkError, SlotId, Span, Support, TakeSamples, Time, Transport, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -16,7 +16,7 @@ use crate::reader::{Decoder, Reader, repeated_note, repeated_revision, revision_
 use crate::recover;
 use crate::replay::{Bound, Output, bad_value};
 use crate::session::{RlogClient, RlogServer};
-use crate::walk::{Field, Found, Part, SPLIT, Stop, Visit, Walk};
+use crate::walk::{Collect, Field, Found, SPLIT, Stop, Visit, Walk};
 use crate::wire::{FIELD, Kind, Message, Revision};
 use crate::writer::{Encoder, Options};
 
@@ -24,13 +24,16 @@ use crate::writer::{Encoder, Options};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rlog;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "rlog";
+
 static INFO: Info = Info {
-    name: "rlog",
-    title: "AdvantageKit RLOG",
     extensions: &["rlog"],
     files: Support { read: true, write: true },
     live: Support { read: true, write: true },
     reached: &[Reach { scheme: "rlog", transport: Transport::Tcp { port: 5800 } }],
+    revisions: &[1, 2],
+    ..Info::new(NAME, "AdvantageKit RLOG")
 };
 
 impl Dialect for Rlog {
@@ -72,13 +75,12 @@ impl FileDialect for Rlog {
         index(log, read, problems, SPLIT)
     }
 
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        columns(log, read, problems, SPLIT)
+    fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+        scan(log, index, lookup, prepare)
     }
 
-    fn times(&self, _: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
-        index.marked_times(at, out);
-        Ok(())
+    fn times(&self, log: &[u8], index: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
+        index.marked_times(NAME, log.len() as u64, at, out)
     }
 
     fn samples(&self, log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSamples<'_>) -> Result<(), SinkError> {
@@ -87,8 +89,10 @@ impl FileDialect for Rlog {
         for row in rows {
             let rest = log.get(place(row.at)..).unwrap_or_default();
             let message = Message::parse(revision, &mut Cursor::new(rest, row.at)).map_err(DecodeError::from)?;
-            let Message::Field { kind, value: bytes, .. } = message else { return Err(no_field(row.at).into()) };
-            let Some(channel) = index.channels.get(row.channel as usize) else { continue };
+            let Message::Field { kind, value: bytes, .. } = message else {
+                return Err(DecodeError::stale_index(NAME, row.at).into());
+            };
+            let channel = index.channel(NAME, row.channel)?;
             if let Ok(value) = value(revision, kind.map_or(0, Kind::byte), channel.channel.ty(), bytes) {
                 samples.push(Sample { channel: row.channel, time: row.time, value });
             }
@@ -99,18 +103,12 @@ impl FileDialect for Rlog {
     fn replay(&self, log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let revision = revision_in(index)?;
         let mut bound = Bound::to(index.channels.iter().map(|c| &c.channel));
-        let mut walk =
-            Walk::new(revision, &logpose_core::Limits { channels: u32::MAX, ..logpose_core::Limits::default() });
         let mut output =
             Output { revision, bound: &mut bound, lookup, sink, report: false, batch: Vec::new(), error: None };
-        for span in &index.spans {
-            let (Ok(start), Ok(end)) = (usize::try_from(span.start), usize::try_from(span.end)) else { break };
-            if walk.run(log, 0, start, end, &mut output).1 == Stop::Halted {
-                break;
-            }
-        }
+        let walked = walk_indexed(log, index, revision, &mut output);
         output.declare_empty(|id| index.channels.get(id as usize).is_some_and(|c| c.samples == 0));
-        output.finish()
+        output.finish()?;
+        Ok(walked?)
     }
 
     fn records(
@@ -205,7 +203,7 @@ fn plan(log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<P
 }
 
 /// Walks all stretches of a log. Returns what was found and the stretches that hold whole messages.
-fn walk<'a, V: Part<'a>>(
+fn walk<'a, V: Collect<'a>>(
     log: &'a [u8],
     plan: &Plan,
     read: &ReadOptions<'_>,
@@ -293,7 +291,7 @@ impl<'a> Visit<'a> for Indexer {
     }
 }
 
-impl<'a> Part<'a> for Indexer {
+impl<'a> Collect<'a> for Indexer {
     fn fresh(read: &ReadOptions<'_>) -> Self {
         Self { records: IndexBuilder::new(read.prepare), marks: Vec::new() }
     }
@@ -433,153 +431,93 @@ fn drop_empty(channels: &mut Vec<ChannelIndex>, fates: &mut [Fate]) {
     }
 }
 
-/// Collects columns.
-struct Collector {
+/// Walks over all of a log whose index is known. A log that ends before its index says so is an error, once everything
+/// before that was visited.
+fn walk_indexed<'a, V: Visit<'a>>(
+    log: &'a [u8],
+    index: &Index,
+    revision: Revision,
+    visit: &mut V,
+) -> Result<(), DecodeError> {
+    let mut walk = Walk::new(revision, &Limits { channels: u32::MAX, ..Limits::default() });
+    for span in &index.spans {
+        match walk.run(log, 0, place(span.start), place(span.end), visit) {
+            (at, Stop::End) if at as u64 >= span.end => {}
+            (_, Stop::Halted) => break,
+            (at, _) => return Err(DecodeError::stale_index(NAME, at as u64)),
+        }
+    }
+    Ok(())
+}
+
+/// What is wanted as flat buffers. See [`FileDialect::scan`].
+fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
+    let revision = revision_in(index)?;
+    let wanted = |fate: &Fate| fate.channel().filter(|id| lookup.wants(*id)).unwrap_or(UNWANTED);
+    let mut scan = Scan {
+        columns: ColumnBuilder::wanted(index, lookup, prepare),
+        channels: index.slots.iter().map(wanted).collect(),
+        start: lookup.start.map_or(i64::MIN, Time::nanos),
+        end: lookup.end.map_or(i64::MAX, Time::nanos),
+        lookup,
+        widened: Vec::new(),
+    };
+    walk_indexed(log, index, revision, &mut scan)?;
+    let layout = match revision {
+        Revision::R1 => Layout::Little, // widened as it was collected
+        Revision::R2 => Layout::Big,
+    };
+    scan.columns.scanned(NAME, index, lookup, layout, |rest, sink| Rlog.replay(log, index, rest, sink))
+}
+
+const UNWANTED: ChannelId = ChannelId::MAX;
+
+/// Collects the wanted fields of a walk in columns, by channel.
+struct Scan<'l> {
     columns: ColumnBuilder,
+    /// The channel of each slot, if it is wanted.
+    channels: Vec<ChannelId>,
+    start: i64,
+    end: i64,
+    lookup: &'l Lookup,
     /// An R1 value as its column holds it.
     widened: Vec<u8>,
 }
 
-impl<'a> Visit<'a> for Collector {
+impl<'a> Visit<'a> for Scan<'_> {
     #[inline(always)]
     fn field(&mut self, _: &Bindings, field: Field<'a>) -> ControlFlow<()> {
-        if field.kind == 0 {
-            self.columns.record(field.slot, field.time, field.value);
-        } else {
-            self.widen(field);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn key(&mut self, bindings: &Bindings, slot: SlotId) -> ControlFlow<()> {
-        let declared = bindings.slots().get(slot as usize).and_then(|slot| slot.declared.as_ref());
-        if let Some(declared) = declared {
-            self.columns.declare(slot, &declared.type_name);
+        let id = self.channels.get(field.slot as usize).copied().unwrap_or(UNWANTED);
+        if id != UNWANTED {
+            if !(self.start..=self.end).contains(&field.time) {
+                self.at_border(id, field);
+            } else if field.kind == 0 {
+                self.columns.record(id, field.time, field.value);
+            } else {
+                self.widen(id, field);
+            }
         }
         ControlFlow::Continue(())
     }
 }
 
-impl Collector {
-    fn widen(&mut self, field: Field<'_>) {
+impl Scan<'_> {
+    /// A field outside the wanted times, of which some channels are wanted all the same.
+    #[cold]
+    fn at_border(&mut self, id: ChannelId, field: Field<'_>) {
+        match self.lookup.admits(id, Time::from_nanos(field.time)) {
+            Some(time) if field.kind == 0 => self.columns.record(id, time.nanos(), field.value),
+            Some(time) => self.widen(id, Field { time: time.nanos(), ..field }),
+            None => {}
+        }
+    }
+
+    fn widen(&mut self, id: ChannelId, field: Field<'_>) {
         if let Some(value) = Kind::of(field.kind).and_then(|kind| kind.value(field.value)) {
             self.widened.clear();
             value.emit(Layout::Little, &mut self.widened);
-            self.columns.record(field.slot, field.time, &self.widened);
+            self.columns.record(id, field.time, &self.widened);
         }
-    }
-}
-
-impl<'a> Part<'a> for Collector {
-    fn fresh(read: &ReadOptions<'_>) -> Self {
-        Self { columns: ColumnBuilder::new(read.prepare), widened: Vec::new() }
-    }
-
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
-        self.columns.join(later.columns, map);
-    }
-}
-
-pub(crate) fn columns(
-    log: &[u8],
-    read: &ReadOptions<'_>,
-    problems: &mut Problems,
-    split: usize,
-) -> Result<Columns, DecodeError> {
-    let plan = plan(log, read, problems)?;
-    let (found, spans) = walk::<Collector>(log, &plan, read, split, problems);
-    let (channels, fates) = resolve(&found.walk.bindings);
-    if fates.contains(&Fate::Unknown) {
-        // A log with fields that nothing explains: count them, in a second pass.
-        let mut counted = Found::<Indexer>::new(plan.revision, read);
-        spans.iter().for_each(|span| counted.stretch(log, place(span.start), place(span.end), read, usize::MAX));
-        let (_, fates) = resolve(&counted.walk.bindings);
-        report_unknown(plan.revision, &counted.walk.bindings, &fates, &counted.visitor.records, problems);
-    }
-    let layout = match plan.revision {
-        Revision::R1 => Layout::Little, // widened as it was collected
-        Revision::R2 => Layout::Big,
-    };
-    let all = channels.clone();
-    let (mut columns, doubtful) = found.visitor.columns.columns(channels, &fates, layout);
-    if !doubtful.is_empty() {
-        let picked: Vec<Channel> = doubtful.iter().filter_map(|id| all.get(*id).cloned()).collect();
-        let names = Bound::to(all.iter());
-        let closer = Columns::gather(picked, read.prepare, |push| {
-            let mut places = vec![None; all.len()];
-            for (place, id) in doubtful.iter().enumerate() {
-                if let Some(entry) = places.get_mut(*id) {
-                    *entry = Some(place);
-                }
-            }
-            let mut look =
-                Closer { revision: plan.revision, names, places, by_slot: Vec::new(), all: &all, push, problems };
-            let mut walk = Walk::new(plan.revision, &read.limits);
-            for span in &spans {
-                walk.run(log, 0, place(span.start), place(span.end), &mut look);
-            }
-            Ok(())
-        })?;
-        columns.replace(&doubtful, closer);
-    }
-    if plan.revision == Revision::R1 {
-        columns.columns.retain(|column| column.samples() > 0);
-    }
-    Ok(columns)
-}
-
-/// Reads the values of a few channels one by one.
-struct Closer<'p, 'a> {
-    revision: Revision,
-    names: Bound,
-    /// For each channel its place among those that are looked at.
-    places: Vec<Option<usize>>,
-    by_slot: Vec<Wanted>,
-    all: &'p [Channel],
-    push: &'p mut dyn FnMut(usize, Time, &logpose_core::Value<'a>),
-    problems: &'p mut Problems,
-}
-
-#[derive(Clone, Copy)]
-enum Wanted {
-    NotAsked,
-    No,
-    Yes { place: usize, id: usize },
-}
-
-impl Closer<'_, '_> {
-    #[cold]
-    fn ask(&mut self, bindings: &Bindings, slot: SlotId) -> Wanted {
-        let id = self.names.channel(bindings, slot).map(|id| id as usize);
-        let place = id.and_then(|id| Some((self.places.get(id).copied().flatten()?, id)));
-        let wanted = place.map_or(Wanted::No, |(place, id)| Wanted::Yes { place, id });
-        if self.by_slot.len() <= slot as usize {
-            self.by_slot.resize(slot as usize + 1, Wanted::NotAsked);
-        }
-        if let Some(entry) = self.by_slot.get_mut(slot as usize) {
-            *entry = wanted;
-        }
-        wanted
-    }
-}
-
-impl<'a> Visit<'a> for Closer<'_, 'a> {
-    #[inline(always)]
-    fn field(&mut self, bindings: &Bindings, field: Field<'a>) -> ControlFlow<()> {
-        let wanted = match self.by_slot.get(field.slot as usize) {
-            Some(Wanted::No) => return ControlFlow::Continue(()),
-            Some(wanted @ Wanted::Yes { .. }) => *wanted,
-            Some(Wanted::NotAsked) | None => self.ask(bindings, field.slot),
-        };
-        if let Wanted::Yes { place, id } = wanted
-            && let Some(channel) = self.all.get(id)
-        {
-            match value(self.revision, field.kind, channel.ty(), field.value) {
-                Ok(value) => (self.push)(place, Time::from_nanos(field.time), &value),
-                Err(misfit) => self.problems.push(bad_value(channel, field.at, field.len, &misfit)),
-            }
-        }
-        ControlFlow::Continue(())
     }
 }
 
@@ -589,15 +527,8 @@ fn place(at: u64) -> usize {
 
 fn revision_in(index: &Index) -> Result<Revision, DecodeError> {
     let known = index.fact("revision").and_then(|text| text.parse().ok()).and_then(Revision::of);
-    known.ok_or_else(|| bad_index(0, "the index does not say which revision the log has"))
-}
-
-#[cold]
-fn no_field(at: u64) -> DecodeError {
-    bad_index(at, "the index names a field here, and there is none")
-}
-
-/// The error of an index that is not one of this log.
-fn bad_index(at: u64, message: &str) -> DecodeError {
-    DecodeError { dialect: INFO.name, code: "bad-index", at, message: message.to_owned(), help: None }
+    known.ok_or_else(|| {
+        let message = "the index does not say which revision the log has".to_owned();
+        DecodeError { dialect: NAME, code: "bad-index", at: 0, message, help: None }
+    })
 }

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use logpose_core::fuzzing::feed;
+use logpose_core::fuzzing::{check_readings, feed};
 use logpose_core::{
-    Channel, ChannelId, Columns, DecodeError, Encode, Encoding, FileDialect, Index, Limits, Link, Lookup, Problem,
-    Problems, ReadOptions, Sample, Session, Sink, SinkError, Time,
+    Channel, ChannelId, DecodeError, Encode, Encoding, FileDialect, Index, Limits, Link, Lookup, Problem, Problems,
+    ReadOptions, Sample, Session, Sink, SinkError, Time,
 };
 
 use crate::{Decoder, Encoder, Options, Revision, Rlog, RlogClient};
@@ -18,16 +18,6 @@ pub fn index_split(
     split: usize,
 ) -> Result<Index, DecodeError> {
     crate::dialect::index(log, read, problems, split)
-}
-
-/// Columns with another bound for splitting, for tests with small logs.
-pub fn columns_split(
-    log: &[u8],
-    read: &ReadOptions<'_>,
-    problems: &mut Problems,
-    split: usize,
-) -> Result<Columns, DecodeError> {
-    crate::dialect::columns(log, read, problems, split)
 }
 
 /// Everything that reads a log; what they find must agree.
@@ -102,23 +92,13 @@ fn small() -> ReadOptions<'static> {
 fn read_all(data: &[u8], read: &ReadOptions<'_>) {
     let mut problems = Problems::default();
     let index = Rlog.index(data, read, &mut problems);
-    let columns = Rlog.columns(data, read, &mut Problems::default());
     let mut lines = 0_u64;
     let _ = Rlog.records(data, read, 0, &mut |line| {
         lines += u64::from(!line.text.to_string().is_empty());
         ControlFlow::Continue(())
     });
-    assert_eq!(index.is_ok(), columns.is_ok());
-    let (Ok(index), Ok(columns)) = (index, columns) else { return };
-    let mut found = Record::default();
-    let _ = Rlog.replay(data, &index, &Lookup::default(), &mut found);
-    assert_eq!(found.samples, index.samples(), "replay and index");
-    let from_columns: u64 = columns.columns.iter().map(|column| columns.samples(column).count() as u64).sum();
-    assert_eq!(from_columns, index.samples(), "columns and index");
-    let ids: Vec<ChannelId> = (0..ChannelId::try_from(index.channels.len()).unwrap_or(0)).collect();
-    if let Ok(gathered) = Rlog.gather(data, &index, &ids, |_| {}) {
-        let gathered: u64 = gathered.columns.iter().map(|column| column.samples() as u64).sum();
-        assert_eq!(gathered, index.samples(), "gathered and index");
+    if let Ok(index) = index {
+        check_readings(&Rlog, data, &index);
     }
 }
 

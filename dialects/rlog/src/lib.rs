@@ -13,7 +13,7 @@ mod walk;
 mod wire;
 mod writer;
 
-pub use dialect::Rlog;
+pub use dialect::{NAME, Rlog};
 pub use error::{Error, ErrorKind};
 pub use model::{seconds_of, time_of};
 pub use reader::{Decoder, Reader};

@@ -3,15 +3,19 @@
 //! RLOG has no sync marks and no checksums. What helps is that a cycle begins with `00` and a time shortly after
 //! the last one, and that whole messages follow.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
-use logpose_core::{Cursor, DecodeError, Layout, Problem, Problems, Severity, Type, Value};
+use logpose_core::{Cursor, DecodeError, Layout, Problem, Problems, Severity, Type, Value, leading_zeros};
 
 use crate::error::{Error, ErrorKind};
 use crate::wire::{FIELD, KEY, Kind, Message, Revision, TIMESTAMP, TIMESTAMP_LEN};
 
 /// How many whole messages must follow a timestamp to believe it.
 const RUN: usize = 6;
+/// Messages of the longest cycle, and of the longest one once a search has read too much.
+const LONGEST_CYCLE: usize = 20_000;
+const SHORT_CYCLE: usize = 64;
 /// AdvantageScope's bound for the time between two cycles, in seconds.
 const GAP: f64 = 60.0;
 /// No robot runs longer, in seconds: 115 days. Beyond that a double is no timestamp.
@@ -154,8 +158,8 @@ pub(crate) fn salvage(log: &[u8], revision: Option<u8>, problems: &mut Problems)
     Ok(Salvage { revision, spans })
 }
 
-/// How much to ask of the time of a cycle.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// How much to ask of the time of a cycle, the most first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Tier {
     /// Within a minute of the last good one.
     Near,
@@ -189,14 +193,19 @@ struct Scan<'a> {
     keys_lost: bool,
     /// Searches to the end of the log that may still be made for a cycle of any time.
     far_searches: u32,
+    /// Messages that searches may still read in vain behind a place that is no cycle. Then they read less at each.
+    patience: Cell<usize>,
 }
 
 impl<'a> Scan<'a> {
     fn new(log: &'a [u8], revision: Revision) -> Self {
-        Self { log, revision, keys: HashMap::new(), last: None, keys_lost: true, far_searches: 8 }
+        let patience = Cell::new(log.len().max(1 << 20));
+        Self { log, revision, keys: HashMap::new(), last: None, keys_lost: true, far_searches: 8, patience }
     }
 
     fn parse(&self, at: usize) -> Result<(Message<'a>, usize), Error> {
+        #[cfg(test)]
+        tests::PARSED.set(tests::PARSED.get() + 1);
         let rest = self.log.get(at..).unwrap_or_default();
         let mut cur = Cursor::new(rest, at as u64);
         let message = Message::parse(self.revision, &mut cur)?;
@@ -211,7 +220,7 @@ impl<'a> Scan<'a> {
                 return enough; // nothing left to object to
             }
             match self.parse(at) {
-                Ok((message, end)) if self.look(&message, None, &[]) != Look::Bad => at = end,
+                Ok((message, end)) if self.look(&message, None, None) != Look::Bad => at = end,
                 _ => return n,
             }
         }
@@ -239,7 +248,7 @@ impl<'a> Scan<'a> {
                 Ok(parsed) => parsed,
                 Err(error) => return (at, previous, Some(error)),
             };
-            let look = self.look(&message, self.last, &[]);
+            let look = self.look(&message, self.last, None);
             let damaged = match look {
                 Look::Good => false,
                 Look::Bad => true,
@@ -266,7 +275,7 @@ impl<'a> Scan<'a> {
         (at, previous, None)
     }
 
-    fn look(&self, message: &Message<'_>, last: Option<f64>, defined: &[(u16, Type)]) -> Look {
+    fn look(&self, message: &Message<'_>, last: Option<f64>, defined: Option<&HashMap<u16, Type>>) -> Look {
         match *message {
             Message::Timestamp { seconds }
                 if !seconds.is_finite() || seconds.abs() > LONGEST || (seconds != 0.0 && seconds.abs() < 1e-9) =>
@@ -293,12 +302,7 @@ impl<'a> Scan<'a> {
                     Some(_) => |_: Type, _: &[u8]| true,
                     None => |ty: Type, value: &[u8]| Value::parse(ty, value, Layout::Big).is_ok(),
                 };
-                let ty = defined
-                    .iter()
-                    .find(|(id, _)| *id == key)
-                    .map(|(_, ty)| *ty)
-                    .or_else(|| self.keys.get(&key).copied());
-                match ty {
+                match defined.and_then(|defined| defined.get(&key)).or_else(|| self.keys.get(&key)).copied() {
                     Some(ty) if fits(ty, value) => Look::Good,
                     // A headless log knows none of its keys.
                     None if self.keys_lost && self.keys.is_empty() => Look::Good,
@@ -312,9 +316,9 @@ impl<'a> Scan<'a> {
     /// log ends.
     fn run(&self, at: usize, n: usize, last: Option<f64>) -> bool {
         let (mut at, mut last, mut odd) = (at, last, 0);
-        let mut defined = Vec::new();
+        let mut defined = HashMap::new();
         for seen in 0..n {
-            let (message, end, look) = match self.step(at, seen, last, &defined) {
+            let (message, end, look) = match self.step(at, seen, last, Some(&defined)) {
                 Step::Message(message, end, look) => (message, end, look),
                 Step::End(whole) => return whole,
             };
@@ -324,7 +328,9 @@ impl<'a> Scan<'a> {
             }
             match message {
                 Message::Timestamp { seconds } => last = Some(seconds),
-                Message::Key { id, type_name, .. } => defined.push((id, type_of(type_name))),
+                Message::Key { id, type_name, .. } => {
+                    defined.entry(id).or_insert_with(|| type_of(type_name));
+                }
                 Message::Field { .. } => {}
             }
             at = end;
@@ -338,37 +344,48 @@ impl<'a> Scan<'a> {
     /// An element of an array of doubles looks like a timestamp, and good messages follow the last one. But then
     /// the time of the next cycle does not fit.
     fn is_followed(&self, at: usize, seconds: f64) -> bool {
-        const LONGEST_CYCLE: usize = 20_000;
+        let patience = self.patience.get();
+        let (followed, seen) = self.follow(at, seconds, if patience > 0 { LONGEST_CYCLE } else { SHORT_CYCLE });
+        if !followed {
+            self.patience.set(patience.saturating_sub(seen));
+        }
+        followed
+    }
+
+    /// The same, for a cycle of at most so many messages; with how many were read.
+    fn follow(&self, at: usize, seconds: f64, longest: usize) -> (bool, usize) {
         let (mut at, mut odd, mut timed) = (at, 0, false);
         let mut last = seconds;
-        let mut defined = Vec::new();
-        for seen in 0..LONGEST_CYCLE {
+        let mut defined = HashMap::new();
+        for seen in 0..longest {
             if timed && seen >= RUN {
-                return true;
+                return (true, seen);
             }
-            let (message, end, look) = match self.step(at, seen, Some(last), &defined) {
+            let (message, end, look) = match self.step(at, seen, Some(last), Some(&defined)) {
                 Step::Message(message, end, look) => (message, end, look),
-                Step::End(whole) => return whole,
+                Step::End(whole) => return (whole, seen),
             };
             odd += usize::from(look == Look::Odd);
             if look == Look::Bad || odd > RUN / 2 + seen / 2 {
-                return false;
+                return (false, seen);
             }
             match message {
-                Message::Timestamp { .. } if look == Look::Odd => return false,
+                Message::Timestamp { .. } if look == Look::Odd => return (false, seen),
                 Message::Timestamp { seconds } => {
                     timed = true;
                     last = seconds;
                 }
-                Message::Key { id, type_name, .. } => defined.push((id, type_of(type_name))),
+                Message::Key { id, type_name, .. } => {
+                    defined.entry(id).or_insert_with(|| type_of(type_name));
+                }
                 Message::Field { .. } => {}
             }
             at = end;
         }
-        false
+        (false, longest)
     }
 
-    fn step(&self, at: usize, seen: usize, last: Option<f64>, defined: &[(u16, Type)]) -> Step<'a> {
+    fn step(&self, at: usize, seen: usize, last: Option<f64>, defined: Option<&HashMap<u16, Type>>) -> Step<'a> {
         if at >= self.log.len() {
             return Step::End(true);
         }
@@ -383,10 +400,8 @@ impl<'a> Scan<'a> {
         let mut window = from;
         while window < self.log.len() {
             let end = window.saturating_add(WINDOW);
-            for tier in [Tier::Near, Tier::Later] {
-                if let Some(at) = self.search_within(window, end, tier) {
-                    return Some(at);
-                }
+            if let Some(at) = self.search_within(window, end, Tier::Later) {
+                return Some(at);
             }
             window = end;
         }
@@ -399,21 +414,47 @@ impl<'a> Scan<'a> {
         self.search_within(from, self.log.len(), tier)
     }
 
+    /// The first cycle in a stretch with a time of this tier or a better one. If later ones will do, one that is near
+    /// the last good one is taken first.
     fn search_within(&self, from: usize, end: usize, tier: Tier) -> Option<usize> {
         let end = end.min(self.log.len());
-        (from..end).find(|at| self.is_cycle(*at, tier))
+        let mut later = None;
+        let mut at = self.behind_zeros(from);
+        while at < end {
+            let found = timestamp_at(self.log, at).and_then(|seconds| Some((self.tier(seconds)?, seconds)));
+            let found = found.filter(|(found, _)| *found <= tier && (later.is_none() || *found == Tier::Near));
+            if let Some((found, seconds)) = found
+                && self.log.get(at + TIMESTAMP_LEN).is_none_or(|next| *next <= FIELD)
+                && self.is_followed(at + TIMESTAMP_LEN, seconds)
+            {
+                match found {
+                    Tier::Later if tier == Tier::Later => later = Some(at),
+                    _ => return Some(at),
+                }
+            }
+            at = self.behind_zeros(at + 1);
+        }
+        later
     }
 
-    fn is_cycle(&self, at: usize, tier: Tier) -> bool {
-        let Some(seconds) = timestamp_at(self.log, at) else { return false };
-        let fits = match (tier, self.last) {
-            (Tier::Near, Some(last)) => (last..last + GAP).contains(&seconds),
-            (Tier::Later, Some(last)) => seconds > last && is_time(seconds),
+    /// The best tier that a time is of.
+    fn tier(&self, seconds: f64) -> Option<Tier> {
+        match self.last {
+            Some(last) if (last..last + GAP).contains(&seconds) => Some(Tier::Near),
+            Some(last) if seconds > last && is_time(seconds) => Some(Tier::Later),
             // Zero is what most wrong places give.
-            (_, None) | (Tier::Any, _) => seconds > 1e-6 && is_time(seconds),
-        };
-        let next = self.log.get(at + TIMESTAMP_LEN);
-        fits && next.is_none_or(|next| *next <= FIELD) && self.is_followed(at + TIMESTAMP_LEN, seconds)
+            last if seconds > 1e-6 && is_time(seconds) => Some(if last.is_none() { Tier::Near } else { Tier::Any }),
+            _ => None,
+        }
+    }
+
+    /// The first place from `at` on whose time is not zero, where that can be no time of a cycle.
+    fn behind_zeros(&self, at: usize) -> usize {
+        if self.last.is_some_and(|last| last <= 0.0) {
+            return at;
+        }
+        let run = leading_zeros(self.log.get(at..).unwrap_or_default());
+        at + if at + run == self.log.len() { run } else { run.saturating_sub(TIMESTAMP_LEN - 1) }
     }
 }
 
@@ -448,7 +489,7 @@ pub(crate) fn follows(head: &[u8], at: usize, revision: Revision, first: f64) ->
         Some(&KEY) => {
             let scan = Scan::new(head, revision);
             match scan.parse(at) {
-                Ok((message, _)) => scan.look(&message, None, &[]) == Look::Good,
+                Ok((message, _)) => scan.look(&message, None, None) == Look::Good,
                 Err(error) => error.is_truncation() && head.len() - at < (1 << 16) + 8,
             }
         }
@@ -461,4 +502,60 @@ pub(crate) fn follows(head: &[u8], at: usize, revision: Revision, first: f64) ->
 pub(crate) fn header(head: &[u8]) -> Option<(Revision, f64)> {
     let revision = Revision::of(*head.first()?)?;
     timestamp_at(head, 1).filter(|s| is_first_time(*s)).map(|seconds| (revision, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use logpose_core::Problems;
+
+    use super::salvage;
+
+    thread_local! {
+        /// Messages parsed in searches.
+        pub(super) static PARSED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn timestamp(seconds: f64) -> Vec<u8> {
+        [&[0][..], &seconds.to_be_bytes()].concat()
+    }
+
+    /// Cycles of R2 from `first` on, with two fields each.
+    fn cycles(first: u32, count: u32) -> Vec<u8> {
+        let field = |key: u8| [&[2, 0, key, 0, 8][..], &1.5_f64.to_be_bytes()].concat();
+        (first..first + count).flat_map(|n| [timestamp(f64::from(n) * 0.02), field(1), field(2)].concat()).collect()
+    }
+
+    #[test]
+    fn a_search_parses_few_messages_whatever_repeats() {
+        const LENGTH: usize = 1 << 17;
+        let key = |key: u8| [&[1, 0, key, 0, 2][..], b"/a", &[0, 6], b"double"].concat();
+        let front = [vec![2], timestamp(0.01), key(1), key(2), cycles(1, 500)].concat();
+        // A field whose value looks like the time of a cycle that all the other fields belong to.
+        let inside = [&[2, 0, 1, 0, 9][..], &timestamp(20.0)].concat();
+        let patterns: [(&str, &[u8], usize); 7] = [
+            ("zeros", &[0], 0),
+            ("ones", &[1], 0),
+            ("0xff", &[0xff], 0),
+            ("text", b"[INFO] the quick brown fox jumps over the lazy dog 0123456789\r\n", 0),
+            ("heads of cycles", &timestamp(20.0)[..6], LENGTH / 2),
+            ("heads of fields", &[2, 0, 1, 0, 8], LENGTH / 2),
+            ("times in fields", &inside, 7 * LENGTH),
+        ];
+        for (name, pattern, most) in patterns {
+            // What cannot be a message comes first.
+            let middle = [&[0xff; 9][..], &pattern.repeat(LENGTH / pattern.len()), &[0xff; 70_000]].concat();
+            let log = [front.clone(), middle, cycles(600, 500)].concat();
+            PARSED.set(0);
+            let found = salvage(&log, None, &mut Problems::default()).unwrap();
+            let parsed = PARSED.get();
+            println!("{name}: {parsed} messages, {:?}", found.spans);
+            // The walk over whole messages is the same in every case.
+            assert!(parsed <= most + 20_000, "{name}: {parsed} messages in {LENGTH} bytes");
+            let last = *found.spans.last().unwrap();
+            assert_eq!((found.spans[0], last.1), ((1, front.len()), log.len()), "{name}");
+            assert!(last.0 <= log.len() - 500 * 35, "{name}");
+        }
+    }
 }

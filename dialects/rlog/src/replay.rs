@@ -60,15 +60,6 @@ impl Bound {
         self.by_slot.clear();
     }
 
-    /// The channel of a slot.
-    pub(crate) fn channel(&mut self, bindings: &Bindings, slot: SlotId) -> Option<ChannelId> {
-        let meaning = match self.by_slot.get(slot as usize) {
-            None | Some(Meaning::NotAsked) => self.resolve(bindings, slot),
-            Some(meaning) => *meaning,
-        };
-        if let Meaning::Channel(id, _) = meaning { Some(id) } else { None }
-    }
-
     fn id(&mut self, channel: &Channel) -> Option<ChannelId> {
         let key = (channel.name.clone(), channel.type_name.clone());
         if let Some(id) = self.by_name.get(&key) {

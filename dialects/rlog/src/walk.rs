@@ -49,8 +49,8 @@ pub(crate) trait Visit<'a> {
     }
 }
 
-/// A visitor that can walk a part of a log and be joined with the next part.
-pub(crate) trait Part<'a>: Visit<'a> + Send {
+/// A visitor that can walk one segment of a log and be joined with the visitor of the next.
+pub(crate) trait Collect<'a>: Visit<'a> + Send {
     /// A visitor that has seen nothing.
     fn fresh(read: &ReadOptions<'_>) -> Self;
     /// Appends what a walk over the next part found.
@@ -403,7 +403,7 @@ pub(crate) const SPLIT: usize = 4 << 20;
 impl<V> Found<V> {
     pub(crate) fn new<'a>(revision: Revision, read: &ReadOptions<'_>) -> Self
     where
-        V: Part<'a>,
+        V: Collect<'a>,
     {
         Self { walk: Walk::new(revision, &read.limits), visitor: V::fresh(read), end: 0, stop: Stop::End }
     }
@@ -411,7 +411,7 @@ impl<V> Found<V> {
     /// Walks on over a stretch, in parts side by side if it is longer than `split`.
     pub(crate) fn stretch<'a>(&mut self, log: &'a [u8], from: usize, until: usize, read: &ReadOptions<'_>, split: usize)
     where
-        V: Part<'a>,
+        V: Collect<'a>,
     {
         if read.threads < 2 || until.saturating_sub(from) < split {
             self.run(log, from, until);
@@ -426,14 +426,14 @@ impl<V> Found<V> {
 
     fn run<'a>(&mut self, log: &'a [u8], from: usize, until: usize)
     where
-        V: Part<'a>,
+        V: Collect<'a>,
     {
         (self.end, self.stop) = self.walk.run(log, 0, from, until, &mut self.visitor);
     }
 
     fn join<'a>(&mut self, later: Self, at: usize)
     where
-        V: Part<'a>,
+        V: Collect<'a>,
     {
         let map = self.walk.bindings.join(later.walk.bindings);
         self.visitor.join(later.visitor, &map);
@@ -449,7 +449,7 @@ impl<V> Found<V> {
 /// Where a message begins cannot be known in the middle of a log, only guessed. So the guess is checked: if the
 /// walk over the first half does not arrive exactly there, the second half is walked again from where it did. So it
 /// is where keys of the first half are defined again in the second, which is rare.
-fn parallel<'a, V: Part<'a>>(
+fn parallel<'a, V: Collect<'a>>(
     log: &'a [u8],
     from: usize,
     until: usize,

@@ -18,8 +18,8 @@ pub(crate) struct StreamDecoder {
     entries: HashMap<u32, Entry>,
     /// Channels by name and type.
     channels: HashMap<(String, String), ChannelId>,
-    held: Vec<Held>,
-    held_bytes: usize,
+    early: Vec<EarlyRecord>,
+    early_bytes: usize,
     /// The run of zero bytes that is going on: where it began, where it ends so far.
     zeros: Option<(u64, u64)>,
 }
@@ -31,9 +31,9 @@ struct Entry {
     live: bool,
 }
 
-/// A record that waits for its Start.
+/// A record that came before the Start of its entry.
 #[derive(Debug)]
-struct Held {
+struct EarlyRecord {
     at: u64,
     entry: u32,
     timestamp: i64,
@@ -48,8 +48,8 @@ impl StreamDecoder {
             header: false,
             entries: HashMap::new(),
             channels: HashMap::new(),
-            held: Vec::new(),
-            held_bytes: 0,
+            early: Vec::new(),
+            early_bytes: 0,
             zeros: None,
         }
     }
@@ -243,8 +243,8 @@ impl StreamDecoder {
     }
 
     fn hold(&mut self, at: u64, record: Record<'_>, sink: &mut dyn Sink) {
-        let size = record.payload.len() + size_of::<Held>();
-        if self.held_bytes + size > self.limits.held_back {
+        let size = record.payload.len() + size_of::<EarlyRecord>();
+        if self.early_bytes + size > self.limits.held_back {
             sink.problem(Problem::new(
                 Severity::Damage,
                 "unknown-entry",
@@ -254,23 +254,28 @@ impl StreamDecoder {
             ));
             return;
         }
-        self.held_bytes += size;
-        self.held.push(Held { at, entry: record.entry, timestamp: record.timestamp, payload: record.payload.to_vec() });
+        self.early_bytes += size;
+        self.early.push(EarlyRecord {
+            at,
+            entry: record.entry,
+            timestamp: record.timestamp,
+            payload: record.payload.to_vec(),
+        });
     }
 
     /// Hands on the records that waited for this entry.
     fn release(&mut self, entry: u32, sink: &mut dyn Sink) -> Result<(), StreamError> {
-        if self.held.is_empty() {
+        if self.early.is_empty() {
             return Ok(());
         }
-        let (now, still): (Vec<Held>, Vec<Held>) =
-            std::mem::take(&mut self.held).into_iter().partition(|held| held.entry == entry);
-        self.held = still;
+        let (now, still): (Vec<EarlyRecord>, Vec<EarlyRecord>) =
+            std::mem::take(&mut self.early).into_iter().partition(|early| early.entry == entry);
+        self.early = still;
         let mut batch = Vec::with_capacity(now.len());
-        for held in &now {
-            self.held_bytes -= held.payload.len() + size_of::<Held>();
-            let record = Record { entry, timestamp: held.timestamp, payload: &held.payload };
-            self.record(held.at, record, sink, &mut batch)?;
+        for early in &now {
+            self.early_bytes -= early.payload.len() + size_of::<EarlyRecord>();
+            let record = Record { entry, timestamp: early.timestamp, payload: &early.payload };
+            self.record(early.at, record, sink, &mut batch)?;
         }
         flush(&mut batch, sink)
     }
@@ -287,16 +292,16 @@ impl Decode for StreamDecoder {
         if !self.header {
             crate::wire::Header::parse(&mut Cursor::new(rest, self.offset)).map_err(decode)?;
         }
-        for held in std::mem::take(&mut self.held) {
+        for early in std::mem::take(&mut self.early) {
             sink.problem(Problem::new(
                 Severity::Damage,
                 "unknown-entry",
-                held.at,
-                held.payload.len() as u64,
-                format!("a record of entry {}, which is never started; skipped", held.entry),
+                early.at,
+                early.payload.len() as u64,
+                format!("a record of entry {}, which is never started; skipped", early.entry),
             ));
         }
-        self.held_bytes = 0;
+        self.early_bytes = 0;
         if rest.iter().all(|byte| *byte == 0) {
             if !rest.is_empty() {
                 let start = self.zeros.map_or(self.offset, |(start, _)| start);

@@ -1,19 +1,18 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelId, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode,
-    EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems,
-    ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type,
-    Value,
+    Bindings, Channel, ChannelId, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions,
+    Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems, ReadOptions,
+    RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
 use crate::encode::Encoder;
-use crate::parts::{Collected, collect};
 use crate::reader::Reader;
 use crate::recover;
 use crate::replay::{replay, scan, sums};
 use crate::rows::{Take, rows};
+use crate::segments::{Collected, collect};
 use crate::walk::{place, record_at};
 use crate::wire::{Header, metadata_of_2022, second_header};
 
@@ -21,13 +20,14 @@ use crate::wire::{Header, metadata_of_2022, second_header};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wpilog;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "wpilog";
+
 pub(crate) static INFO: Info = Info {
-    name: "wpilog",
-    title: "WPILib data log",
     extensions: &["wpilog"],
     files: Support { read: true, write: true },
-    live: Support { read: false, write: false },
-    reached: &[],
+    system_time: true,
+    ..Info::new(NAME, "WPILib data log")
 };
 
 impl Dialect for Wpilog {
@@ -72,10 +72,12 @@ impl FileDialect for Wpilog {
         let mut facts = facts(header);
         facts.push(Fact { key: "control_bytes", value: walk.control_bytes.to_string() });
         facts.push(Fact { key: "zero_bytes", value: zero_bytes.to_string() });
+        let lives = walk.bindings.lives();
+        drop(walk.bindings);
         Ok(Index {
             channels: builder.channels(channels, &fates),
             slots: fates,
-            lives: walk.bindings.lives(),
+            lives,
             steps,
             placed: read.positions,
             marks: Vec::new(),
@@ -84,21 +86,6 @@ impl FileDialect for Wpilog {
             sorted,
             facts,
         })
-    }
-
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let Collected { walk, product, .. } = collect::<ColumnBuilder>(log, read, problems)?;
-        let (channels, fates) = walk.bindings.resolve();
-        let (mut columns, doubtful) = product.columns(channels, &fates, Layout::Little);
-        if !doubtful.is_empty() || fates.iter().any(|fate| !matches!(fate, Fate::Started(_))) {
-            // Values that do not fit their type, and data without a Start: the index looks at each and reports.
-            let mut problems_again = Problems::default();
-            let index = self.index(log, read, &mut problems_again)?;
-            *problems = problems_again;
-            let ids: Vec<ChannelId> = doubtful.iter().filter_map(|id| ChannelId::try_from(*id).ok()).collect();
-            columns.replace(&doubtful, self.gather(log, &index, &ids, read.prepare)?);
-        }
-        Ok(columns)
     }
 
     fn windows(&self, index: &Index, bytes: u64) -> Vec<Span> {
@@ -116,7 +103,10 @@ impl FileDialect for Wpilog {
         lookup: &Lookup,
         prepare: fn(&mut [u8]),
     ) -> Result<Vec<Sum>, DecodeError> {
-        sums(log, index, lookup).map_or_else(|| Ok(self.scan(log, index, lookup, prepare)?.sums()), Ok)
+        match sums(log, index, lookup)? {
+            Some(sums) => Ok(sums),
+            None => Ok(self.scan(log, index, lookup, prepare)?.sums()),
+        }
     }
 
     fn rows(&self, log: &[u8], index: &Index, lookup: &Lookup, take: &mut Take<'_>) -> Result<(), SinkError> {
@@ -126,7 +116,7 @@ impl FileDialect for Wpilog {
     fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         out.reserve(at.len());
         for at in at {
-            let (record, _) = record_at(log, *at).ok_or_else(|| no_record(*at))?;
+            let (record, _) = record_at(log, *at).ok_or_else(|| DecodeError::stale_index(NAME, *at))?;
             out.push(Time::from_micros(record.timestamp));
         }
         Ok(())
@@ -139,13 +129,12 @@ impl FileDialect for Wpilog {
             let ty = match last {
                 Some((channel, ty)) if channel == row.channel => ty,
                 _ => {
-                    let Some(found) = index.channels.get(row.channel as usize) else { continue };
-                    let ty = found.channel.ty();
+                    let ty = index.channel(NAME, row.channel)?.channel.ty();
                     last = Some((row.channel, ty));
                     ty
                 }
             };
-            let (record, _) = record_at(log, row.at).ok_or_else(|| no_record(row.at))?;
+            let (record, _) = record_at(log, row.at).ok_or_else(|| DecodeError::stale_index(NAME, row.at))?;
             if let Ok(value) = Value::parse(ty, record.payload, Layout::Little) {
                 samples.push(Sample { channel: row.channel, time: row.time, value });
             }
@@ -184,13 +173,6 @@ impl FileDialect for Wpilog {
     fn encoder(&self, options: &EncodeOptions) -> Option<Box<dyn Encode>> {
         Some(Box::new(Encoder::new(options.extra_header.as_deref().unwrap_or_default())))
     }
-}
-
-/// The error of an index that is not one of this log.
-#[cold]
-fn no_record(at: u64) -> DecodeError {
-    let message = "the index names a record here, and there is none".to_owned();
-    DecodeError { dialect: INFO.name, code: "bad-index", at, message, help: None }
 }
 
 /// The lines of one stretch of records.

@@ -1,23 +1,18 @@
 //! What the fuzz targets call. The ordinary tests run the same functions over all fixtures.
 
+use logpose_core::fuzzing::check_readings;
 use logpose_core::{
     Channel, ChannelId, EncodeOptions, Encoding, FileDialect, Lookup, Problem, Problems, ReadOptions, Sample, Sink,
     SinkError, serially,
 };
 
-use crate::{Decoder, Reader, Wpilog};
+use crate::{Reader, Wpilog};
 
 /// Everything that can be done with bytes from outside: none of it may panic.
 pub fn decode(data: &[u8]) {
     if let Ok(reader) = Reader::new(data) {
         reader.for_each(|record| drop(record.map(|record| record.to_string())));
     }
-    let mut decoder = Decoder::new(1 << 20);
-    for piece in data.chunks(7) {
-        decoder.push(piece);
-        while let Ok(Some(_)) = decoder.next_record() {}
-    }
-    let _ = decoder.finish();
     everything(data, false);
     let Some(mut stream) = Wpilog.decoder(&ReadOptions::default()) else { return };
     let mut count = Count(0);
@@ -49,13 +44,7 @@ fn everything(data: &[u8], salvage: bool) {
     let Ok(index) = Wpilog.index(data, &read, &mut problems) else { return };
     let twice = Wpilog.index(data, &ReadOptions { threads: 2, join: &serially, ..read }, &mut Problems::default());
     assert!(twice.is_ok_and(|twice| twice.samples() == index.samples()), "two parts give another index than one");
-    let mut count = Count(0);
-    let _ = Wpilog.replay(data, &index, &Lookup::default(), &mut count);
-    assert!(count.0 == index.samples(), "the rows are not those of the index");
-    if let Ok(columns) = Wpilog.columns(data, &read, &mut problems) {
-        let samples: usize = columns.columns.iter().map(|column| columns.samples(column).count()).sum();
-        assert!(samples as u64 == index.samples(), "the columns are not those of the index");
-    }
+    check_readings(&Wpilog, data, &index);
 }
 
 fn rewritten(data: &[u8]) -> Option<Vec<u8>> {

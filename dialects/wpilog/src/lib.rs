@@ -7,20 +7,20 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod log;
-mod parts;
 mod reader;
 mod recover;
 mod replay;
 mod rows;
+mod segments;
 mod walk;
 mod wire;
 mod writer;
 
-pub use dialect::Wpilog;
+pub use dialect::{NAME, Wpilog};
 pub use error::{Error, ErrorKind};
 pub use log::{Log, LookupError};
-pub use parts::{Collect, Collected, collect};
-pub use reader::{Decoder, Reader};
+pub use reader::Reader;
+pub use segments::{Collect, Collected, collect};
 pub use walk::{Stop, Visit, Walk};
 pub use wire::{Control, FIXED_HEADER, Header, MAGIC, MAX_RECORD_HEADER, Record, Start, VERSION};
 pub use writer::{

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
-use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value, first_word};
+use logpose_core::{Layout, Problem, Problems, Severity, Span, Type, Value, array_at, first_word, leading_zeros};
 
 use crate::walk::{place, record_at};
-use crate::wire::{Control, FIXED_HEADER, Header, MAGIC, Record, RecordHeader, Start, begins_second, second_header};
+use crate::wire::{
+    Control, FIXED_HEADER, HEAD, Header, MAGIC, Record, RecordHeader, Start, begins_second, quick_header, second_header,
+};
 
 /// Records in a row that must fit together before a place behind damage is believed.
 const CHAIN: usize = 6;
@@ -22,6 +24,8 @@ const LONG: usize = 4096;
 const BOUNDARY_CHAIN: usize = 64;
 /// How far to look for such a boundary.
 const BOUNDARY_SEARCH: usize = 4 << 20;
+/// Entry ids below this are looked up in a table.
+const SMALL_IDS: usize = 1 << 16;
 /// Times of neighbouring records are this near to each other, in microseconds.
 const HOUR: u64 = 3_600_000_000;
 
@@ -106,7 +110,7 @@ fn first_record(log: &[u8], problems: &mut Problems) -> usize {
 fn lost(log: &[u8], from: usize, to: usize) -> Problem {
     let bytes = log.get(from..to).unwrap_or_default();
     let n = bytes.len();
-    let (code, message) = if bytes.iter().all(|byte| *byte == 0) {
+    let (code, message) = if leading_zeros(bytes) == n {
         ("zero-fill", format!("{n} zero bytes instead of records, as after a power loss"))
     } else if to == log.len() {
         ("lost-bytes", format!("the last {n} bytes contain no complete record"))
@@ -119,17 +123,27 @@ fn lost(log: &[u8], from: usize, to: usize) -> Problem {
 /// Every Start record in the log, wherever it stands: the entries' types, by their places.
 fn entries(log: &[u8]) -> HashMap<u32, Vec<(usize, Type)>> {
     let mut entries: HashMap<u32, Vec<(usize, Type)>> = HashMap::new();
-    let mut at = 0;
+    let mut at = behind_zeros(log, 0);
     while at < log.len() {
-        match start_at(log, at) {
+        let next = match start_at(log, at) {
             Some((start, len)) => {
                 entries.entry(start.entry).or_default().push((at, type_of(&start)));
-                at += len;
+                at + len
             }
-            None => at += 1,
-        }
+            None => at + 1,
+        };
+        at = behind_zeros(log, next);
     }
     entries
+}
+
+/// The first place from `at` on where a record may begin that is no zero fill: four zeros in a row are an empty control
+/// record, whatever follows them, and so are three.
+fn behind_zeros(log: &[u8], at: usize) -> usize {
+    match leading_zeros(log.get(at..).unwrap_or_default()) {
+        run if at + run == log.len() => log.len(),
+        run => at + run.saturating_sub(2),
+    }
 }
 
 fn type_of(start: &Start<'_>) -> Type {
@@ -166,6 +180,8 @@ fn minimal(log: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
 }
 
 fn whole(log: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
+    #[cfg(test)]
+    tests::LOOKS.set(tests::LOOKS.get() + 1);
     record_at(log, at as u64).map(|(record, len)| (record, place(len)))
 }
 
@@ -189,6 +205,8 @@ struct Search<'a> {
     entries: HashMap<u32, Vec<(usize, Type)>>,
     /// Whether this log's writer uses minimal widths, as all known ones do.
     minimal: bool,
+    /// Which of the small ids have an entry: the test that most bytes of a damaged log fail.
+    small: Vec<bool>,
 }
 
 impl<'a> Search<'a> {
@@ -209,7 +227,11 @@ impl<'a> Search<'a> {
             }
             at += place(len);
         }
-        Self { log, entries, minimal: wide * 2 <= seen }
+        let mut small = vec![false; SMALL_IDS];
+        for id in entries.keys() {
+            small.get_mut(*id as usize).into_iter().for_each(|known| *known = true);
+        }
+        Self { log, entries, minimal: wide * 2 <= seen, small }
     }
 
     /// The record at `at`, if it may be one in the course of a plain walk: its end, and its time if that says
@@ -250,7 +272,27 @@ impl<'a> Search<'a> {
     }
 
     fn next_within(&self, from: usize, to: usize, last: Option<i64>) -> Option<usize> {
-        (from..to).find(|at| second_header(self.log, *at).is_some() || self.chain(*at, CHAIN, last))
+        let mut at = behind_zeros(self.log, from);
+        while at < to {
+            let header = begins_second(self.log, at) && second_header(self.log, at).is_some();
+            if header || self.may_begin(at) && self.chain(at, CHAIN, last) {
+                return Some(at);
+            }
+            at = behind_zeros(self.log, at + 1);
+        }
+        None
+    }
+
+    /// Whether the bytes at `at` may be the header of a plausible record. A search asks this of every byte.
+    fn may_begin(&self, at: usize) -> bool {
+        let Some(head) = array_at::<HEAD>(self.log, at) else { return true };
+        let (header, len) = quick_header(head);
+        let known = match header.entry {
+            // The shortest control record is Finish.
+            0 => header.size >= 5,
+            id => self.small.get(id as usize).map_or_else(|| self.entries.contains_key(&id), |known| *known),
+        };
+        known && len + header.size as usize <= self.log.len() - at
     }
 
     /// Whether records of known entries lead from one place exactly to another. Then their values are odd, but
@@ -315,5 +357,70 @@ fn fits(ty: Type, payload: &[u8]) -> bool {
             first_word(payload) & 0xffff_ffff <= (payload.len() / 4) as u64
         }
         _ => Value::parse(ty, payload, Layout::Little).is_ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use logpose_core::Problems;
+
+    use super::{place, spans};
+    use crate::wire::{Header, Record};
+
+    thread_local! {
+        /// Records looked at in searches.
+        pub(super) static LOOKS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A log of a few entries and cycles.
+    fn log() -> Vec<u8> {
+        let mut log = Vec::new();
+        Header { version: 0x0100, extra: b"" }.emit(&mut log);
+        for entry in 1..=100_u32 {
+            let mut start = vec![0];
+            start.extend(entry.to_le_bytes());
+            for text in [&b"a"[..], b"int64", b""] {
+                start.extend(u32::try_from(text.len()).unwrap().to_le_bytes());
+                start.extend(text);
+            }
+            Record { entry: 0, timestamp: 1, payload: &start }.emit(&mut log);
+        }
+        for n in 0..1000_i64 {
+            let entry = u32::try_from(n % 100).unwrap() + 1;
+            Record { entry, timestamp: 20_000 * n, payload: &n.to_le_bytes() }.emit(&mut log);
+        }
+        log
+    }
+
+    #[test]
+    fn a_search_looks_at_few_records_whatever_repeats() {
+        const LENGTH: usize = 1 << 17;
+        let patterns: [(&str, &[u8], usize); 7] = [
+            ("zeros", &[0], 0),
+            ("zeros with gaps", &[0, 0, 0, 1], LENGTH / 2),
+            ("ones", &[1], 0),
+            ("0xff", &[0xff], 0),
+            ("text", b"[INFO] the quick brown fox jumps over the lazy dog 0123456789\r\n", LENGTH / 8),
+            ("heads of records of an entry", &[0x20, 1, 8, 0, 0, 0], LENGTH),
+            ("heads of control records", &[0x20, 0, 26, 0, 0, 0], LENGTH),
+        ];
+        for (name, pattern, most) in patterns {
+            let mut damaged = log();
+            let (front, whole) = (damaged.len(), damaged.clone());
+            damaged.extend(pattern.iter().cycle().take(LENGTH));
+            damaged.extend(&whole[12..]);
+            LOOKS.set(0);
+            let mut problems = Problems::default();
+            let found = spans(&damaged, &mut problems);
+            let looks = LOOKS.get();
+            // The walk over the records around it costs the same in every case.
+            assert!(looks <= most + 4000, "{name}: {looks} looks in {LENGTH} bytes");
+            // A few bytes more may look like a record.
+            let found: Vec<_> = found.iter().map(|span| (place(span.start), place(span.end))).collect();
+            let [(12, end), (start, last)] = found[..] else { panic!("{name}: {found:?}") };
+            assert!(last == damaged.len() && end.abs_diff(front) < 30 && start.abs_diff(front + LENGTH) < 30, "{name}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 use logpose_core::{
-    Channel, ChannelId, ChannelIndex, ColumnBuilder, Columns, Declaration, DecodeError, Fate, Index, Layout, Lookup,
-    Sample, Sink, SinkError, SlotId, Span, Sum, Time, Type, Value,
+    ChannelId, ChannelIndex, ColumnBuilder, Columns, Declaration, DecodeError, Fate, Index, Layout, Lookup, Sample,
+    Sink, SinkError, SlotId, Span, Sum, Time, Type, Value,
 };
 
-use crate::dialect::INFO;
+use crate::dialect::NAME;
 use crate::walk::{Stop, Visit, Walk, place, record_at};
 use crate::wire::metadata_of_2022;
 
@@ -25,71 +25,60 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
         }
     }
     let mut replay = Replay { log, index, lookup, sink, channels, batch: Vec::with_capacity(BATCH), result: Ok(()) };
-    for span in &index.spans {
-        let (mut at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
-        while at < end && replay.result.is_ok() {
-            at = match walk.run(log, at, end.min(at + STEP), &mut replay) {
-                Stop::At(at) => at,
-                Stop::Truncated(_) => break,
+    let walked = walk_indexed(log, index, &mut walk, within, STEP, &mut replay, |replay| {
+        std::mem::replace(&mut replay.result, Ok(()))
+    });
+    if let Ok(()) | Err(SinkError::Source(_)) = walked {
+        replay.flush();
+    }
+    replay.result.and(walked)
+}
+
+/// Walks over what lies in `within` of a log whose index is known. Every `step` bytes `after` says whether to go on. A log
+/// that ends before its index says so is an error, once everything before that was visited.
+pub(crate) fn walk_indexed<V: Visit>(
+    log: &[u8],
+    index: &Index,
+    walk: &mut Walk,
+    within: Span,
+    step: usize,
+    visit: &mut V,
+    mut after: impl FnMut(&mut V) -> Result<(), SinkError>,
+) -> Result<(), SinkError> {
+    for span in index.spans_within(Some(within)) {
+        let (mut at, end) = (place(span.start), place(span.end));
+        while at < end {
+            let stop = walk.run(log, at, end.min(at.saturating_add(step)), visit);
+            after(visit)?;
+            at = match stop {
+                Stop::At(next) if next > at => next,
+                stop => return Err(DecodeError::stale_index(NAME, stop.at() as u64).into()),
             };
         }
     }
-    replay.flush();
-    replay.result
+    Ok(())
 }
 
 /// What is wanted as flat buffers. See [`logpose_core::FileDialect::scan`].
 pub(crate) fn scan(log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
     let within = lookup.within.unwrap_or(EVERYTHING);
-    let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
-    let mut builder = ColumnBuilder::new(prepare);
-    if lookup.untimed {
-        builder = builder.untimed();
-    }
-    let total: u64 = index.spans.iter().map(|span| span.end - span.start).sum();
-    let part = within.end.min(log.len() as u64).saturating_sub(within.start).min(total);
-    for (id, found) in (0..).zip(&index.channels) {
-        if lookup.wants(id) {
-            builder.declare(id, &found.channel.type_name);
-            let expected = u128::from(found.samples) * u128::from(part) / u128::from(total.max(1));
-            builder.expect(id, u64::try_from(expected + expected / 16).unwrap_or(u64::MAX) + 2);
-        }
-    }
     let wanted = |fate: &Fate| fate.channel().filter(|id| lookup.wants(*id)).unwrap_or(UNWANTED);
     let mut scan = Scan {
-        builder,
+        builder: ColumnBuilder::wanted(index, lookup, prepare),
         channels: index.slots.iter().map(wanted).collect(),
         start: lookup.start.map_or(i64::MIN, Time::nanos),
         end: lookup.end.map_or(i64::MAX, Time::nanos),
+        lookup,
     };
-    let mut walk = Walk::at(index, within.start);
-    for span in &index.spans {
-        let (at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
-        if at < end {
-            walk.run(log, at, end, &mut scan);
-        }
-    }
-    let fates: Vec<Fate> = (0..).zip(&channels).map(|(id, _)| Fate::Started(id)).collect();
-    let (mut columns, doubtful) = scan.builder.columns(channels, &fates, Layout::Little);
-    let again = |id: usize| doubtful.contains(&id) || lookup.always.get(id).is_some_and(|always| *always);
-    let again: Vec<usize> = (0..columns.columns.len()).filter(|id| again(*id)).collect();
-    if !again.is_empty() {
-        let mut rest = Lookup { channels: vec![false; columns.columns.len()], ..lookup.clone() };
-        for (id, place) in (0..).zip(&mut rest.channels) {
-            *place = lookup.wants(id) && again.contains(&(id as usize));
-        }
-        let mut checked = Columns::of_rows(index, prepare, |sink| {
-            replay(log, index, &rest, sink).map_err(|error| error.into_source(INFO.name))
-        })?;
-        checked.columns = again.iter().filter_map(|id| checked.columns.get(*id).cloned()).collect();
-        columns.replace(&again, checked);
-    }
-    Ok(columns)
+    let walked =
+        walk_indexed(log, index, &mut Walk::at(index, within.start), within, usize::MAX, &mut scan, |_| Ok(()));
+    walked.map_err(|error| error.into_source(NAME))?;
+    scan.builder.scanned(NAME, index, lookup, Layout::Little, |rest, sink| replay(log, index, rest, sink))
 }
 
-/// Counts and sums of numbers. See [`logpose_core::FileDialect::sums`]. `None` if a payload is no value of its type: then only a
-/// closer look at the samples tells.
-pub(crate) fn sums(log: &[u8], index: &Index, lookup: &Lookup) -> Option<Vec<Sum>> {
+/// Counts and sums of numbers. See [`logpose_core::FileDialect::sums`]. `None` if a payload is not a value of its type: then
+/// the samples have to be read one by one.
+pub(crate) fn sums(log: &[u8], index: &Index, lookup: &Lookup) -> Result<Option<Vec<Sum>>, DecodeError> {
     let within = lookup.within.unwrap_or(EVERYTHING);
     let number = |id: &ChannelId| {
         let ty = index.channels.get(*id as usize).map(|found| found.channel.ty());
@@ -105,13 +94,9 @@ pub(crate) fn sums(log: &[u8], index: &Index, lookup: &Lookup) -> Option<Vec<Sum
         odd: false,
     };
     let mut walk = Walk::at(index, within.start);
-    for span in &index.spans {
-        let (at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
-        if at < end {
-            walk.run(log, at, end, &mut adding);
-        }
-    }
-    (!adding.odd).then(|| adding.sums.into_iter().map(|(sum, _)| sum).collect())
+    let walked = walk_indexed(log, index, &mut walk, within, usize::MAX, &mut adding, |_| Ok(()));
+    walked.map_err(|error| error.into_source(NAME))?;
+    Ok((!adding.odd).then(|| adding.sums.into_iter().map(|(sum, _)| sum).collect()))
 }
 
 /// Adds up the numbers of a walk, by channel.
@@ -145,23 +130,27 @@ impl Visit for Adding {
 }
 
 /// Collects the wanted records of a walk in columns, by channel.
-struct Scan {
+struct Scan<'l> {
     builder: ColumnBuilder,
     /// The channel of each slot, if it is wanted.
     channels: Vec<ChannelId>,
     start: i64,
     end: i64,
+    lookup: &'l Lookup,
 }
 
-impl Visit for Scan {
+impl Visit for Scan<'_> {
     #[inline(always)]
     fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
         let time = timestamp.saturating_mul(1000);
         if let Some(id) = self.channels.get(slot as usize)
             && *id != UNWANTED
-            && (self.start..=self.end).contains(&time)
         {
-            self.builder.record(*id, time, payload);
+            if (self.start..=self.end).contains(&time) {
+                self.builder.record(*id, time, payload);
+            } else if let Some(time) = self.lookup.admits(*id, Time::from_nanos(time)) {
+                self.builder.record(*id, time.nanos(), payload);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 use logpose_core::{Index, Layout, Lookup, Row, SinkError, SlotId, Span, Time, Type, Value};
 
-use crate::walk::{Stop, Visit, Walk, place};
+use crate::replay::walk_indexed;
+use crate::walk::{Visit, Walk};
 
 /// Takes some rows.
 pub(crate) type Take<'t> = dyn FnMut(&[Row]) -> Result<(), SinkError> + 't;
@@ -11,19 +12,11 @@ pub(crate) fn rows(log: &[u8], index: &Index, lookup: &Lookup, take: &mut Take<'
     let mut walk = Walk::at(index, within.start);
     let types = index.channels.iter().map(|c| c.channel.ty()).collect();
     let mut found = Found { index, lookup, types, batch: Vec::new() };
-    for span in &index.spans {
-        let (mut at, end) = (place(span.start.max(within.start)), place(span.end.min(within.end)));
-        while at < end {
-            let stop = walk.run(log, at, end.min(at + STEP), &mut found);
-            take(&found.batch)?;
-            found.batch.clear();
-            at = match stop {
-                Stop::At(at) => at,
-                Stop::Truncated(_) => break,
-            };
-        }
-    }
-    Ok(())
+    walk_indexed(log, index, &mut walk, within, STEP, &mut found, |found| {
+        let taken = take(&found.batch);
+        found.batch.clear();
+        taken
+    })
 }
 
 /// Collects the places of a walk.

@@ -1,6 +1,8 @@
 //! The one loop over the records of a log that the index, the columns and the rows are made with.
 
-use logpose_core::{Bindings, Cursor, Declaration, Index, Problem, Problems, Severity, SlotId, array_at};
+use logpose_core::{
+    Bindings, Cursor, Declaration, Index, Problem, Problems, Severity, SlotId, array_at, leading_zeros,
+};
 
 use crate::wire::{Control, HEAD, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
 
@@ -271,7 +273,7 @@ impl Walk {
     /// A run of zero bytes looks like a row of empty control records. It is one problem, not one for each.
     fn zero_fill(&mut self, log: &[u8], at: usize, len: usize) -> usize {
         let rest = log.get(at..).unwrap_or_default();
-        let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+        let zeros = leading_zeros(rest);
         let run = if zeros < 4 {
             // Over-wide fields that are all zero.
             len

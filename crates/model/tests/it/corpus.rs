@@ -1,6 +1,6 @@
 //! Real logs, which are no part of the repository.
 
-use logpose_core::{ChannelId, FileDialect as _, Layout, Problems, ReadOptions, Time, Value};
+use logpose_core::{ChannelId, FileDialect as _, Layout, Lookup, Problems, ReadOptions, Time, Value};
 use logpose_model::long::{self, Reader};
 use logpose_model::{Memory, Shape, binary};
 use logpose_schema::Registry;
@@ -20,7 +20,8 @@ fn logs() -> Vec<(String, Vec<u8>)> {
 fn real_logs_are_the_same_as_arrays() {
     let (mut decoded, mut rows) = (0, 0);
     for (name, log) in logs() {
-        let Ok(columns) = Wpilog.columns(&log, &ReadOptions::default(), &mut Problems::default()) else { continue };
+        let Ok(index) = Wpilog.index(&log, &ReadOptions::default(), &mut Problems::default()) else { continue };
+        let columns = Wpilog.scan(&log, &index, &Lookup::default(), |_| {}).unwrap();
         let (columns, memory) = columns.into_parts();
         let memory = Memory::from(memory);
         let mut registry = Registry::new();

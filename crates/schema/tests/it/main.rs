@@ -9,7 +9,6 @@
 
 mod corpus;
 mod crashes;
-mod form;
 mod guess;
 mod hostile;
 mod json;
@@ -20,4 +19,5 @@ mod photon;
 mod proto;
 mod registry;
 mod support;
+mod tree_shape;
 mod vectors;

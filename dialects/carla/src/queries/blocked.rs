@@ -173,7 +173,7 @@ pub fn blocked<'a>(frames: &Frames<'a>, blocking: Blocking) -> Vec<Blocked<'a>> 
             place: Vector::new(x / 100.0, y / 100.0, z / 100.0),
         });
     };
-    let vectors = frames.form().vectors;
+    let vectors = frames.wire_format().vectors;
     for (place, frame) in frames.frames().iter().enumerate() {
         let (index, now) = (u32::try_from(place).unwrap_or(u32::MAX), frame.start.elapsed);
         let Some(Body::Position(records)) = frames.packet(place, Kind::Position) else { continue };

@@ -98,7 +98,7 @@ impl Guess {
     #[must_use]
     pub fn of(frames: &Frames<'_>) -> Self {
         let traits = Traits::of(frames);
-        let (header, form) = (frames.header(), frames.form());
+        let (header, form) = (frames.header(), frames.wire_format());
         let has = |kind| frames.count(kind) > 0;
         let mut reasons = Vec::new();
         let mut because = |reason: &str| reasons.push(reason.to_owned());
@@ -184,7 +184,7 @@ impl Guess {
         }
         if has(Kind::PhysicsControl) && frames.changes_in(Kind::PhysicsControl, 0..=u64::MAX, u32::MAX).next().is_some()
         {
-            match frames.form().physics {
+            match frames.wire_format().physics {
                 Physics::W36 => {
                     span.until("0.9.11", "physics wheels have 36 bytes, until 0.9.11");
                 }

@@ -122,7 +122,7 @@ impl<'a> Queries<'a> {
     pub fn blocked(&self, blocking: Blocking, out: &mut dyn Write) -> io::Result<Reading> {
         let out = &mut BufWriter::new(out);
         self.head(out)?;
-        let mut table = blocked::Table::new(blocking, self.reader.form().vectors);
+        let mut table = blocked::Table::new(blocking, self.reader.wire_format().vectors);
         let reading = self.walk(blocked::shows, |body, frame| {
             table.packet(body, frame);
             Ok(())
@@ -158,7 +158,7 @@ impl<'a> Queries<'a> {
     ) -> io::Result<Reading> {
         let mut reading = Reading::default();
         let mut frame = FrameStart { frame: 0, duration: 0.0, elapsed: 0.0 };
-        let form = self.reader.form();
+        let form = self.reader.wire_format();
         for packet in self.reader.clone() {
             let known = packet.and_then(|packet| Ok((packet, packet.checked_kind(form)?)));
             let (packet, kind) = match known {

@@ -66,7 +66,7 @@ impl<'a> Summary<'a> {
             map: header.map,
             date: header.date,
             version: header.version,
-            form: frames.form(),
+            form: frames.wire_format(),
             frames: count,
             duration: frames.total(),
             mean_fps: (count > 1 && span > 0.0 && span.is_finite()).then(|| (count - 1) as f64 / span),

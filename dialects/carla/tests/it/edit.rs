@@ -42,14 +42,14 @@ fn assert_valid(log: &[u8]) {
     let mut living = BTreeSet::new();
     for frame in 0..salvage.frames().len() {
         for packet in frames.packets(frame) {
-            let about = actors(&packet, frames.form());
-            match packet.kind(frames.form()) {
+            let about = actors(&packet, frames.wire_format());
+            match packet.kind(frames.wire_format()) {
                 Some(Kind::EventAdd) => {
                     about.iter().for_each(|actor| assert!(living.insert(*actor), "{actor} is added twice"))
                 }
                 _ => about.iter().for_each(|a| assert!(living.contains(a), "{a} of packet {} is not there", packet.id)),
             }
-            if packet.kind(frames.form()) == Some(Kind::EventDel) {
+            if packet.kind(frames.wire_format()) == Some(Kind::EventDel) {
                 about.iter().for_each(|actor| assert!(living.remove(actor)));
             }
         }
@@ -170,7 +170,7 @@ fn what_lasts_is_there_in_the_first_frame_of_a_crop() {
         let log = fixture(name);
         let part = edited(&crop(0.1, 1.0), &log);
         let (old, new) = (Frames::scan(&log).expect("whole"), Frames::scan(&part).expect("whole"));
-        assert_eq!(new.form(), old.form(), "{name}");
+        assert_eq!(new.wire_format(), old.wire_format(), "{name}");
         let mut keys: Vec<_> = old.changes().map(|(key, _)| key).collect();
         keys.sort_unstable();
         assert!(keys.len() >= 6, "{name}: {keys:?}");
@@ -213,7 +213,7 @@ fn actors_go_with_all_that_is_about_them() {
     let frames = Frames::scan(&without).expect("whole");
     for frame in 0..frames.frames().len() {
         assert!(matches!(frames.packet(frame, Kind::Collision), Some(Body::Collision(records)) if records.is_empty()));
-        assert!(frames.packets(frame).all(|packet| !actors(&packet, frames.form()).contains(&26)));
+        assert!(frames.packets(frame).all(|packet| !actors(&packet, frames.wire_format()).contains(&26)));
     }
     let nobody = edited(&drop(&ActorType::ALL.map(Who::Class)), &log);
     assert_eq!(Frames::scan(&nobody).expect("whole").lives(), []);

@@ -55,7 +55,7 @@ fn the_form_of_every_valid_fixture_is_found() {
     let found: Vec<(String, Ids, Vectors)> = logs_in("valid")
         .into_iter()
         .map(|(name, log)| {
-            let form = Frames::scan(&log).expect(&name).form();
+            let form = Frames::scan(&log).expect(&name).wire_format();
             (name, form.ids, form.vectors)
         })
         .collect();
@@ -379,7 +379,7 @@ fn physics(target: Target) -> PhysicsBody {
             ..Ue5Physics::default()
         }));
     }
-    let stiffness = (target.form().physics == Physics::W48).then_some([2.0, 17.0, 1000.0]);
+    let stiffness = (target.wire_format().physics == Physics::W48).then_some([2.0, 17.0, 1000.0]);
     let wheel =
         Ue4Wheel { tire_friction: 3.5, radius: 35.0, stiffness, position: [1.0, 2.0, 3.0], ..Ue4Wheel::default() };
     PhysicsBody::Ue4(Box::new(Ue4Physics {

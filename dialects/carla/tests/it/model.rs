@@ -78,7 +78,7 @@ fn every_way_to_read_gives_the_same_real() {
 fn check_every_way_to_read_gives_the_same(recordings: Vec<(String, Vec<u8>)>) {
     for (name, log) in recordings {
         let (index, _) = index(&log);
-        let columns = Carla.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+        let columns = logpose_testkit::columns(&Carla, &log);
         let wanted = column_lines(&columns);
         let ids: Vec<u32> = (0..index.channels.len() as u32).collect();
         assert!(column_lines(&Carla.gather(&log, &index, &ids, |_| {}).unwrap()) == wanted, "{name}: gather");

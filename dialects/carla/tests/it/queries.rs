@@ -508,7 +508,7 @@ fn guesses_by_what_there_is() {
 fn rewritten(packet: &Packet<'_>, form: WireFormat) -> Vec<u8> {
     fn records<'a, R: Record<'a>>(records: &Records<'a, R>) -> Vec<u8> {
         let mut out = Vec::new();
-        emit_records(&records.iter().collect::<Vec<_>>(), records.form(), &mut out);
+        emit_records(&records.iter().collect::<Vec<_>>(), records.wire_format(), &mut out);
         out
     }
     let fixed = |body: &[u8]| {
@@ -553,7 +553,7 @@ on_recordings!(check_packets: every_packet_is_written_as_it_was_read, real_packe
 
 fn check_packets(name: &str, log: &[u8]) {
     let reader = Reader::new(log).unwrap();
-    let form = reader.form();
+    let form = reader.wire_format();
     let mut out = Vec::new();
     reader.header().emit(&mut out);
     for packet in reader.map_while(Result::ok) {

@@ -1,7 +1,7 @@
 //! What a repair makes of damaged recordings, real ones among them.
 
-use logpose_carla::{Frames, Lost, OPEN_DURATION, PacketDecoder, fuzzing, repair, salvage};
-use logpose_core::{Limits, Problems, Severity};
+use logpose_carla::{Frames, Lost, OPEN_DURATION, fuzzing, repair, salvage};
+use logpose_core::{Problems, Severity};
 
 use crate::fixtures::logs_in;
 
@@ -110,54 +110,4 @@ fn noise_is_no_recording() {
     let noise = logpose_testkit::noise(4096);
     assert!(salvage(&noise, &mut Problems::default()).is_err());
     assert!(salvage(&[], &mut Problems::default()).is_err());
-}
-
-#[test]
-fn a_stream_knows_the_form_when_it_gives_out_a_packet() {
-    logs_in("valid").iter().for_each(|(name, log)| check_stream(name, log));
-}
-
-on_recordings!(check_stream: a_stream_of_ours_knows_the_form, a_real_stream_knows_the_form);
-
-fn check_stream(name: &str, log: &[u8]) {
-    let frames = Frames::scan(log).expect(name);
-    for step in [13, 1 << 16] {
-        let mut decoder = PacketDecoder::new(Limits::default());
-        let (mut packets, mut waiting) = (0, 0);
-        for piece in log.chunks(step) {
-            decoder.push(piece);
-            while let Ok(Some(packet)) = decoder.next_packet() {
-                let (at, id) = (packet.at, packet.id);
-                let ambiguous = matches!(id, 21..=23);
-                packets += 1;
-                assert!(!ambiguous || decoder.form().ids == frames.form().ids, "{name}: packet {id} at {at}");
-            }
-            waiting = waiting.max(decoder.waiting());
-        }
-        decoder.close();
-        while let Ok(Some(_)) = decoder.next_packet() {
-            packets += 1;
-        }
-        let all: usize = (0..frames.frames().len()).map(|frame| frames.packets(frame).count()).sum();
-        assert!(packets >= all, "{name}: {packets} of {all} packets");
-        assert_eq!(decoder.form().vectors, frames.form().vectors, "{name}");
-        let longest = (0..frames.frames().len()).flat_map(|n| frames.packets(n)).map(|p| p.body.len()).max();
-        assert!(waiting <= longest.unwrap_or(0).max(frames.header().size()) + 5 + step, "{name}: {waiting} bytes wait");
-    }
-}
-
-#[test]
-fn a_stream_does_not_wait_for_an_absurd_size() {
-    let log = named("corrupt", "absurd-size.log");
-    let mut decoder = PacketDecoder::new(Limits::default());
-    decoder.push(&log);
-    let error = loop {
-        match decoder.next_packet() {
-            Ok(Some(_)) => {}
-            Ok(None) => panic!("it waits"),
-            Err(error) => break error,
-        }
-    };
-    assert_eq!((error.code(), error.at), ("too-long", 1035));
-    assert!(matches!(decoder.next_packet(), Ok(None)));
 }

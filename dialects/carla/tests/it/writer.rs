@@ -81,7 +81,7 @@ fn check_records(name: &str, log: &[u8]) {
         };
     }
     let frames = Frames::scan(log).expect(name);
-    let mut writer = Writer::new(&frames.header(), frames.form()).expect(name);
+    let mut writer = Writer::new(&frames.header(), frames.wire_format()).expect(name);
     let mut out = Vec::new();
     let mut tick = 0.0;
     for (n, frame) in frames.frames().iter().enumerate() {
@@ -91,7 +91,7 @@ fn check_records(name: &str, log: &[u8]) {
             if packet.id <= 1 {
                 continue;
             }
-            let body = packet.decode(frames.form()).expect(name);
+            let body = packet.decode(frames.wire_format()).expect(name);
             let written = write!(writer, packet, body,
                     EventAdd EventDel EventParent Collision Position TrafficLightState VehicleAnim WalkerAnim VehicleLight
                     SceneLight Kinematics BoundingBox PhysicsControl TrafficLightTime TriggerVolume WalkerBones
@@ -123,7 +123,7 @@ fn metres_become_centimetres_and_attributes_get_the_numbers_of_the_build() {
         log.spawn(&car).expect("free");
         let log = log.finish().expect("whole");
         let frames = Frames::scan(&log).expect("whole");
-        assert_eq!(frames.form(), target.form());
+        assert_eq!(frames.wire_format(), target.wire_format());
         let birth = frames.birth(&frames.lives()[0]).expect("there");
         assert_eq!(birth.location, Vector::new(150.0, -225.0, 12.5));
         assert_eq!((birth.attributes.0[0].attribute_type, birth.actor_type), (string, vehicle));

@@ -6,8 +6,8 @@ use logpose_core::{
     Channel, ChannelId, Decode, DecodeError, Limits, Parcel, Problem, Severity, Sink, SinkError, StreamError, Time,
 };
 
-use super::model::{Lane, STATES, item_channels, part_channel, state_channel, value};
-use super::rows::push_part;
+use super::model::{STATES, Source, block_channel, item_channels, state_channel, value};
+use super::rows::push_block;
 use crate::rfrec::{Block, Clock, Error, ErrorKind, FRAME, HEAD, Head, Kind, TICK_RATE, TimeRef};
 use crate::wire::{Header, Info};
 
@@ -40,7 +40,7 @@ pub(crate) struct StreamDecoder {
 struct Layout {
     size: u32,
     sample_len: usize,
-    lanes: Vec<(ChannelId, Lane)>,
+    sources: Vec<(ChannelId, Source)>,
 }
 
 impl StreamDecoder {
@@ -113,7 +113,7 @@ impl StreamDecoder {
             self.parts.push((block.kind, payload.to_vec()));
             return Ok(());
         }
-        Ok(self.tell_part(block.kind, payload, sink)?)
+        Ok(self.emit_block(block.kind, payload, sink)?)
     }
 
     /// Takes the header, and tells whether it is one.
@@ -125,13 +125,13 @@ impl StreamDecoder {
                 return Ok(false);
             }
         };
-        let items = (0..).map(Lane::Item).zip(item_channels(header.ids.iter()));
-        let states = STATES.map(|state| (Lane::State(state), state_channel(state)));
-        let mut lanes = Vec::new();
-        for (lane, channel) in items.chain(states) {
-            lanes.push((self.declare(&channel, sink)?, lane));
+        let items = (0..).map(Source::Item).zip(item_channels(header.ids.iter()));
+        let states = STATES.map(|state| (Source::State(state), state_channel(state)));
+        let mut sources = Vec::new();
+        for (source, channel) in items.chain(states) {
+            sources.push((self.declare(&channel, sink)?, source));
         }
-        self.header = Some(Layout { size: header.size, sample_len: header.sample_len(), lanes });
+        self.header = Some(Layout { size: header.size, sample_len: header.sample_len(), sources });
         Ok(true)
     }
 
@@ -200,13 +200,13 @@ impl StreamDecoder {
             self.first = times.first().copied();
             for (kind, payload) in waiting.drain(..) {
                 self.held = self.held.saturating_sub(payload.len());
-                self.tell_part(kind, &payload, sink)?;
+                self.emit_block(kind, &payload, sink)?;
             }
         }
         let Some(layout) = &self.header else { return Ok(()) };
         for (sample, time) in samples.chunks_exact(layout.sample_len).zip(times) {
-            for (id, lane) in &layout.lanes {
-                if let Some(value) = value(*lane, sample) {
+            for (id, source) in &layout.sources {
+                if let Some(value) = value(*source, sample) {
                     batch.push(*id, time, value);
                 }
             }
@@ -219,18 +219,18 @@ impl StreamDecoder {
         batch.flush(sink)
     }
 
-    fn tell_part(&mut self, kind: Kind, payload: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn emit_block(&mut self, kind: Kind, payload: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         let id = match self.known.iter().find(|(known, _)| *known == kind) {
             Some((_, id)) => *id,
             None => {
-                let Some(channel) = part_channel(kind) else { return Ok(()) };
+                let Some(channel) = block_channel(kind) else { return Ok(()) };
                 let id = self.declare(&channel, sink)?;
                 self.known.push((kind, id));
                 id
             }
         };
         let mut batch = Parcel::default();
-        push_part(&mut batch, id, self.first.unwrap_or_default(), kind, payload);
+        push_block(&mut batch, id, self.first.unwrap_or_default(), kind, payload);
         batch.flush(sink)
     }
 }
@@ -292,7 +292,7 @@ impl Decode for StreamDecoder {
             self.tell(index, &samples, sink)?;
         }
         for (kind, payload) in std::mem::take(&mut self.parts) {
-            self.tell_part(kind, &payload, sink)?;
+            self.emit_block(kind, &payload, sink)?;
         }
         let size = self.header.as_ref().map_or(0, |layout| layout.size);
         if !self.ended || missing.is_some() || self.next < size || self.header.is_none() {

@@ -4,7 +4,7 @@ use logpose_core::{Channel, ChannelId, Encode, EncodeError, Problem, Sample, Sev
 use serde_json::{Map, Value as Json};
 
 use super::base64;
-use super::model::{Lane, State, item_channels, meant};
+use super::model::{Source, State, item_channels, meant};
 use crate::float16;
 use crate::items::{self, FOLDER};
 use crate::rfrec::{Block, Clock, Kind, TICK_RATE, TimeRef, Writer};
@@ -41,7 +41,7 @@ enum What {
     /// The codes of a value.
     Item(Vec<u16>),
     State(State),
-    Part(Kind),
+    Block(Kind),
 }
 
 /// The names and codes of the values of samples, in their order.
@@ -66,7 +66,7 @@ impl Encoder {
             return Ok(());
         };
         let at = |message: String| refused(&target.name, format!("at {} s: {message}", sample.time));
-        if let What::Part(kind) = target.what {
+        if let What::Block(kind) = target.what {
             self.parts.push((kind, part(kind, &sample.value).map_err(at)?));
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Encoder {
         match target.what {
             What::Item(_) => item = Some(code(&sample.value).map_err(at)?),
             What::State(state) => bits = flags(state, &sample.value).map_err(at)?.0,
-            What::Part(_) => {}
+            What::Block(_) => {}
         }
         let place = target.count;
         match self.times.get(place) {
@@ -104,7 +104,7 @@ impl Encoder {
 
     /// Puts the file together.
     fn make(&mut self) -> Result<Vec<u8>, EncodeError> {
-        let series = || self.targets.iter().flatten().filter(|target| !matches!(target.what, What::Part(_)));
+        let series = || self.targets.iter().flatten().filter(|target| !matches!(target.what, What::Block(_)));
         if let Some(short) = series().find(|target| target.count != self.times.len()) {
             let message = format!(
                 "it has {} samples, other channels have {}; all channels of a recording need the same number",
@@ -181,7 +181,7 @@ impl Encoder {
         let size = u32::try_from(self.times.len()).unwrap_or(u32::MAX);
         let mut made = Vec::new();
         let Some(payload) = self.one(Kind::Header)? else {
-            if self.targets.iter().flatten().all(|target| matches!(target.what, What::Part(_))) {
+            if self.targets.iter().flatten().all(|target| matches!(target.what, What::Block(_))) {
                 return Err(refused("/refloat/file/header", "missing header, and no channel with values"));
             }
             let id = |name| items::id_of(name).unwrap_or(name);
@@ -321,8 +321,8 @@ impl Encode for Encoder {
     fn channel(&mut self, id: ChannelId, channel: &Channel, _: &mut Vec<u8>) -> Result<(), EncodeError> {
         let name = &*channel.name;
         let what = match (meant(channel), channel.ty()) {
-            (Some(Lane::State(state)), _) => What::State(state),
-            (Some(Lane::Part(kind)), _) => What::Part(kind),
+            (Some(Source::State(state)), _) => What::State(state),
+            (Some(Source::Block(kind)), _) => What::Block(kind),
             // Formats without types tell whole numbers as such.
             (_, Type::Float | Type::Double | Type::Int64) if items::id_of(name).is_some() => What::Item(Vec::new()),
             _ if name.starts_with(FOLDER) => return Err(live(name)),

@@ -2,7 +2,7 @@
 
 use logpose_core::{Channel, ChannelIndex, Fact, Fate, Index, IndexBuilder, Life, Mark, ReadOptions, SlotId, Span};
 
-use super::model::{Lane, PARTS, STATES, item_channels, named, part_channel, state_channel};
+use super::model::{BLOCK_KINDS, STATES, Source, block_channel, item_channels, named, state_channel};
 use crate::rfrec::Recording;
 use crate::wire::Info;
 
@@ -12,8 +12,9 @@ use crate::wire::Info;
 /// lives tell where both are in the file, and the marks when samples were.
 pub(crate) fn index(recording: &Recording<'_>, read: &ReadOptions<'_>) -> Index {
     let mut builder = IndexBuilder::new(read.prepare);
-    let slot_of = |kind| PARTS.iter().position(|other| *other == kind).and_then(|place| SlotId::try_from(place).ok());
-    let samples_slot = SlotId::try_from(PARTS.len()).unwrap_or(SlotId::MAX);
+    let slot_of =
+        |kind| BLOCK_KINDS.iter().position(|other| *other == kind).and_then(|place| SlotId::try_from(place).ok());
+    let samples_slot = SlotId::try_from(BLOCK_KINDS.len()).unwrap_or(SlotId::MAX);
     let first = recording.timed().next().map(|sample| sample.time).unwrap_or_default();
     let (mut lives, mut marks) = (Vec::new(), Vec::new());
     if !recording.parts().is_empty() {
@@ -37,7 +38,7 @@ pub(crate) fn index(recording: &Recording<'_>, read: &ReadOptions<'_>) -> Index 
         builder.record(samples_slot, at, sample.time.nanos(), 0, 1);
     }
     let sorted = builder.sorted();
-    let slots = PARTS.len() + 1;
+    let slots = BLOCK_KINDS.len() + 1;
     let fates: Vec<Fate> = (0..).take(slots).map(Fate::Started).collect();
     let found = builder.channels(vec![Channel::default(); slots], &fates);
     let channels = channels(recording, &found);
@@ -67,13 +68,13 @@ fn channels(recording: &Recording<'_>, found: &[ChannelIndex]) -> Vec<ChannelInd
         channels.extend(item_channels(header.ids.iter()).into_iter().map(|channel| of(channel, 2)));
         channels.extend(STATES.map(|state| {
             let channel = state_channel(state);
-            let first = matches!(named(&channel), Some(Lane::State(super::model::State::Running)));
+            let first = matches!(named(&channel), Some(Source::State(super::model::State::Running)));
             of(channel, first.into())
         }));
     }
-    let parts = PARTS.into_iter().zip(parts).filter(|(_, part)| part.samples > 0);
+    let parts = BLOCK_KINDS.into_iter().zip(parts).filter(|(_, part)| part.samples > 0);
     channels.extend(parts.filter_map(|(kind, part)| {
-        let channel = part_channel(kind)?;
+        let channel = block_channel(kind)?;
         Some(ChannelIndex { channel, ..part.clone() })
     }));
     channels

@@ -12,4 +12,4 @@ pub(crate) use decode::StreamDecoder;
 pub(crate) use dump::{mend, records};
 pub(crate) use encode::Encoder;
 pub(crate) use index::index;
-pub(crate) use rows::{replay, samples};
+pub(crate) use rows::{places, replay, samples};

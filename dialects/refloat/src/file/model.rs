@@ -9,15 +9,15 @@ use crate::items::{self, FOLDER};
 use crate::rfrec::Kind;
 use crate::wire::{Adjustment, Flags};
 
-/// One channel's source.
+/// Where a channel's values come from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Lane {
+pub(crate) enum Source {
     /// The n-th value of each sample.
     Item(usize),
-    /// A piece of each sample's flags.
+    /// Some bits of each sample's flags.
     State(State),
-    /// Blocks of a kind.
-    Part(Kind),
+    /// The blocks of a kind, one sample each.
+    Block(Kind),
 }
 
 /// What the flags of a sample say.
@@ -31,7 +31,7 @@ pub(crate) enum State {
 
 pub(crate) const STATES: [State; 4] = [State::Running, State::Wheelslip, State::Footpad, State::Adjustment];
 /// Kinds of blocks that are channels, in the order in which they are written.
-pub(crate) const PARTS: [Kind; 5] = [Kind::Meta, Kind::Info, Kind::Status, Kind::Header, Kind::TimeRef];
+pub(crate) const BLOCK_KINDS: [Kind; 5] = [Kind::Meta, Kind::Info, Kind::Status, Kind::Header, Kind::TimeRef];
 
 impl State {
     fn name(self) -> &'static str {
@@ -73,7 +73,7 @@ pub(crate) fn state_channel(state: State) -> Channel {
 }
 
 /// The channel of blocks of a kind, if they have one.
-pub(crate) fn part_channel(kind: Kind) -> Option<Channel> {
+pub(crate) fn block_channel(kind: Kind) -> Option<Channel> {
     let (name, type_name) = match kind {
         Kind::Meta => ("meta", "json"),
         Kind::Info => ("info", "raw"),
@@ -102,43 +102,44 @@ pub(crate) fn item_channels<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Chann
 }
 
 /// What the channels of an index are made of.
-pub(crate) fn lanes(channels: &[ChannelIndex]) -> Vec<Option<Lane>> {
+pub(crate) fn sources(channels: &[ChannelIndex]) -> Vec<Option<Source>> {
     let mut items = 0..;
-    let lane = |found: &ChannelIndex| match &*found.channel.type_name {
-        "float" => items.next().map(Lane::Item),
+    let source = |found: &ChannelIndex| match &*found.channel.type_name {
+        "float" => items.next().map(Source::Item),
         _ => named(&found.channel),
     };
-    channels.iter().map(lane).collect()
+    channels.iter().map(source).collect()
 }
 
 /// What a channel is that is not of values.
-pub(crate) fn named(channel: &Channel) -> Option<Lane> {
+pub(crate) fn named(channel: &Channel) -> Option<Source> {
     let same = |other: &Channel| other.name == channel.name && other.type_name == channel.type_name;
-    let state = STATES.into_iter().find(|state| same(&state_channel(*state))).map(Lane::State);
+    let state = STATES.into_iter().find(|state| same(&state_channel(*state))).map(Source::State);
     state.or_else(|| {
-        let part = PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| same(&other)));
-        part.map(Lane::Part)
+        let part = BLOCK_KINDS.into_iter().find(|kind| block_channel(*kind).is_some_and(|other| same(&other)));
+        part.map(Source::Block)
     })
 }
 
 /// What a channel is that is not of values, also where its format has no bytes and no JSON but texts.
-pub(crate) fn meant(channel: &Channel) -> Option<Lane> {
+pub(crate) fn meant(channel: &Channel) -> Option<Source> {
     named(channel).or_else(|| {
-        let part =
-            PARTS.into_iter().find(|kind| part_channel(*kind).is_some_and(|other| other.name == channel.name))?;
-        matches!(channel.ty(), Type::String | Type::Bytes).then_some(Lane::Part(part))
+        let part = BLOCK_KINDS
+            .into_iter()
+            .find(|kind| block_channel(*kind).is_some_and(|other| other.name == channel.name))?;
+        matches!(channel.ty(), Type::String | Type::Bytes).then_some(Source::Block(part))
     })
 }
 
 /// The value of a sample on a channel; `None` for blocks.
 #[inline]
-pub(crate) fn value(lane: Lane, sample: &[u8]) -> Option<Value<'static>> {
-    match lane {
-        Lane::Item(place) => {
+pub(crate) fn value(source: Source, sample: &[u8]) -> Option<Value<'static>> {
+    match source {
+        Source::Item(place) => {
             let code = array_at(sample, 5 + 2 * place).map(|code| u16::from_be_bytes(*code))?;
             Some(Value::Float(float16::decode(code)))
         }
-        Lane::State(state) => Some(state.value(Flags(*sample.get(4)?))),
-        Lane::Part(_) => None,
+        Source::State(state) => Some(state.value(Flags(*sample.get(4)?))),
+        Source::Block(_) => None,
     }
 }

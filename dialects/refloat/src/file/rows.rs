@@ -1,10 +1,11 @@
 //! Samples out of a file whose index is known.
 
-use std::ops::Range;
+use logpose_core::{
+    ChannelId, DecodeError, Index, Life, Lookup, Parcel, Row, Sink, SinkError, TakeSamples, Time, Value,
+};
 
-use logpose_core::{ChannelId, Index, Lookup, Parcel, Row, Sink, SinkError, TakeSamples, Time, Value};
-
-use super::model::{Lane, lanes, value};
+use super::model::{Source, sources, value};
+use crate::dialect::NAME;
 use crate::rfrec::{Kind, TimeRef};
 
 /// How the places of an index are to be read: first those of blocks, then those of samples in the order of their numbers.
@@ -13,7 +14,7 @@ use crate::rfrec::{Kind, TimeRef};
 struct Places<'a, 'i> {
     log: &'a [u8],
     index: &'i Index,
-    lanes: Vec<Option<Lane>>,
+    sources: Vec<Option<Source>>,
     /// How many blocks there are.
     parts: usize,
     sample_len: usize,
@@ -21,43 +22,66 @@ struct Places<'a, 'i> {
 
 impl<'a, 'i> Places<'a, 'i> {
     fn new(log: &'a [u8], index: &'i Index) -> Self {
-        let lanes = lanes(&index.channels);
-        let of = |lane: fn(&Lane) -> bool| {
-            let all = lanes.iter().zip(&index.channels);
-            all.filter(move |(found, _)| found.as_ref().is_some_and(lane)).map(|(_, channel)| channel)
+        let sources = sources(&index.channels);
+        let of = |source: fn(&Source) -> bool| {
+            let all = sources.iter().zip(&index.channels);
+            all.filter(move |(found, _)| found.as_ref().is_some_and(source)).map(|(_, channel)| channel)
         };
-        let parts = of(|lane| matches!(lane, Lane::Part(_))).map(|channel| channel.samples).sum::<u64>();
-        let items = of(|lane| matches!(lane, Lane::Item(_))).count();
-        Self { log, index, parts: usize::try_from(parts).unwrap_or(usize::MAX), sample_len: 5 + 2 * items, lanes }
+        let parts = of(|source| matches!(source, Source::Block(_))).map(|channel| channel.samples).sum::<u64>();
+        let items = of(|source| matches!(source, Source::Item(_))).count();
+        Self { log, index, parts: usize::try_from(parts).unwrap_or(usize::MAX), sample_len: 5 + 2 * items, sources }
     }
 
-    fn bytes(&self, start: u64, end: u64) -> &'a [u8] {
-        let range = |start, end| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?);
-        range(start, end).and_then(|range: Range<usize>| self.log.get(range)).unwrap_or_default()
+    /// A stretch of the file that the index names.
+    fn bytes(&self, start: u64, end: u64) -> Result<&'a [u8], DecodeError> {
+        let range = || Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?);
+        range().and_then(|range| self.log.get(range)).ok_or_else(|| DecodeError::stale_index(NAME, start))
+    }
+
+    /// The bytes that a life names.
+    fn of(&self, life: &Life) -> Result<&'a [u8], DecodeError> {
+        self.bytes(life.start, life.end.unwrap_or(life.start))
     }
 
     /// The bytes at a place.
-    fn at(&self, place: u64) -> Option<&'a [u8]> {
+    fn at(&self, place: u64) -> Result<&'a [u8], DecodeError> {
         let lives = &self.index.lives;
-        let life = lives.get(lives.partition_point(|life| u64::from(life.id) <= place).checked_sub(1)?)?;
+        let after = lives.partition_point(|life| u64::from(life.id) <= place);
+        let life = after.checked_sub(1).and_then(|last| lives.get(last));
+        let life = life.ok_or_else(|| DecodeError::stale_index(NAME, place))?;
         if place < self.parts as u64 {
-            return Some(self.bytes(life.start, life.end?));
+            return self.of(life);
         }
         let start = life.start + (place - u64::from(life.id)) * self.sample_len as u64;
-        Some(self.bytes(start, start + self.sample_len as u64))
+        self.bytes(start, start + self.sample_len as u64)
     }
 
-    fn value(&self, channel: ChannelId, bytes: &'a [u8], batch: &mut Parcel<'a>, time: Time) {
-        match self.lanes.get(channel as usize).copied().flatten() {
-            Some(Lane::Part(kind)) => push_part(batch, channel, time, kind, bytes),
-            Some(lane) => value(lane, bytes).into_iter().for_each(|value| batch.push(channel, time, value)),
-            None => {}
+    fn value(
+        &self,
+        channel: ChannelId,
+        bytes: &'a [u8],
+        batch: &mut Parcel<'a>,
+        time: Time,
+    ) -> Result<(), DecodeError> {
+        self.index.channel(NAME, channel)?;
+        match self.sources.get(channel as usize).copied().flatten() {
+            Some(Source::Block(kind)) => push_block(batch, channel, time, kind, bytes),
+            source => {
+                let value = source.and_then(|source| value(source, bytes));
+                batch.push(channel, time, value.ok_or_else(|| DecodeError::stale_index(NAME, 0))?);
+            }
         }
+        Ok(())
     }
 }
 
+/// How many places an index has: of blocks, and of samples.
+pub(crate) fn places(index: &Index) -> u64 {
+    index.marks.last().map_or(0, |mark| mark.at + 1).max(index.lives.last().map_or(0, |life| u64::from(life.id) + 1))
+}
+
 /// Adds what a block holds.
-pub(crate) fn push_part<'a>(batch: &mut Parcel<'a>, channel: ChannelId, time: Time, kind: Kind, payload: &'a [u8]) {
+pub(crate) fn push_block<'a>(batch: &mut Parcel<'a>, channel: ChannelId, time: Time, kind: Kind, payload: &'a [u8]) {
     match kind {
         Kind::Meta => batch.push(channel, time, Value::String(payload)),
         Kind::TimeRef => batch.make(channel, time, |out| {
@@ -79,18 +103,21 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
             Ok(id)
         })
         .collect::<Result<_, SinkError>>()?;
-    let lane = |id: &ChannelId| places.lanes.get(*id as usize).copied().flatten();
-    let (parts, values): (Vec<_>, Vec<_>) =
-        wanted.iter().filter_map(|id| Some((*id, lane(id)?))).partition(|(_, lane)| matches!(lane, Lane::Part(_)));
+    let source = |id: &ChannelId| places.sources.get(*id as usize).copied().flatten();
+    let (parts, values): (Vec<_>, Vec<_>) = wanted
+        .iter()
+        .filter_map(|id| Some((*id, source(id)?)))
+        .partition(|(_, source)| matches!(source, Source::Block(_)));
     let mut batch = Parcel::default();
     let first = index.marked_time(0);
     for life in index.lives.iter().take(places.parts).filter(|life| within.contains(&u64::from(life.id))) {
-        let Some(kind) = life.start.checked_sub(8).and_then(|at| places.bytes(at, at + 1).first()) else { continue };
-        let lane = Lane::Part(Kind::of(*kind));
-        let bytes = places.bytes(life.start, life.end.unwrap_or(life.start));
-        for (id, _) in parts.iter().filter(|(_, other)| *other == lane) {
+        let at = life.start.saturating_sub(8);
+        let kind = places.bytes(at, at + 1)?.first().copied().unwrap_or_default();
+        let source = Source::Block(Kind::of(kind));
+        let bytes = places.of(life)?;
+        for (id, _) in parts.iter().filter(|(_, other)| *other == source) {
             if let Some(time) = lookup.admits(*id, first) {
-                places.value(*id, bytes, &mut batch, time);
+                places.value(*id, bytes, &mut batch, time)?;
             }
         }
         if batch.is_full() {
@@ -102,13 +129,19 @@ pub(crate) fn replay(log: &[u8], index: &Index, lookup: &Lookup, sink: &mut dyn 
     }
     let mut times = index.marks.iter().skip_while(|mark| mark.at < places.parts as u64);
     for life in index.lives.iter().skip(places.parts) {
-        let bytes = places.bytes(life.start, life.end.unwrap_or(life.start));
+        let bytes = match places.of(life) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                batch.flush(sink)?;
+                return Err(error.into());
+            }
+        };
         for (sample, mark) in bytes.chunks_exact(places.sample_len).zip(times.by_ref()) {
             if !within.contains(&mark.at) {
                 continue;
             }
-            for (id, lane) in &values {
-                if let (Some(time), Some(value)) = (lookup.admits(*id, mark.time), value(*lane, sample)) {
+            for (id, source) in &values {
+                if let (Some(time), Some(value)) = (lookup.admits(*id, mark.time), value(*source, sample)) {
                     batch.push(*id, time, value);
                 }
             }
@@ -128,12 +161,11 @@ pub(crate) fn samples(log: &[u8], index: &Index, rows: &[Row], take: &mut TakeSa
     for row in rows {
         // The samples of one record are mostly asked for together.
         let bytes = match last {
-            Some((at, bytes)) if at == row.at => Some(bytes),
-            _ => places.at(row.at),
+            Some((at, bytes)) if at == row.at => bytes,
+            _ => places.at(row.at)?,
         };
-        let Some(bytes) = bytes else { continue };
         last = Some((row.at, bytes));
-        places.value(row.channel, bytes, &mut batch, row.time);
+        places.value(row.channel, bytes, &mut batch, row.time)?;
     }
     batch.take(take)
 }

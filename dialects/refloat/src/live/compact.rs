@@ -3,7 +3,7 @@
 use logpose_core::SinkError;
 
 use super::Putting;
-use super::samples::{Held, When};
+use super::samples::{OwnedValue, When};
 use crate::items;
 use crate::wire::{CompactValues, Footpad, tenths};
 
@@ -44,7 +44,7 @@ impl Putting<'_> {
         }
         if let Some(totals) = values.totals {
             if let Some(field) = items::mask_field("odometer") {
-                self.put(field.channel(), Held::Int64(totals.odometer.into()), When::Always)?;
+                self.put(field.channel(), OwnedValue::Int64(totals.odometer.into()), When::Always)?;
             }
             self.field("amp_hours.used", tenths(totals.amp_hours_used))?;
             self.field("amp_hours.charged", tenths(totals.amp_hours_charged))?;

@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry;
 
 use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time, Value};
 
-/// A value with bytes of its own.
+/// A value that borrows nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Held {
+pub(super) enum OwnedValue {
     Boolean(bool),
     Int64(i64),
     Float(f32),
@@ -15,7 +15,7 @@ pub(super) enum Held {
     Text(Vec<u8>),
 }
 
-impl Held {
+impl OwnedValue {
     fn borrow(&self) -> Value<'_> {
         match self {
             Self::Boolean(on) => Value::Boolean(*on),
@@ -40,14 +40,14 @@ pub(super) enum When {
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     slots: HashMap<String, Slot>,
-    held: Vec<(ChannelId, Time, Held)>,
+    pending: Vec<(ChannelId, Time, OwnedValue)>,
 }
 
 #[derive(Debug)]
 struct Slot {
     id: ChannelId,
-    /// The last value, of channels that tell only changes.
-    last: Option<Held>,
+    /// The last value, of channels that have a sample only when they change.
+    last: Option<OwnedValue>,
 }
 
 /// More channels than any board has: who makes up more is not listened to.
@@ -56,10 +56,10 @@ const MOST: usize = 4096;
 impl Samples {
     /// Begins a message: what a sink did not take is dropped.
     pub(super) fn begin(&mut self) {
-        self.held.clear();
+        self.pending.clear();
     }
 
-    /// Forgets what was told last, so that everything is told again.
+    /// Forgets the last values, so that every channel gets a sample again.
     pub(super) fn forget(&mut self) {
         self.slots.values_mut().for_each(|slot| slot.last = None);
     }
@@ -69,7 +69,7 @@ impl Samples {
         &mut self,
         channel: Channel,
         time: Time,
-        value: Held,
+        value: OwnedValue,
         when: When,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
@@ -89,17 +89,17 @@ impl Samples {
             }
             slot.last = Some(value.clone());
         }
-        self.held.push((slot.id, time, value));
+        self.pending.push((slot.id, time, value));
         Ok(())
     }
 
     /// Hands over what was added.
     pub(super) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             return Ok(());
         }
-        let held = self.held.iter();
-        let samples: Vec<Sample<'_>> = held
+        let pending = self.pending.iter();
+        let samples: Vec<Sample<'_>> = pending
             .map(|(channel, time, value)| Sample { channel: *channel, time: *time, value: value.borrow() })
             .collect();
         sink.samples(&samples)

@@ -120,3 +120,36 @@ fn tail(error: Error, at: usize, file: &[u8]) -> Error {
     let needed = u64::from(claimed) + FRAME as u64;
     Error { at: at as u64, kind: ErrorKind::Truncated { what: "block", needed, left: rest.len() as u64 } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Head, Kind, Reader};
+
+    #[test]
+    fn a_search_checks_few_blocks_whatever_repeats() {
+        const LENGTH: usize = 1 << 17;
+        let patterns: [(&str, &[u8], usize); 6] = [
+            ("zeros", &[0], 0),
+            ("ones", &[1], 0),
+            ("0xff", &[0xff], 0),
+            ("text", b"the quick brown fox jumps over the lazy dog\r\n", 0),
+            ("heads of short blocks", &[4, 0, 0, 0, 0, 0, 0, 7], 4 * LENGTH),
+            // The bound that a search has however often it is misled.
+            ("heads of long blocks", &[5, 0, 0, 0, 0, 1, 0, 0], 17 * LENGTH),
+        ];
+        for (name, pattern, most) in patterns {
+            let mut file = Vec::new();
+            Head::emit(&mut file);
+            let damage = file.len();
+            file.push(0xff);
+            file.extend(pattern.iter().cycle().take(LENGTH));
+            Block { kind: Kind::Meta, payload: b"{}" }.emit(&mut file);
+            let mut reader = Reader::new(&file).unwrap();
+            let before = reader.search;
+            let found: Vec<_> = reader.by_ref().collect();
+            let checked = before - reader.search;
+            assert!(checked <= most + 100, "{name}: {checked} bytes of blocks checked in {LENGTH}");
+            assert!(matches!(&found[0], Err(found) if found.at == damage as u64), "{name}: {found:?}");
+        }
+    }
+}

@@ -191,7 +191,7 @@ fn index_columns_replay_and_stream_agree() {
         }
         let (found, problems) = index(&log);
         let replay = replayed(&log, &found);
-        let columns = Rlog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+        let columns = logpose_testkit::columns(&Rlog, &log);
         let in_columns: usize = columns.columns.iter().map(|c| c.samples()).sum();
         assert_eq!((replay.samples, in_columns as u64), (found.samples(), found.samples()), "{name}");
         assert_eq!(found.fact("cycles").unwrap(), expected["cycles"].to_string(), "{name}");
@@ -256,8 +256,7 @@ fn check_garbage(name: &str, source: &str) {
             .collect()
     };
     assert_eq!(outside(&found), outside(&whole), "{name}");
-    let columns =
-        Rlog.columns(&log, &ReadOptions { salvage: true, ..ReadOptions::default() }, &mut Problems::default()).unwrap();
+    let columns = logpose_testkit::columns_with(&Rlog, &log, &ReadOptions { salvage: true, ..ReadOptions::default() });
     assert_eq!(columns.columns.iter().map(|c| c.samples() as u64).sum::<u64>(), found.samples());
 }
 
@@ -308,11 +307,8 @@ fn logs_without_revision_byte_are_read_when_asked() {
             println!("{name}: {} samples of {}", found.samples(), whole.samples());
             assert_eq!(replayed(&log, &found).lines, expected, "{name}");
             assert_eq!(problems.kinds()[0].0, "missing-revision");
-            let columns = Rlog.columns(&log, &read, &mut Problems::default()).unwrap();
-            assert_eq!(
-                column_lines(&columns),
-                column_lines(&Rlog.columns(&intact, &ReadOptions::default(), &mut Problems::default()).unwrap())
-            );
+            let columns = logpose_testkit::columns_with(&Rlog, &log, &read);
+            assert_eq!(column_lines(&columns), column_lines(&logpose_testkit::columns(&Rlog, &intact)));
         }
     }
 }

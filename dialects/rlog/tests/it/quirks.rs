@@ -1,6 +1,6 @@
 //! One test for each oddity of real logs.
 
-use logpose_core::{Confidence, FileDialect, Problems, ReadOptions, Severity, Time, Value};
+use logpose_core::{Confidence, FileDialect, Severity, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
 
 use crate::kit::{codes, column_lines, decoded, drive, index, replayed, salvaged};
@@ -87,7 +87,7 @@ fn r1_bytes_and_byte_arrays_are_one_channel() {
     assert_eq!(found.channels.len(), 1);
     let expected = ["1.000 /A raw Bytes [07]", "2.000 /A raw Bytes [08, 09]", "3.000 /A raw Bytes [0a]"];
     assert_eq!(replayed(log, &found).lines, expected);
-    let columns = Rlog.columns(log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+    let columns = logpose_testkit::columns(&Rlog, log);
     assert_eq!(column_lines(&columns)[1..], ["1.000 Bytes [07]", "2.000 Bytes [08, 09]", "3.000 Bytes [0a]"]);
 }
 
@@ -115,8 +115,7 @@ fn a_field_before_its_key_is_dropped_and_counted() {
     let (found, problems) = index(log);
     assert_eq!(found.samples(), 1);
     assert_eq!(problems.list()[0].to_string(), "byte 0xa: skipped 2 fields of key 7, which is not defined before them");
-    let mut problems = Problems::default();
-    let columns = Rlog.columns(log, &ReadOptions::default(), &mut problems).unwrap();
+    let columns = logpose_testkit::columns(&Rlog, log);
     assert_eq!((columns.columns[0].samples(), codes(&problems)), (1, vec!["unknown-key"]));
     let lines = decoded(log, 3);
     assert_eq!((lines.samples, lines.problems[0].code), (1, "unknown-key"));

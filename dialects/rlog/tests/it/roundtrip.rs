@@ -1,9 +1,6 @@
 //! Written then read is the same, for one of each and for generated ones.
 
-use logpose_core::{
-    Channel, Cursor, Encode, EncodeError, FileDialect, Layout, Lookup, Problems, ReadOptions, Row, Sample, Time, Type,
-    Value,
-};
+use logpose_core::{Channel, Cursor, Encode, EncodeError, FileDialect, Layout, Lookup, Row, Sample, Time, Type, Value};
 use logpose_rlog::{Encoder, Kind, Message, Options, Revision, Rlog, Writer, fuzzing, seconds_of, time_of};
 use proptest::prelude::*;
 
@@ -66,7 +63,7 @@ fn samples_times_and_gathered_columns_agree_with_the_columns() {
         let log = drive(revision, 300);
         let (found, _) = index(&log);
         let ids: Vec<u32> = (0..found.channels.len() as u32).collect();
-        let columns = Rlog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+        let columns = logpose_testkit::columns(&Rlog, &log);
         let gathered = Rlog.gather(&log, &found, &ids, |_| {}).unwrap();
         assert_eq!(column_lines(&columns), column_lines(&gathered));
         // Times of places in any order.

@@ -274,7 +274,7 @@ fn agree(name: &str, log: &[u8], index: &Index) {
     let rows = replay(log, index).series();
     let samples: usize = rows.values().map(Vec::len).sum();
     assert_eq!(samples as u64, index.samples(), "{name}");
-    let columns = Wpilog.columns(log, &ReadOptions::default(), &mut Problems::default()).expect(name);
+    let columns = logpose_testkit::columns(&Wpilog, log);
     same(name, "columns", &rows, &in_columns(&columns));
     same(name, "a stream", &rows, &streamed(log, 16 << 10).series());
 }

@@ -1,7 +1,7 @@
 //! One test for each oddity of real logs and real readers.
 
-use logpose_core::{Confidence, FileDialect, Limits, Problems, ReadOptions, Time};
-use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Reader, Record, Start, Wpilog};
+use logpose_core::{Confidence, FileDialect, Limits, Problems, ReadOptions, StreamError, Time};
+use logpose_wpilog::{Control, Error, ErrorKind, Reader, Record, Start, Wpilog};
 
 use crate::fixtures::drive;
 use crate::support::{
@@ -228,7 +228,7 @@ fn two_live_ids_with_one_name_are_one_channel_in_the_order_of_the_file() {
     assert_eq!(channels(&index), [("a", "int64", 4, "")]);
     let values: Vec<_> = replayed(&log.0)[&key("a", "int64")].iter().map(|(time, _)| *time).collect();
     assert_eq!(values, [us(3), us(4), us(5), us(6)]);
-    let columns = Wpilog.columns(&log.0, &ReadOptions::default(), &mut Problems::default()).unwrap();
+    let columns = logpose_testkit::columns(&Wpilog, &log.0);
     assert_eq!(crate::support::in_columns(&columns), replayed(&log.0));
 }
 
@@ -305,9 +305,13 @@ fn claims_of_4_gib_cost_nothing() {
         Error { at: 12, kind: ErrorKind::Truncated { what: "extra header", needed: u64::from(u32::MAX), left: 0 } };
     assert_eq!(Reader::new(&log).unwrap_err(), error);
     assert_eq!(Wpilog.index(&log, &ReadOptions::default(), &mut Problems::default()).unwrap_err().code, "truncated");
-    let mut decoder = Decoder::new(1 << 20);
-    decoder.push(&log);
-    assert!(matches!(decoder.next_record(), Err(Error { kind: ErrorKind::TooLong { .. }, .. })));
+    let too_long =
+        |log: &[u8]| match logpose_testkit::streamed::<logpose_testkit::Events>(&Wpilog, log, usize::MAX >> 1) {
+            (events, Err(StreamError::Decode(error))) => (events, error.code, error.at),
+            (_, end) => panic!("{end:?}"),
+        };
+    let (_, code, at) = too_long(&log);
+    assert_eq!((code, at), ("too-long", 12));
 
     // A payload.
     let start = Build::new().start(1, "a", "string", "", 1);
@@ -322,11 +326,8 @@ fn claims_of_4_gib_cost_nothing() {
             kind: ErrorKind::Truncated { what: "payload", needed: u64::from(u32::MAX), left: 6 }
         }
     );
-    let mut decoder = Decoder::new(1 << 20);
-    decoder.push(&log.0);
-    assert!(matches!(decoder.next_record(), Ok(Some(_))));
-    let too_long = ErrorKind::TooLong { claimed: u64::from(u32::MAX), limit: 1 << 20 };
-    assert_eq!(decoder.next_record().unwrap_err(), Error { at: start.at(), kind: too_long });
+    let (events, code, at) = too_long(&log.0);
+    assert_eq!((events.events.len(), code, at), (1, "too-long", start.at()));
 
     // The count and the lengths of a string array.
     let log = Build::new().start(1, "a", "string[]", "", 1);
@@ -422,7 +423,7 @@ fn values_of_the_wrong_size_are_reported_and_skipped() {
         }
         let (index, problems) = index(&log.0);
         assert_eq!((index.samples(), problems), (good.len() as u64, expected), "{type_name}");
-        let columns = Wpilog.columns(&log.0, &ReadOptions::default(), &mut Problems::default()).unwrap();
+        let columns = logpose_testkit::columns(&Wpilog, &log.0);
         assert_eq!(crate::support::in_columns(&columns), replayed(&log.0), "{type_name}");
         assert_eq!(streamed(&log.0, 5).series(), replayed(&log.0), "{type_name}");
     }

@@ -1,7 +1,7 @@
 //! What was written reads the same, in one piece and in many.
 
 use logpose_core::{Cursor, FileDialect, Problems, ReadOptions};
-use logpose_wpilog::{Control, Decoder, Error, ErrorKind, Header, Reader, Record, Start, VERSION, Wpilog, fuzzing};
+use logpose_wpilog::{Control, Header, Record, Start, VERSION, Wpilog, fuzzing};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -43,61 +43,6 @@ fn one_of_each_record_comes_back() {
         let mut bytes = Vec::new();
         header.emit(&mut bytes);
         assert_eq!((Header::parse(&mut Cursor::new(&bytes, 0)), bytes.len()), (Ok(header), header.len()));
-    }
-}
-
-/// A record that owns its payload.
-type Owned = (u32, i64, Vec<u8>);
-
-/// What [`Reader`] gives, and how it ends.
-fn read_at_once(log: &[u8]) -> (Vec<Owned>, Option<Error>) {
-    let reader = match Reader::new(log) {
-        Ok(reader) => reader,
-        Err(error) => return (Vec::new(), Some(place_only(error))),
-    };
-    let (mut records, mut end) = (Vec::new(), None);
-    for record in reader {
-        match record {
-            Ok(record) => records.push((record.entry, record.timestamp, record.payload.to_vec())),
-            Err(error) => end = Some(error),
-        }
-    }
-    (records, end)
-}
-
-/// The same through [`Decoder`], with bytes in pieces.
-fn read_in_pieces(log: &[u8], piece: usize) -> (Vec<Owned>, Option<Error>) {
-    let mut decoder = Decoder::new(u64::MAX);
-    let mut records = Vec::new();
-    for bytes in log.chunks(piece) {
-        decoder.push(bytes);
-        loop {
-            match decoder.next_record() {
-                Ok(Some(record)) => records.push((record.entry, record.timestamp, record.payload.to_vec())),
-                Ok(None) => break,
-                Err(error) => return (records, Some(place_only(error))),
-            }
-        }
-    }
-    (records, decoder.finish().err().map(place_only))
-}
-
-/// A decoder refuses other formats as soon as it can, with as many bytes as it has.
-fn place_only(error: Error) -> Error {
-    match error.kind {
-        ErrorKind::BadMagic { .. } => Error { kind: ErrorKind::BadMagic { found: Vec::new() }, ..error },
-        _ => error,
-    }
-}
-
-#[test]
-fn bytes_in_pieces_are_the_records_of_the_whole() {
-    for folder in ["valid", "corrupt"] {
-        for (name, log) in logs_in(folder) {
-            for piece in [1, 2, 3, 16, 1000] {
-                assert_eq!(read_in_pieces(&log, piece), read_at_once(&log), "{name} in pieces of {piece} bytes");
-            }
-        }
     }
 }
 
@@ -244,9 +189,8 @@ proptest! {
         fuzzing::decode(&log);
         fuzzing::recover(&log);
         fuzzing::roundtrip(&log);
-        prop_assert_eq!(read_in_pieces(&log, piece), read_at_once(&log));
         let rows = replayed(&log);
-        let columns = Wpilog.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+        let columns = logpose_testkit::columns(&Wpilog, &log);
         prop_assert_eq!(in_columns(&columns), rows.clone());
         let whole = streamed(&log, usize::MAX >> 1);
         same(&streamed(&log, piece), &whole, "in pieces");

@@ -17,8 +17,7 @@ fn everything(log: &[u8], what: &str) {
         return;
     }
     let rows = replay(log, &index(log).0).series();
-    let columns =
-        Wpilog.columns(log, &ReadOptions::default(), &mut Problems::default()).expect("an index, so columns too");
+    let columns = logpose_testkit::columns(&Wpilog, log);
     assert_eq!(in_columns(&columns), rows, "{what}: columns");
     assert_eq!(sorted(streamed(log, 64).series()), sorted(rows), "{what}: a stream");
 }

@@ -14,11 +14,11 @@ use super::kit::{Parts, ride, sample};
 pub(crate) struct Case {
     pub(crate) file: &'static str,
     pub(crate) make: fn() -> Vec<u8>,
-    found: Result<(u32, &'static [Told]), (&'static str, &'static str)>,
+    found: Result<(u32, &'static [ExpectedProblem]), (&'static str, &'static str)>,
 }
 
 /// A problem's code and byte.
-type Told = (&'static str, Option<u64>);
+type ExpectedProblem = (&'static str, Option<u64>);
 
 /// A recording of four samples in two blocks, with all there is. Its blocks begin at these bytes.
 fn small() -> Vec<u8> {

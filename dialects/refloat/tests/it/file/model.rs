@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use logpose_core::{FileDialect, Lookup, Problems, ReadOptions, Severity, Time};
+use logpose_core::{FileDialect, Lookup, Severity, Time};
 use logpose_refloat::Refloat;
 use logpose_refloat::rfrec::{Block, Kind, Recording, TimeRef};
 
@@ -120,6 +120,6 @@ fn a_window_and_a_range_of_times_have_their_samples_alone() {
     let lookup = Lookup { start: Some(start), channels: vec![true], ..Lookup::default() };
     let columns = Refloat.scan(&log, &found, &lookup, |_| {}).unwrap();
     assert_eq!(columns.columns[0].samples(), 16);
-    let all = Refloat.columns(&log, &ReadOptions::default(), &mut Problems::default()).unwrap();
+    let all = logpose_testkit::columns(&Refloat, &log);
     assert_eq!(all.columns.len(), found.channels.len());
 }

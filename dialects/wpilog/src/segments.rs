@@ -1,8 +1,7 @@
-//! Walks over the parts of a log, side by side where there are threads, put together as if it had been one walk.
+//! Walks over segments of a log, in parallel if there are threads. The joined result is that of a single walk.
 
 use logpose_core::{
-    ColumnBuilder, Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, ReadOptions, Severity, SlotId,
-    Span, Type,
+    Cursor, Declaration, DecodeError, IndexBuilder, Problem, Problems, ReadOptions, Severity, SlotId, Span, Type,
 };
 
 use crate::reader::Reader;
@@ -11,17 +10,17 @@ use crate::walk::{Stop, Visit, Walk, place};
 use crate::wire::{Header, VERSION};
 
 /// A log is split for two threads only if each has at least this much to do.
-const PART: usize = 2 << 20;
+const MIN_SEGMENT: usize = 2 << 20;
 /// Bytes between two places where a walk may begin later.
 const STEP: usize = 1 << 20;
 
-/// What a walk makes: the index, the columns, a sum. Parts of a log are walked on their own, perhaps side by side,
+/// What a walk makes: the index, a sum. Segments of a log are walked on their own, perhaps side by side,
 /// and joined.
 pub trait Collect: Visit + Send {
     /// Nothing yet.
     fn new(read: &ReadOptions<'_>) -> Self;
-    /// Appends what a walk over the next part made; `map` names this side's slot for each of the other's. A slot
-    /// that began in an earlier part has no declaration in the later one.
+    /// Appends what a walk over the next segment made; `map` names this side's slot for each of the other's. A slot
+    /// that began in an earlier segment has no declaration in the later one.
     fn join(&mut self, later: Self, map: &[Option<SlotId>]);
 }
 
@@ -51,27 +50,6 @@ impl Visit for IndexBuilder {
     }
 }
 
-impl Collect for ColumnBuilder {
-    fn new(read: &ReadOptions<'_>) -> Self {
-        Self::new(read.prepare)
-    }
-
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
-        self.join(later, map);
-    }
-}
-
-impl Visit for ColumnBuilder {
-    #[inline(always)]
-    fn data(&mut self, slot: SlotId, _: u64, timestamp: i64, payload: &[u8], _: u64) {
-        self.record(slot, timestamp.saturating_mul(1000), payload);
-    }
-
-    fn start(&mut self, slot: SlotId, declaration: &Declaration, _: i64) {
-        self.declare(slot, &declaration.type_name);
-    }
-}
-
 /// What walks over a whole log made.
 #[derive(Debug)]
 pub struct Collected<'a, C> {
@@ -87,20 +65,20 @@ pub struct Collected<'a, C> {
     pub steps: Vec<u64>,
 }
 
-/// What one walk made, and where it ended.
-struct Part<C> {
+/// The result of walking one segment, and where the walk ended.
+struct Segment<C> {
     walk: Walk,
     product: C,
     stop: Stop,
     steps: Vec<u64>,
 }
 
-impl<C: Collect> Part<C> {
+impl<C: Collect> Segment<C> {
     fn walk(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>) -> Self {
         let (walk, product) = (Walk::new(read.limits.channels), C::new(read));
-        let mut part = Self { walk, product, stop: Stop::At(from), steps: Vec::new() };
-        part.run(log, from, until, read);
-        part
+        let mut segment = Self { walk, product, stop: Stop::At(from), steps: Vec::new() };
+        segment.run(log, from, until, read);
+        segment
     }
 
     /// Walks on, over another stretch.
@@ -140,7 +118,7 @@ pub fn collect<'a, C: Collect>(
     let header = Header::parse(&mut cur)?;
     problems_of_version(&header, problems);
     let start = place(cur.offset());
-    let mut whole = parts(log, start, log.len(), read, read.threads);
+    let mut whole = segments(log, start, log.len(), read, read.threads);
     whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
     let end = whole.stop.at();
@@ -156,21 +134,21 @@ pub fn collect<'a, C: Collect>(
     Ok(Collected { header: Some(header), spans, walk: whole.walk, product: whole.product, steps: whole.steps })
 }
 
-/// The bytes from a record at `from` to the end, in as many parts as there are threads.
+/// The bytes from a record at `from` to the end, in one segment per thread.
 ///
-/// The second part begins at a place where records seem to start. Whether it is one is known when the first
-/// part arrives there: if it does not, all is walked again in one. So the result is always that of one walk.
-fn parts<C: Collect>(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>, threads: usize) -> Part<C> {
-    let alone = || Part::walk(log, from, until, read);
-    if threads < 2 || until - from < 2 * PART {
+/// The second segment begins where records seem to start. The guess was right if the first segment ends exactly there;
+/// otherwise everything is walked again as one segment. So the result is always that of a single walk.
+fn segments<C: Collect>(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>, threads: usize) -> Segment<C> {
+    let alone = || Segment::walk(log, from, until, read);
+    if threads < 2 || until - from < 2 * MIN_SEGMENT {
         return alone();
     }
     let first = threads / 2;
     let middle = from + (until - from) / threads * first;
     let Some(middle) = recover::boundary(log, middle, until) else { return alone() };
     let (mut a, mut b) = (None, None);
-    (read.join)(&mut || a = Some(parts::<C>(log, from, middle, read, first)), &mut || {
-        b = Some(parts::<C>(log, middle, until, read, threads - first))
+    (read.join)(&mut || a = Some(segments::<C>(log, from, middle, read, first)), &mut || {
+        b = Some(segments::<C>(log, middle, until, read, threads - first))
     });
     let (Some(mut a), Some(b)) = (a, b) else { return alone() };
     match a.stop {
@@ -199,10 +177,13 @@ fn problems_of_version(header: &Header<'_>, problems: &mut Problems) {
 fn salvage<'a, C: Collect>(log: &'a [u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Collected<'a, C> {
     let header = Header::parse(&mut Cursor::new(log, 0)).ok();
     header.iter().for_each(|header| problems_of_version(header, problems));
-    let spans = recover::spans(log, problems);
-    let mut whole = Part::<C>::walk(log, 0, 0, read);
-    for span in &spans {
+    let mut spans = recover::spans(log, problems);
+    let mut whole = Segment::<C>::walk(log, 0, 0, read);
+    for span in &mut spans {
         whole.run(log, place(span.start), place(span.end), read);
+        if let Stop::Truncated(at) = whole.stop {
+            span.end = at as u64;
+        }
     }
     whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));

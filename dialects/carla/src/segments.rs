@@ -1,13 +1,13 @@
-//! Walks over the parts of a recording, side by side where there are threads, put together as if it had been one walk.
+//! Walks over segments of a recording, in parallel if there are threads. The joined result is that of a single walk.
 
 use std::collections::HashSet;
 
 use logpose_core::{
-    Channel, ColumnBuilder, Cursor, DecodeError, Fate, IndexBuilder, Mark, Problem, Problems, ReadOptions, Severity,
-    SlotId, Span, Time,
+    Channel, Cursor, DecodeError, Fate, IndexBuilder, Mark, Problem, Problems, ReadOptions, Severity, SlotId, Span,
+    Time,
 };
 
-use crate::model::{Key, Lane, payload};
+use crate::model::{Key, Topic};
 use crate::reader::Reader;
 use crate::recover::{SEAM, find, salvage};
 use crate::schema::Struct;
@@ -15,17 +15,17 @@ use crate::walk::{Found, Known, Layout, NONE, Slots, Stop, Visit, Walk, follow, 
 use crate::wire::{ActorType, EventAdd, FrameStart, Header, PACKET_HEADER, Packet, Record, WireFormat};
 
 /// A recording is split for two threads only if each has at least this much to do.
-pub(crate) const PART: usize = 2 << 20;
+pub(crate) const MIN_SEGMENT: usize = 2 << 20;
 /// Bytes between two places where a walk may begin later.
 const STEP: usize = 1 << 20;
-/// Bytes in which a frame must begin, for a part to begin there.
+/// Bytes in which a frame must begin, for a segment to begin there.
 const SEARCH: usize = 64 << 20;
 
-/// What a walk makes: the index, the columns.
+/// What a walk makes.
 pub(crate) trait Collect: Visit + Send + Sized {
     /// Nothing yet.
     fn new(read: &ReadOptions<'_>) -> Self;
-    /// Appends what a walk over the next part made; `map` names this side's slot for each of the other's.
+    /// Appends what a walk over the next segment made; `map` names this side's slot for each of the other's.
     fn join(&mut self, later: Self, map: &[Option<SlotId>]);
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct Indexer {
     pub(crate) hero: Option<u32>,
     /// Whether records are counted only, but for those of rare kinds.
     counting: bool,
-    /// By lane the packets that held the same actors as the one before and are not counted yet.
+    /// By topic the packets that held the same actors as the one before and are not counted yet.
     same: Vec<Same>,
 }
 
-/// Packets of one lane that hold records of the same actors.
+/// Packets of one topic that hold records of the same actors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Same {
     packets: u64,
@@ -54,7 +54,7 @@ struct Same {
 
 impl Visit for Indexer {
     fn slot(&mut self, slot: SlotId, key: &Key, _: WireFormat) {
-        if key.lane.is_rare() {
+        if key.topic.is_rare() {
             self.builder.place(slot);
         }
     }
@@ -65,42 +65,42 @@ impl Visit for Indexer {
 
     #[inline(always)]
     fn sample(&mut self, found: Found<'_>) {
-        let Found { lane, slot, at, time, record, form } = found;
+        let Found { topic, slot, at, time, record, form } = found;
         // The text of a layout is not in the file.
-        let length = if lane == Lane::Layout { 0 } else { record.len() as u64 };
-        self.builder.record(slot, at, time, lane.size(record.len()), length);
-        if lane == Lane::Add {
+        let length = if topic == Topic::Layout { 0 } else { record.len() as u64 };
+        self.builder.record(slot, at, time, topic.size(record.len()), length);
+        if topic == Topic::Add {
             self.add(record, form);
         }
     }
 
     #[inline]
-    fn takes_whole(&self, lane: Lane) -> bool {
-        self.counting && !lane.is_rare() && lane.has_keys()
+    fn takes_whole(&self, topic: Topic) -> bool {
+        self.counting && !topic.is_rare() && topic.has_keys()
     }
 
     #[inline]
-    fn again(&mut self, lane: Lane, known: &[Known], at: u64, time: i64) {
+    fn again(&mut self, topic: Topic, known: &[Known], at: u64, time: i64) {
         // Frames whose times step back are noted one by one.
-        if self.same.get(lane as usize).is_some_and(|same| same.packets == 0 || time < same.time) {
-            self.settle(lane, known);
+        if self.same.get(topic as usize).is_some_and(|same| same.packets == 0 || time < same.time) {
+            self.settle(topic, known);
             let mut at = at;
             for one in known {
                 if one.slot != NONE {
-                    self.builder.record(one.slot, at, time, lane.size(one.length as usize), one.length.into());
+                    self.builder.record(one.slot, at, time, topic.size(one.length as usize), one.length.into());
                 }
                 at += u64::from(one.length);
             }
-            if let Some(same) = self.same.get_mut(lane as usize) {
+            if let Some(same) = self.same.get_mut(topic as usize) {
                 *same = Same { packets: 1, at, time };
             }
-        } else if let Some(same) = self.same.get_mut(lane as usize) {
+        } else if let Some(same) = self.same.get_mut(topic as usize) {
             *same = Same { packets: same.packets + 1, at, time };
         }
     }
 
-    fn settle(&mut self, lane: Lane, known: &[Known]) {
-        let Some(same) = self.same.get_mut(lane as usize).map(std::mem::take) else { return };
+    fn settle(&mut self, topic: Topic, known: &[Known]) {
+        let Some(same) = self.same.get_mut(topic as usize).map(std::mem::take) else { return };
         // The first of them was noted when it came.
         let Some(more) = same.packets.checked_sub(1).filter(|more| *more > 0) else { return };
         let mut at = same.at;
@@ -135,7 +135,7 @@ impl Collect for Indexer {
     fn new(read: &ReadOptions<'_>) -> Self {
         let builder = IndexBuilder::new(read.prepare);
         let builder = if read.positions { builder } else { builder.counting() };
-        let same = vec![Same::default(); Lane::ALL.len()];
+        let same = vec![Same::default(); Topic::ALL.len()];
         Self { builder, marks: Vec::new(), actors: [0; 6], hero: None, counting: !read.positions, same }
     }
 
@@ -144,34 +144,6 @@ impl Collect for Indexer {
         self.marks.append(&mut later.marks);
         self.actors.iter_mut().zip(later.actors).for_each(|(count, more)| *count += more);
         self.hero = self.hero.or(later.hero);
-    }
-}
-
-/// Collects columns.
-pub(crate) struct Columner {
-    pub(crate) builder: ColumnBuilder,
-    scratch: Vec<u8>,
-}
-
-impl Visit for Columner {
-    fn slot(&mut self, slot: SlotId, key: &Key, form: WireFormat) {
-        self.builder.declare(slot, &key.lane.type_name(form.vectors));
-    }
-
-    #[inline(always)]
-    fn sample(&mut self, found: Found<'_>) {
-        let payload = payload(found.lane, found.record, found.form, &mut self.scratch);
-        self.builder.record(found.slot, found.time, payload);
-    }
-}
-
-impl Collect for Columner {
-    fn new(read: &ReadOptions<'_>) -> Self {
-        Self { builder: ColumnBuilder::new(read.prepare), scratch: Vec::new() }
-    }
-
-    fn join(&mut self, later: Self, map: &[Option<SlotId>]) {
-        self.builder.join(later.builder, map);
     }
 }
 
@@ -188,17 +160,17 @@ impl<'a> Plan<'a> {
         if read.salvage {
             let found = salvage(log, problems)?;
             let spans = found.spans().into_iter().map(|(start, end)| Span { start, end }).collect();
-            return Ok(Self { header: found.header(), form: found.form(), spans });
+            return Ok(Self { header: found.header(), form: found.wire_format(), spans });
         }
         let reader = Reader::new(log)?;
-        let (header, form) = (reader.header(), reader.form());
+        let (header, form) = (reader.header(), reader.wire_format());
         Ok(Self { header, form, spans: vec![Span { start: header.size() as u64, end: log.len() as u64 }] })
     }
 
     /// The structs that the values of some channels need.
     fn schemas(&self, keys: &[Key]) -> Vec<Struct> {
         let mut schemas: Vec<Struct> = Vec::new();
-        for schema in keys.iter().filter_map(|key| key.lane.schema(self.form.vectors)) {
+        for schema in keys.iter().filter_map(|key| key.topic.schema(self.form.vectors)) {
             if !schemas.contains(&schema) {
                 schemas.push(schema);
             }
@@ -259,11 +231,15 @@ pub(crate) fn collect<C: Collect>(
 ) -> Collected<C> {
     let mut spans = plan.spans.clone();
     let mut whole = match &spans[..] {
-        [span] => parts(log, (place(span.start), place(span.end)), None, plan, read, (read.threads, split)),
+        [span] => segments(log, (place(span.start), place(span.end)), None, plan, read, (read.threads, split)),
         _ => {
-            let mut part = Part::new(plan, read);
-            spans.iter().for_each(|span| part.run(log, (place(span.start), place(span.end)), read));
-            part
+            let mut segment = Segment::new(plan, read);
+            for span in &mut spans {
+                segment.run(log, (place(span.start), place(span.end)), read);
+                // What was searched for is whole packets, so that only the last can be damaged.
+                span.end = span.end.min(segment.stop.at() as u64);
+            }
+            segment
         }
     };
     if let (Stop::Bad(at, error), Some(span)) = (whole.stop, spans.last_mut()) {
@@ -294,15 +270,15 @@ pub(crate) fn collect<C: Collect>(
     Collected { walk: whole.walk, product: whole.product, steps: whole.steps, spans, schemas }
 }
 
-/// What one walk made, and where it ended.
-struct Part<C> {
+/// The result of walking one segment, and where the walk ended.
+struct Segment<C> {
     walk: Walk,
     product: C,
     stop: Stop,
     steps: Vec<u64>,
 }
 
-impl<C: Collect> Part<C> {
+impl<C: Collect> Segment<C> {
     fn new(plan: &Plan<'_>, read: &ReadOptions<'_>) -> Self {
         let (mut walk, mut product) = (Walk::new(plan.form, Slots::new(read.limits.channels)), C::new(read));
         walk.declare_frame(&mut product);
@@ -312,7 +288,7 @@ impl<C: Collect> Part<C> {
     /// Walks on, over another stretch.
     fn run(&mut self, log: &[u8], (from, until): (usize, usize), read: &ReadOptions<'_>) {
         self.stop = Stop::At(from);
-        // A part that is not the last sees the frame that the next begins with.
+        // A segment that is not the last sees the frame that the next begins with.
         let log = if read.salvage { log.get(..until).unwrap_or(log) } else { log };
         while let Stop::At(at) = self.stop
             && at < until
@@ -324,7 +300,7 @@ impl<C: Collect> Part<C> {
         self.walk.settle(&mut self.product);
     }
 
-    /// Appends the next part, if the two are what one walk would have made.
+    /// Appends the next segment, if the two are what one walk would have made.
     fn join(&mut self, later: Self, before: &Layout) -> bool {
         let joins = self.walk.layout.tokens == before.tokens && self.walk.slots.has_room_for(&later.walk.slots);
         if !joins {
@@ -348,23 +324,23 @@ impl<C: Collect> Part<C> {
     }
 }
 
-/// The bytes from a frame at `from` to `until`, in as many parts as there are threads; `before` is the layout in front.
+/// The bytes from a frame at `from` to `until`, in one segment per thread; `before` is the layout in front.
 ///
-/// The second part begins at a place where frames seem to start. Whether it is one is known when the first part arrives
-/// there: if it does not, all is walked again in one. So the result is always that of one walk.
-fn parts<C: Collect>(
+/// The second segment begins where frames seem to start. The guess was right if the first segment ends exactly there;
+/// otherwise everything is walked again as one segment. So the result is always that of a single walk.
+fn segments<C: Collect>(
     log: &[u8],
     (from, until): (usize, usize),
     before: Option<&Layout>,
     plan: &Plan<'_>,
     read: &ReadOptions<'_>,
     (threads, split): (usize, usize),
-) -> Part<C> {
+) -> Segment<C> {
     let alone = || {
-        let mut part = Part::new(plan, read);
-        part.walk.layout = before.cloned().unwrap_or_default();
-        part.run(log, (from, until), read);
-        part
+        let mut segment = Segment::new(plan, read);
+        segment.walk.layout = before.cloned().unwrap_or_default();
+        segment.run(log, (from, until), read);
+        segment
     };
     if threads < 2 || until - from < 2 * split {
         return alone();
@@ -373,8 +349,8 @@ fn parts<C: Collect>(
     let middle = from + (until - from) / threads * first;
     let Some((middle, seam)) = boundary(log, middle, until, plan.form) else { return alone() };
     let (mut a, mut b) = (None, None);
-    (read.join)(&mut || a = Some(parts::<C>(log, (from, middle), before, plan, read, (first, split))), &mut || {
-        b = Some(parts::<C>(log, (middle, until), Some(&seam), plan, read, (threads - first, split)))
+    (read.join)(&mut || a = Some(segments::<C>(log, (from, middle), before, plan, read, (first, split))), &mut || {
+        b = Some(segments::<C>(log, (middle, until), Some(&seam), plan, read, (threads - first, split)))
     });
     let (Some(mut a), Some(b)) = (a, b) else { return alone() };
     match a.stop {

@@ -12,7 +12,7 @@ fn a_form_has_the_fields_of_the_tree() {
         ("B", "double x;bool on[3]"),
         ("Empty", ""),
     ]);
-    let form = |type_name: &str| registry.decoder(type_name).unwrap().form(100).unwrap();
+    let form = |type_name: &str| registry.decoder(type_name).unwrap().shape(100).unwrap();
     let TreeShape::Struct(fields) = form("struct:A") else { panic!() };
     let names: Vec<_> = fields.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["mode", "name", "b"]);
@@ -26,7 +26,7 @@ fn a_form_has_the_fields_of_the_tree() {
     assert_eq!(form("struct:Empty"), TreeShape::Struct(Vec::new()));
     assert_eq!(form("msgpack"), TreeShape::Any);
 
-    let small = registry.decoder("struct:A").unwrap().form(4);
+    let small = registry.decoder("struct:A").unwrap().shape(4);
     assert_eq!(small, Err(SchemaError::TooLarge { what: "fields", limit: 4 }));
 }
 
@@ -36,7 +36,7 @@ fn the_size_of_a_payload_decides_between_layouts() {
     let decoder = registry.decoder("struct:ArmFeedforward").unwrap();
     assert_eq!(decoder.layouts().len(), 2);
     assert_eq!([32, 40, 33].map(|len| decoder.layout_for(len).map(|layout| layout.size)), [Some(32), Some(40), None]);
-    let TreeShape::Struct(fields) = decoder.form(100).unwrap() else { panic!() };
+    let TreeShape::Struct(fields) = decoder.shape(100).unwrap() else { panic!() };
     assert_eq!(fields.len(), 5);
 
     let registry = structs(&[("P", "double x")]);

@@ -14,7 +14,7 @@ pub fn detect<'a>(version: u16, packets: impl IntoIterator<Item = Packet<'a>>) -
             break;
         }
     }
-    detector.form()
+    detector.wire_format()
 }
 
 /// What is known so far of how a recording is written.
@@ -59,14 +59,8 @@ impl Detector {
         (self.ids.is_some() || self.frames > FRAMES) && self.vectors.is_some()
     }
 
-    /// Whether a packet that was seen would be read the same whatever comes later.
-    pub(crate) fn is_sure_of(&self, packet: &Packet<'_>) -> bool {
-        let wide = matches!(packet.id, 2 | 6 | 12 | 13 | 15 | 17 | 19) && packet.total() > 0;
-        (self.ids.is_some() || !matches!(packet.id, 21..=23)) && (self.vectors.is_some() || !wide)
-    }
-
     /// How the recording is written, as far as is known.
-    pub(crate) fn form(&self) -> WireFormat {
+    pub(crate) fn wire_format(&self) -> WireFormat {
         let vectors = self.vectors.unwrap_or_default();
         let physics = match vectors {
             Vectors::F32 => Physics::W48,

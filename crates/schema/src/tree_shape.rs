@@ -4,7 +4,7 @@ use crate::SchemaError;
 use crate::budget::bytes;
 use crate::wpistruct::{EnumNames, Kind, Layout, Scalar};
 
-/// What the trees of a type look like, as far as its schema tells: for who makes columns of them.
+/// What the trees of a type look like, as far as its schema says: for code that makes columns of them.
 ///
 /// Any part of a tree may also be [`Tree::Null`](crate::Tree::Null).
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,7 +21,7 @@ pub enum TreeShape {
     List(Box<Self>),
     /// Always so many elements.
     Array(Box<Self>, usize),
-    /// Named values in declaration order. Only the whole form can have none.
+    /// Named values in declaration order. Only the whole shape can have none.
     Struct(Vec<(String, Self)>),
     /// Values by key, which the tree has as text.
     Map(Box<Self>, Box<Self>),
@@ -30,19 +30,19 @@ pub enum TreeShape {
 }
 
 impl TreeShape {
-    pub(crate) fn of_layout(layout: &Layout, parts: &mut Parts) -> Result<Self, SchemaError> {
+    pub(crate) fn of_layout(layout: &Layout, budget: &mut FieldBudget) -> Result<Self, SchemaError> {
         let mut fields = Vec::new();
         for field in &layout.fields {
             let form = match &field.kind {
                 // They say nothing, but there can be any number of them.
                 Kind::Struct(inner) if inner.size == 0 => continue,
-                Kind::Struct(inner) => Self::of_layout(inner, parts)?,
+                Kind::Struct(inner) => Self::of_layout(inner, budget)?,
                 Kind::Scalar(scalar) if scalar.is_integer() && !field.names.is_empty() => {
                     Self::Enum(Arc::clone(&field.names))
                 }
                 Kind::Scalar(scalar) => Self::Scalar(*scalar),
             };
-            parts.add(&field.name)?;
+            budget.add(&field.name)?;
             let form = match (form, field.count) {
                 (form, None) => form,
                 (Self::Scalar(Scalar::Char), Some(_)) => Self::Text,
@@ -59,14 +59,14 @@ impl TreeShape {
     }
 }
 
-/// How many parts a form may still have: messages that hold others twice on each of many levels have no end.
+/// How many fields a shape may still have: messages that contain others twice on each of many levels have no end.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct FieldBudget {
     limit: usize,
     left: usize,
 }
 
-impl Parts {
+impl FieldBudget {
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, left: limit }
     }
