@@ -11,16 +11,16 @@ use crate::wire::{PATH, PORT, RTT_SUBPROTOCOL, SUBPROTOCOLS};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nt4;
 
+/// Its name in commands and in code.
+pub const NAME: &str = "nt4";
+
 static INFO: Info = Info {
-    name: "nt4",
-    title: "NetworkTables 4",
-    extensions: &[],
-    files: Support { read: false, write: false },
     live: Support { read: true, write: true },
     reached: &[Reach {
         scheme: "nt4",
         transport: Transport::WebSocket { port: PORT, path: PATH, protocols: &SUBPROTOCOLS, also: &[RTT_SUBPROTOCOL] },
     }],
+    ..Info::new(NAME, "NetworkTables 4")
 };
 
 impl Dialect for Nt4 {

@@ -49,7 +49,14 @@ fn client(data: &[u8]) {
 }
 
 fn server(data: &[u8]) {
-    let mut server = Nt4Server::new(ServerOptions { limits: limits(), kept: 1 << 14, publishers: 8, subscriptions: 8 });
+    let mut server = Nt4Server::new(ServerOptions {
+        limits: limits(),
+        kept: 1 << 14,
+        publishers: 8,
+        properties: 1 << 10,
+        subscriptions: 8,
+        names: 32,
+    });
     let mut sink = Checked::default();
     let mut now = Time::ZERO;
     for (first, piece) in pieces(data) {

@@ -10,7 +10,7 @@ mod msgpack;
 mod session;
 mod wire;
 
-pub use dialect::Nt4;
+pub use dialect::{NAME, Nt4};
 pub use error::{Error, ErrorKind};
 pub use messages::{Message, Messages, Notice, Request, SubscribeOptions};
 pub use model::{channel_name, channel_type, topic_name, topic_type};

@@ -100,12 +100,13 @@ pub(crate) enum Unfit {
 /// are packed here.
 #[derive(Debug, Default)]
 pub(crate) struct Values<'a> {
-    held: Vec<Held<'a>>,
+    pending: Vec<PendingSample<'a>>,
     packed: Vec<u8>,
 }
 
+/// A sample that waits for the end of its message.
 #[derive(Debug)]
-struct Held<'a> {
+struct PendingSample<'a> {
     channel: ChannelId,
     time: Time,
     value: Place<'a>,
@@ -141,7 +142,7 @@ impl<'a> Values<'a> {
             (_, Item::Array(items)) => Place::Packed(ty, self.pack(kind, items)?),
             (_, item) => return Err(unfit(&item)),
         };
-        self.held.push(Held { channel, time, value });
+        self.pending.push(PendingSample { channel, time, value });
         Ok(())
     }
 
@@ -175,8 +176,8 @@ impl<'a> Values<'a> {
 
     /// All of them, in their order.
     pub(crate) fn samples(&self) -> Vec<Sample<'_>> {
-        let sample = |held: &Held<'a>| {
-            let value = match &held.value {
+        let sample = |pending: &PendingSample<'a>| {
+            let value = match &pending.value {
                 Place::Whole(value) => *value,
                 Place::Packed(ty, range) => {
                     let bytes = self.packed.get(range.clone()).unwrap_or_default();
@@ -184,13 +185,13 @@ impl<'a> Values<'a> {
                     Value::parse(*ty, bytes, Layout::Little).unwrap_or(Value::Bytes(bytes))
                 }
             };
-            Sample { channel: held.channel, time: held.time, value }
+            Sample { channel: pending.channel, time: pending.time, value }
         };
-        self.held.iter().map(sample).collect()
+        self.pending.iter().map(sample).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.pending.is_empty()
     }
 }
 

@@ -3,6 +3,7 @@
 //! The link is a WebSocket. It hands over whole messages, and answers and sends pings on its own.
 
 mod client;
+mod interests;
 mod meta;
 mod requests;
 mod server;

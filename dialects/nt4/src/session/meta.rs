@@ -1,6 +1,6 @@
 //! The topics of a server about itself. They are made only while somebody listens to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use logpose_core::Value;
 use serde_json::Value as Json;
@@ -12,25 +12,27 @@ use crate::msgpack::{put_array, put_int, put_map, put_str};
 
 /// They are made anew at most this often, in nanoseconds.
 const META_EVERY: i64 = 100_000_000;
+/// And for each name that is looked at and every 16 bytes that are made so much later, so that clients who change
+/// something all the time take a part of a processor, not all of it.
+const META_COST: i64 = 1_000;
+/// Entries of one of them, and bytes of all: the lists grow with topics times subscriptions, and what is beyond these
+/// is left out.
+const META_ENTRIES: usize = 1_000;
+const META_BYTES: usize = 16 << 20;
 
 impl Nt4Server {
-    /// Finds out whether anybody listens to them.
-    pub(super) fn weigh_meta(&mut self) {
-        let mut subscriptions = self.clients.iter().flatten().flat_map(|client| client.subscriptions.values());
-        self.meta_wanted = subscriptions.any(|subscription| subscription.wants_meta());
-    }
-
     /// Notes that something which they tell has changed.
     pub(super) fn mark_meta(&mut self) {
-        if (self.meta_wanted || !self.meta.is_empty()) && self.meta_due.is_none() {
-            self.meta_due = Some(self.meta_sent.plus(META_EVERY).max(self.now));
+        if (!self.meta_interests.is_empty() || !self.meta.is_empty()) && self.meta_due.is_none() {
+            self.meta_due = Some(self.meta_next.max(self.now));
         }
     }
 
     /// Makes them anew; what has not changed is not sent.
     pub(super) fn refresh_meta(&mut self) {
-        self.meta_sent = self.now;
-        let wanted = self.wanted();
+        let (wanted, work) = self.wanted();
+        let work = i64::try_from(work).unwrap_or(i64::MAX).saturating_mul(META_COST);
+        self.meta_next = self.now.plus(work.saturating_add(META_EVERY));
         let gone: Vec<String> = self.meta.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
         for name in gone {
             self.meta.remove(&name);
@@ -53,13 +55,21 @@ impl Nt4Server {
         self.meta_due = None;
     }
 
-    /// The topics that somebody listens to, and their values.
-    fn wanted(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut all = BTreeMap::new();
+    /// The topics that somebody listens to, their values, and how much work it was to make them.
+    fn wanted(&self) -> (BTreeMap<String, Vec<u8>>, usize) {
+        let (mut all, mut bytes, mut work) = (BTreeMap::new(), 0, 0);
+        if self.meta_interests.is_empty() {
+            return (all, work);
+        }
         let clients = || self.clients.iter().flatten();
         let mut add = |name: String, value: &dyn Fn() -> Vec<u8>| {
-            if clients().any(|client| client.serves(&name).is_some()) {
-                all.insert(name, value());
+            work += 1;
+            if bytes < META_BYTES && self.meta_interests.matches(&name) {
+                let value = value();
+                bytes += value.len();
+                // For one of them every client is looked at.
+                work += value.len() / 16 + self.clients.len();
+                all.insert(name, value);
             }
         };
         let speaking = || clients().filter(|client| client.speaks);
@@ -95,9 +105,14 @@ impl Nt4Server {
                 })
             });
             add(format!("$sub${}", topic.name), &|| {
-                let all =
-                    clients().flat_map(|client| client.subscriptions.iter().map(move |(uid, s)| (client, uid, s)));
-                list(all.filter(|(.., subscription)| subscription.matches(&topic.name)), |(client, uid, s), out| {
+                let matching = clients().flat_map(|client| {
+                    let mut uids = BTreeSet::new();
+                    client.interests.matching(&topic.name, |interest| {
+                        uids.extend(interest.keys.iter().take(META_ENTRIES));
+                    });
+                    uids.into_iter().filter_map(move |uid| Some((client, uid, client.subscriptions.get(uid)?)))
+                });
+                list(matching, |(client, uid, s), out| {
                     put_map(3, out);
                     entry("client", &Json::from(client.name.as_str()), out);
                     entry("subuid", &Json::from(*uid), out);
@@ -105,14 +120,14 @@ impl Nt4Server {
                 })
             });
         }
-        all
+        (all, work)
     }
 }
 
 fn list<T>(all: impl Iterator<Item = T>, put: impl Fn(T, &mut Vec<u8>)) -> Vec<u8> {
     let mut entries = Vec::new();
     let mut count = 0;
-    for item in all {
+    for item in all.take(META_ENTRIES) {
         put(item, &mut entries);
         count += 1;
     }

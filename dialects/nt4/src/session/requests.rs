@@ -4,11 +4,16 @@ use logpose_core::{Channel, ChannelId, Problem, Severity, Sink, SinkError, Time,
 use serde_json::{Map, Value as Json};
 
 use super::server::Nt4Server;
-use super::topics::{Listener, Mode, Publisher, Subscription, Topic};
+use super::topics::{Mode, Publisher, Subscription, Topic, entry_size};
 use crate::error::Error;
 use crate::messages::{Messages, Request};
 use crate::model::{self, Values, channel_name, channel_type};
 use crate::wire::{TIME_SYNC, Update, Updates};
+
+/// The longest name of a topic that a client may publish, in bytes.
+const NAME_LEN: usize = 4096;
+/// So many letters of a name that is refused are shown.
+const NAME_SHOWN: usize = 100;
 
 impl Nt4Server {
     pub(super) fn text(
@@ -21,16 +26,25 @@ impl Nt4Server {
             client.speaks = true;
             self.mark_meta();
         }
+        let mut result = Ok(());
         for request in Messages::<Request>::new(bytes) {
             match request {
                 Ok(request) => self.request(slot, request, sink)?,
                 Err(error) if error.is_recoverable() => {
                     self.warn(slot, "odd-message", &format!("ignored a message: {}", error.kind), sink);
                 }
-                Err(error) => return Ok(Err(error)),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
             }
         }
-        Ok(Ok(()))
+        // However often a message changes a thing, the topics and the sink see what came of it, once.
+        self.catch_up_soon(slot);
+        for id in std::mem::take(&mut self.changed) {
+            self.tell_sink(id, sink)?;
+        }
+        Ok(result)
     }
 
     fn request(&mut self, slot: usize, request: Request, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -46,10 +60,11 @@ impl Nt4Server {
             }
             Request::SetProperties { name, update } => match self.topics.id(&name) {
                 Some(id) if !name.starts_with('$') => {
-                    let new = Topic::new("", "", update);
-                    if self.has_room(new.size()) {
-                        self.set_properties(id, &new.properties, Some(slot));
-                        self.tell_sink(id, sink)?;
+                    let new: usize = update.iter().map(entry_size).sum();
+                    let text = self.topics.get(id).map_or(0, |topic| topic.text);
+                    if self.has_room(new) && text + new <= self.options.properties {
+                        self.set_properties(id, &update, Some(slot));
+                        self.changed.insert(id);
                     } else {
                         self.warn(slot, "too-many", &format!("too many properties; skipped some of {name:?}"), sink);
                     }
@@ -57,7 +72,7 @@ impl Nt4Server {
                 _ => self.warn(slot, "no-topic", &format!("properties of {name:?}, which is not a topic"), sink),
             },
             Request::Subscribe { topics, subuid, options } => {
-                self.client_subscribe(slot, subuid, Some(Subscription { topics, options }), sink);
+                self.client_subscribe(slot, subuid, Some(&Subscription { topics, options }), sink);
             }
             Request::Unsubscribe { subuid } => self.client_subscribe(slot, subuid, None, sink),
         }
@@ -78,9 +93,17 @@ impl Nt4Server {
         properties: Map<String, Json>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
+        let catches_up = !client.changes.is_empty();
+        if catches_up {
+            client.send(slot, None, self.now, &mut self.topics, &mut self.transmit);
+        }
         let Some(client) = self.clients.get(slot).and_then(Option::as_ref) else { return Ok(()) };
         let new = Topic::new(name, type_name, properties);
-        let room = client.publishers.len() < self.options.publishers && self.has_room(new.size());
+        let room = client.publishers.len() < self.options.publishers
+            && new.text <= self.options.properties
+            && name.len() <= NAME_LEN
+            && self.has_room(new.size());
         let before = client.publishers.get(&pubuid).copied();
         let id = self.topics.id(name);
         if name.starts_with('$') {
@@ -98,23 +121,26 @@ impl Nt4Server {
         }
         let id = if room || before.is_some() { id.or_else(|| self.create(new, Some(slot))) } else { None };
         let Some(id) = id else {
-            self.warn(slot, "too-many", &format!("too many topics or publishers; skipped {name:?}"), sink);
+            let name: String = name.chars().take(NAME_SHOWN).collect();
+            self.warn(slot, "too-many", &format!("too many topics, publishers or properties; skipped {name:?}"), sink);
             return Ok(());
         };
+        if catches_up {
+            // The rest of the topics has its turn later; this one is announced again below.
+            self.catch_up_topic(slot, id);
+        }
         if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
             client.publishers.insert(pubuid, id);
+            client.topics.insert(id);
         }
         if !self.listen(id, slot, name)
             && let Some(topic) = self.topics.get_mut(id)
             && topic.listener(slot).is_none()
         {
-            topic.listeners.push(Listener { slot, mode: Mode::None, queue: 0, pending: false });
+            topic.set_listener(slot, Mode::None, 0);
         }
         let Some(topic) = self.topics.get_mut(id) else { return Ok(()) };
-        let publisher = Publisher { slot: Some(slot), uid: pubuid };
-        if !topic.publishers.contains(&publisher) {
-            topic.publishers.push(publisher);
-        }
+        topic.publishers.insert(Publisher { slot: Some(slot), uid: pubuid });
         if topic.type_name != type_name {
             let message = format!(
                 "{name:?} is published as {type_name} but has the type {}: its values will be rejected",
@@ -129,47 +155,19 @@ impl Nt4Server {
     }
 
     /// Adds, replaces or takes away a subscription.
-    fn client_subscribe(&mut self, slot: usize, subuid: i32, new: Option<Subscription>, sink: &mut dyn Sink) {
+    fn client_subscribe(&mut self, slot: usize, subuid: i32, new: Option<&Subscription>, sink: &mut dyn Sink) {
         let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return };
-        if let Some(new) = &new {
-            let others = client.subscriptions.iter().filter(|(uid, _)| **uid != subuid);
-            let (count, held) = others.fold((0, 0), |(count, held), (_, other)| (count + 1, held + other.size()));
-            if count >= self.options.subscriptions || held + new.size() > self.options.limits.held_back {
-                self.warn(slot, "too-many", "too many subscriptions; skipped one", sink);
-                return;
-            }
-        }
-        // What waits goes out now, so that nothing waits in a queue that the topic is no longer in.
-        client.send(slot, None, self.now, &mut self.topics, &mut self.transmit);
-        let mut concerned = new.as_ref().map(|new| self.topics.matching(new)).unwrap_or_default();
-        let old = match new {
-            Some(new) => client.subscriptions.insert(subuid, new),
-            None => client.subscriptions.remove(&subuid),
+        let Ok(old) = client.subscribe(subuid, new, &self.options) else {
+            self.warn(slot, "too-many", "too many subscriptions; skipped one", sink);
+            return;
         };
-        concerned.extend(old.as_ref().map(|old| self.topics.matching(old)).unwrap_or_default());
-        concerned.sort_unstable();
-        concerned.dedup();
-        for id in concerned {
-            let Some(topic) = self.topics.get_mut(id) else { continue };
-            let before = topic.listener(slot).map(|listener| listener.mode);
-            let name = topic.name.clone();
-            let listens = self.listen(id, slot, &name);
-            if listens && before.is_none() {
-                self.tell(id, slot, None);
-            }
-            let Some(topic) = self.topics.get_mut(id) else { continue };
-            let Some(listener) = topic.listener(slot).copied() else { continue };
-            let client = self.clients.get_mut(slot).and_then(Option::as_mut);
-            if let Some(client) = client
-                && listener.mode > Mode::None
-                && before.is_none_or(|before| before == Mode::None)
-                && topic.cached
-                && !topic.last.is_empty()
-            {
-                client.add(listener.queue, &topic.last, self.now, &mut self.transmit);
-            }
+        let is_meta = |name: &str| name.starts_with('$');
+        if let Some(old) = old {
+            self.meta_interests.remove((slot, subuid), &old);
         }
-        self.weigh_meta();
+        if let Some(new) = new {
+            self.meta_interests.add((slot, subuid), new, is_meta);
+        }
         self.mark_meta();
     }
 
@@ -177,7 +175,8 @@ impl Nt4Server {
     fn tell_sink(&mut self, id: i32, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let time = Time::from_micros(self.server_time());
         let Some(topic) = self.topics.get_mut(id) else { return Ok(()) };
-        if !topic.publishers.iter().any(|publisher| publisher.slot.is_some()) {
+        // The server itself comes first.
+        if topic.publishers.last().is_none_or(|publisher| publisher.slot.is_none()) {
             return Ok(());
         }
         let metadata = model::metadata_of(&topic.properties);
@@ -186,15 +185,23 @@ impl Nt4Server {
             topic.channel = Some(number);
             return match self.metadata.get_mut(number as usize) {
                 Some(before) if *before != metadata => {
+                    let declared = (self.declared + metadata.len()).saturating_sub(before.len());
+                    if declared > self.options.kept {
+                        return Ok(());
+                    }
+                    self.declared = declared;
                     *before = metadata;
                     sink.metadata(number, time, before)
                 }
                 _ => Ok(()),
             };
         }
-        if self.metadata.len() >= self.options.limits.channels as usize {
+        // Also of topics that are long gone, which clients could add to without end.
+        let declared = self.declared + key.0.len() + key.1.len() + metadata.len();
+        if self.metadata.len() >= self.options.limits.channels as usize || declared > self.options.kept {
             return Ok(());
         }
+        self.declared = declared;
         let number = ChannelId::try_from(self.metadata.len()).unwrap_or(ChannelId::MAX);
         let channel =
             Channel { metadata: metadata.clone(), ..Channel::new(channel_name(&key.0), channel_type(&key.1)) };

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use logpose_core::{
     Channel, ChannelId, EncodeError, Limits, Link, Problem, Sample, Serve, Session, Sink, SinkError, Time, Transmit,
@@ -6,7 +6,8 @@ use logpose_core::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::topics::{Client, Listener, Mode, Publisher, Topic, Topics};
+use super::interests::Interests;
+use super::topics::{Client, Mode, Publisher, Topic, Topics};
 use crate::messages;
 use crate::model::{self, put_value, topic_name, topic_type};
 use crate::wire::{Kind, is_text, put_head};
@@ -15,6 +16,11 @@ use crate::wire::{Kind, is_text, put_head};
 const TEXT_LEN: u64 = 2 << 20;
 /// So far, in microseconds, may a sample be older than the newest one of its batch and keep its place in time.
 const SPREAD: i64 = 1_000_000;
+/// Topics catch up with changed subscriptions at most at one in so many nanoseconds on average, so that clients who
+/// subscribe without end take a small part of a processor.
+const CATCH_UP: i64 = 1_000;
+/// So far, in nanoseconds, they may be ahead of that: clients that come at once need not wait.
+const AHEAD: i64 = 100_000_000;
 
 /// What a server allows its clients.
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +31,26 @@ pub struct ServerOptions {
     pub kept: usize,
     /// How many publishers one client may have.
     pub publishers: usize,
+    /// How many bytes of properties a topic may have that a client publishes or changes.
+    pub properties: usize,
     /// How many subscriptions one client may have.
     pub subscriptions: usize,
+    /// How many names and prefixes the subscriptions of one client may have.
+    pub names: usize,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
         // ntcore takes messages of 2 MiB.
         let limits = Limits { record_len: 2 << 20, channels: 1 << 17, held_back: 4 << 20 };
-        Self { limits, kept: 256 << 20, publishers: 1 << 14, subscriptions: 1 << 12 }
+        Self {
+            limits,
+            kept: 256 << 20,
+            publishers: 1 << 12,
+            properties: 64 << 10,
+            subscriptions: 1 << 12,
+            names: 1 << 14,
+        }
     }
 }
 
@@ -79,18 +96,30 @@ pub struct Nt4Server {
     pub(super) topics: Topics,
     pub(super) clients: Vec<Option<Client>>,
     slots: BTreeMap<Link, usize>,
+    /// How many clients there ever were.
+    serials: u64,
     /// What was declared to the sink, by number.
     pub(super) own: Vec<Option<Own>>,
     /// What was declared to the sink of `handle_input`, by topic and type, and the metadata.
     pub(super) numbers: HashMap<(String, String), ChannelId>,
     pub(super) metadata: Vec<String>,
+    /// Bytes of both.
+    pub(super) declared: usize,
+    /// Topics whose metadata the sink of `handle_input` may not know yet.
+    pub(super) changed: BTreeSet<i32>,
     /// Channels that ended and of which the sink does not know yet.
     pub(super) ended: Vec<ChannelId>,
     /// The values of the topics about the server itself.
     pub(super) meta: BTreeMap<String, Vec<u8>>,
-    pub(super) meta_wanted: bool,
+    /// What clients ask for of them, by slot and subscription.
+    pub(super) meta_interests: Interests<(usize, i32)>,
     pub(super) meta_due: Option<Time>,
-    pub(super) meta_sent: Time,
+    /// They are not made anew before.
+    pub(super) meta_next: Time,
+    /// Clients whose changed subscriptions the topics have not caught up with, in the order in which they asked.
+    waiting: VecDeque<usize>,
+    /// When the next of them has its turn.
+    next_turn: Time,
     pub(super) transmit: VecDeque<Transmit>,
     close: VecDeque<Link>,
     /// The message that is being made.
@@ -118,14 +147,19 @@ impl Nt4Server {
             topics: Topics::default(),
             clients: Vec::new(),
             slots: BTreeMap::new(),
+            serials: 0,
             own: Vec::new(),
             numbers: HashMap::new(),
             metadata: Vec::new(),
+            declared: 0,
+            changed: BTreeSet::new(),
             ended: Vec::new(),
             meta: BTreeMap::new(),
-            meta_wanted: false,
+            meta_interests: Interests::default(),
             meta_due: None,
-            meta_sent: Time::MIN,
+            meta_next: Time::MIN,
+            waiting: VecDeque::new(),
+            next_turn: Time::MIN,
             transmit: VecDeque::new(),
             close: VecDeque::new(),
             message: Vec::new(),
@@ -201,7 +235,7 @@ impl Nt4Server {
         let (name, type_name, properties) = (own.name.clone(), own.type_name.clone(), own.properties.clone());
         let topic = self.topics.id(&name);
         let topic = topic.or_else(|| self.create(Topic::new(&name, &type_name, properties), None))?;
-        self.topics.get_mut(topic)?.publishers.push(own_publisher(id));
+        self.topics.get_mut(topic)?.publishers.insert(own_publisher(id));
         self.own.get_mut(id as usize)?.as_mut()?.topic = Some(topic);
         self.mark_meta();
         Some(topic)
@@ -259,10 +293,12 @@ impl Nt4Server {
         }
         let new = Topic::new(&own.name, &own.type_name, own.properties.clone());
         let slots: Vec<usize> = topic.listeners.iter().map(|listener| listener.slot).collect();
+        let message = messages::unannounce(&topic.name, at).to_string();
         for slot in &slots {
-            self.tell_gone(at, *slot);
+            self.tell_gone(at, *slot, &message);
         }
-        self.topics.set_properties(at, new.properties);
+        let update = self.topics.get(at).map(|topic| model::difference(&topic.properties, &new.properties));
+        self.topics.update_properties(at, &update.unwrap_or_default());
         self.topics.change(at, |topic| {
             (topic.type_name, topic.kind) = (new.type_name, new.kind);
             topic.last.clear();
@@ -271,6 +307,9 @@ impl Nt4Server {
         });
         for slot in slots {
             self.tell(at, slot, None);
+            if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
+                client.topics.insert(at);
+            }
         }
     }
 
@@ -281,9 +320,14 @@ impl Nt4Server {
         }
         let name = topic.name.clone();
         let id = self.topics.insert(topic);
+        let mut message = None;
         for slot in 0..self.clients.len() {
-            if except != Some(slot) && self.listen(id, slot, &name) {
-                self.tell(id, slot, None);
+            if except == Some(slot) || !self.listen(id, slot, &name) {
+                continue;
+            }
+            let client = self.clients.get_mut(slot).and_then(Option::as_mut);
+            if let (Some(client), Some(topic)) = (client, self.topics.get(id)) {
+                client.say(message.get_or_insert_with(|| announcement(topic, id, None)), &mut self.transmit);
             }
         }
         Some(id)
@@ -293,17 +337,15 @@ impl Nt4Server {
     pub(super) fn listen(&mut self, id: i32, slot: usize, name: &str) -> bool {
         let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return false };
         let Some(topic) = self.topics.get_mut(id) else { return false };
-        let Some((mode, period)) = client.serves(name) else {
+        let Some((mode, period)) = client.interests.serves(name) else {
             if let Some(listener) = topic.listener(slot) {
                 listener.mode = Mode::None;
             }
             return false;
         };
         let queue = client.queue(period);
-        match topic.listener(slot) {
-            Some(listener) => (listener.mode, listener.queue) = (mode, queue),
-            None => topic.listeners.push(Listener { slot, mode, queue, pending: false }),
-        }
+        topic.set_listener(slot, mode, queue);
+        client.topics.insert(id);
         true
     }
 
@@ -311,27 +353,76 @@ impl Nt4Server {
     pub(super) fn tell(&mut self, id: i32, slot: usize, pubuid: Option<i32>) {
         let client = self.clients.get_mut(slot).and_then(Option::as_mut);
         if let (Some(client), Some(topic)) = (client, self.topics.get(id)) {
-            let message = messages::announce(&topic.name, id, &topic.type_name, pubuid, &topic.properties);
-            client.say(&message, &mut self.transmit);
+            client.say(&announcement(topic, id, pubuid), &mut self.transmit);
+        }
+    }
+
+    /// Has the topics catch up with a client's changed subscriptions: now if there is time, or when it is its turn.
+    pub(super) fn catch_up_soon(&mut self, slot: usize) {
+        let client = self.clients.get_mut(slot).and_then(Option::as_mut);
+        let Some(client) = client.filter(|client| !client.waits && !client.changes.is_empty()) else { return };
+        if self.waiting.is_empty() && self.next_turn <= self.now.plus(AHEAD) {
+            self.catch_up(slot);
+        } else {
+            client.waits = true;
+            self.waiting.push_back(slot);
+        }
+    }
+
+    /// Brings the listeners of all topics up to date that a client's changed subscriptions concern.
+    fn catch_up(&mut self, slot: usize) {
+        let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return };
+        client.waits = false;
+        let changes = std::mem::take(&mut client.changes);
+        // What waits goes out now, so that nothing waits in a queue that the topic is no longer in.
+        client.send(slot, None, self.now, &mut self.topics, &mut self.transmit);
+        let concerned = self.topics.concerned(&changes);
+        let work = i64::try_from(concerned.len() + changes.len()).unwrap_or(i64::MAX);
+        self.next_turn = self.next_turn.max(self.now).plus(work.saturating_mul(CATCH_UP));
+        for id in concerned {
+            self.catch_up_topic(slot, id);
+        }
+    }
+
+    /// Brings one topic up to date with a client's subscriptions.
+    pub(super) fn catch_up_topic(&mut self, slot: usize, id: i32) {
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        let before = topic.listener(slot).map(|listener| listener.mode);
+        let name = std::mem::take(&mut topic.name);
+        let listens = self.listen(id, slot, &name);
+        if let Some(topic) = self.topics.get_mut(id) {
+            topic.name = name;
+        }
+        if listens && before.is_none() {
+            self.tell(id, slot, None);
+        }
+        let Some(topic) = self.topics.get_mut(id) else { return };
+        let Some(listener) = topic.listener(slot).copied() else { return };
+        let client = self.clients.get_mut(slot).and_then(Option::as_mut);
+        if let Some(client) = client
+            && listener.mode > Mode::None
+            && before.is_none_or(|before| before == Mode::None)
+            && topic.cached
+            && !topic.last.is_empty()
+        {
+            client.add(listener.queue, &topic.last, self.now, &mut self.transmit);
         }
     }
 
     /// Says that a topic is gone, behind the last of its values.
-    fn tell_gone(&mut self, id: i32, slot: usize) {
+    fn tell_gone(&mut self, id: i32, slot: usize, message: &str) {
         let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) else { return };
         client.send(slot, None, self.now, &mut self.topics, &mut self.transmit);
-        if let Some(topic) = self.topics.get(id) {
-            client.say(&messages::unannounce(&topic.name, id), &mut self.transmit);
-        }
+        client.topics.remove(&id);
+        client.say(message, &mut self.transmit);
     }
 
     pub(super) fn delete(&mut self, id: i32) {
-        let slots: Vec<usize> = match self.topics.get(id) {
-            Some(topic) => topic.listeners.iter().map(|listener| listener.slot).collect(),
-            None => return,
-        };
+        let Some(topic) = self.topics.get(id) else { return };
+        let slots: Vec<usize> = topic.listeners.iter().map(|listener| listener.slot).collect();
+        let message = messages::unannounce(&topic.name, id).to_string();
         for slot in slots {
-            self.tell_gone(id, slot);
+            self.tell_gone(id, slot, &message);
         }
         if let Some(topic) = self.topics.remove(id) {
             self.ended.extend(topic.channel);
@@ -341,7 +432,7 @@ impl Nt4Server {
 
     pub(super) fn unpublish(&mut self, id: i32, publisher: Publisher) {
         let Some(topic) = self.topics.get_mut(id) else { return };
-        topic.publishers.retain(|other| *other != publisher);
+        topic.publishers.remove(&publisher);
         if !topic.lives() {
             self.delete(id);
         }
@@ -350,19 +441,21 @@ impl Nt4Server {
 
     /// Changes properties and tells all who know the topic.
     pub(super) fn set_properties(&mut self, id: i32, update: &Map<String, Json>, asked: Option<usize>) {
-        let Some(topic) = self.topics.get(id).filter(|_| !update.is_empty()) else { return };
-        let mut properties = topic.properties.clone();
-        model::update(&mut properties, update);
-        self.topics.set_properties(id, properties);
+        if update.is_empty() {
+            return;
+        }
+        self.topics.update_properties(id, update);
         let Some(topic) = self.topics.get(id) else { return };
         if !topic.lives() {
             self.delete(id);
             return;
         }
+        let message = |asked| messages::properties(&topic.name, asked, update).to_string();
+        let others = message(false);
         for listener in &topic.listeners {
             if let Some(client) = self.clients.get_mut(listener.slot).and_then(Option::as_mut) {
-                let message = messages::properties(&topic.name, asked == Some(listener.slot), update);
-                client.say(&message, &mut self.transmit);
+                let message = if asked == Some(listener.slot) { &message(true) } else { &others };
+                client.say(message, &mut self.transmit);
             }
         }
     }
@@ -380,8 +473,9 @@ impl Nt4Server {
         if from.is_some() && (bytes + self.message.len()).saturating_sub(topic.last.len()) > self.options.kept {
             return false;
         }
+        let origin = from.and_then(|slot| self.clients.get(slot)?.as_ref()).map(|client| client.serial);
         // "Caching": the value with the latest timestamp is kept. Whoever sent it may go back in time.
-        let latest = topic.last.is_empty() || topic.from == from || time >= topic.time || !topic.cached;
+        let latest = topic.last.is_empty() || topic.from == origin || time >= topic.time || !topic.cached;
         for listener in &mut topic.listeners {
             let Some(client) = self.clients.get_mut(listener.slot).and_then(Option::as_mut) else { continue };
             match listener.mode {
@@ -397,7 +491,7 @@ impl Nt4Server {
         if latest {
             self.topics.change(id, |topic| {
                 std::mem::swap(&mut topic.last, &mut self.message);
-                (topic.time, topic.from) = (time, from);
+                (topic.time, topic.from) = (time, origin);
             });
         }
         true
@@ -405,23 +499,19 @@ impl Nt4Server {
 
     fn forget(&mut self, link: Link) {
         let Some(slot) = self.slots.remove(&link) else { return };
-        if let Some(place) = self.clients.get_mut(slot) {
-            *place = None;
+        let Some(client) = self.clients.get_mut(slot).and_then(Option::take) else { return };
+        self.waiting.retain(|waiting| *waiting != slot);
+        for (subuid, subscription) in &client.subscriptions {
+            self.meta_interests.remove((slot, *subuid), subscription);
         }
-        for id in self.topics.ids() {
-            let Some(topic) = self.topics.get_mut(id) else { continue };
-            topic.listeners.retain(|listener| listener.slot != slot);
-            if topic.from == Some(slot) {
-                // Another client may get the slot, and is not the same.
-                topic.from = Some(usize::MAX);
-            }
-            let before = topic.publishers.len();
-            topic.publishers.retain(|publisher| publisher.slot != Some(slot));
-            if topic.publishers.len() < before && !topic.lives() {
-                self.delete(id);
+        for id in client.topics {
+            if let Some(topic) = self.topics.get_mut(id) {
+                topic.remove_listener(slot);
             }
         }
-        self.weigh_meta();
+        for (uid, topic) in client.publishers {
+            self.unpublish(topic, Publisher { slot: Some(slot), uid });
+        }
         self.mark_meta();
     }
 
@@ -432,6 +522,10 @@ impl Nt4Server {
         self.forget(link);
         self.close.push_back(link);
     }
+}
+
+fn announcement(topic: &Topic, id: i32, pubuid: Option<i32>) -> String {
+    messages::announce(&topic.name, id, &topic.type_name, pubuid, &topic.properties).to_string()
 }
 
 fn own_publisher(id: ChannelId) -> Publisher {
@@ -447,7 +541,8 @@ impl Session for Nt4Server {
             self.clients.len() - 1
         });
         if let Some(place) = self.clients.get_mut(slot) {
-            *place = Some(Client::new(link, slot));
+            self.serials += 1;
+            *place = Some(Client::new(link, slot, self.serials));
         }
         self.slots.insert(link, slot);
     }
@@ -482,6 +577,11 @@ impl Session for Nt4Server {
         if self.meta_due.is_some_and(|due| due <= now) {
             self.refresh_meta();
         }
+        while self.next_turn <= now.plus(AHEAD)
+            && let Some(slot) = self.waiting.pop_front()
+        {
+            self.catch_up(slot);
+        }
         for (slot, client) in self.clients.iter_mut().enumerate() {
             if let Some(client) = client.as_mut().filter(|client| client.due().is_some_and(|due| due <= now)) {
                 client.send(slot, Some(now), now, &mut self.topics, &mut self.transmit);
@@ -490,7 +590,8 @@ impl Session for Nt4Server {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.clients.iter().flatten().filter_map(Client::due).chain(self.meta_due).min()
+        let turn = (!self.waiting.is_empty()).then_some(self.next_turn.plus(-AHEAD));
+        self.clients.iter().flatten().filter_map(Client::due).chain(self.meta_due).chain(turn).min()
     }
 
     fn poll_transmit(&mut self) -> Option<Transmit> {

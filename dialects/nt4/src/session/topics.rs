@@ -1,21 +1,26 @@
 //! What a server knows: its topics, and who listens to them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use logpose_core::{ChannelId, Link, Time, Transmit};
 use serde_json::{Map, Value as Json};
 
+use super::interests::Interests;
+use super::server::ServerOptions;
 use crate::messages::SubscribeOptions;
+use crate::model;
 use crate::wire::Kind;
 
 /// Messages are joined up to this length, as ntcore does: more would hold up pings on a slow radio.
 const JOINED_LEN: usize = 16 << 10;
 /// Shortest and longest time between two messages, in nanoseconds. Servers may be faster than they are asked to be.
 const SHORTEST: i64 = 5_000_000;
-const LONGEST: i64 = 10_000_000_000;
+pub(super) const LONGEST: i64 = 10_000_000_000;
 /// Periods are rounded to this.
 const RESOLUTION: i64 = 10_000_000;
+/// So many different periods has one client; any other is served at the next shorter one.
+const PERIODS: usize = 16;
 
 /// All topics by id and by name. Ids of topics that are gone are used again: everyone who knew the old one was told.
 #[derive(Debug, Default)]
@@ -35,16 +40,17 @@ pub(super) struct Topic {
     pub(super) kind: Kind,
     pub(super) properties: Map<String, Json>,
     /// Bytes of the properties as text.
-    text: usize,
+    pub(super) text: usize,
     /// Whether newcomers get its last value.
     pub(super) cached: bool,
-    pub(super) publishers: Vec<Publisher>,
+    pub(super) publishers: BTreeSet<Publisher>,
+    /// In the order of their slots.
     pub(super) listeners: Vec<Listener>,
     /// The whole message with the last value; empty if there is none.
     pub(super) last: Vec<u8>,
     pub(super) time: i64,
-    /// Who sent it: a client's slot, or the server itself.
-    pub(super) from: Option<usize>,
+    /// Who sent it: the serial number of a client, or the server itself.
+    pub(super) from: Option<u64>,
     /// Whether it is one of the server's own topics about itself.
     pub(super) meta: bool,
     /// The server's own channel whose type it has.
@@ -53,9 +59,9 @@ pub(super) struct Topic {
     pub(super) channel: Option<ChannelId>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Publisher {
-    /// A client's slot, or the server itself.
+    /// A client's slot, or the server itself, which comes first.
     pub(super) slot: Option<usize>,
     pub(super) uid: i32,
 }
@@ -85,10 +91,10 @@ impl Topic {
             name: name.to_owned(),
             type_name: type_name.to_owned(),
             kind: Kind::of_type(type_name),
-            properties: Map::new(),
-            text: 0,
+            text: properties.iter().map(entry_size).sum(),
+            properties,
             cached: true,
-            publishers: Vec::new(),
+            publishers: BTreeSet::new(),
             listeners: Vec::new(),
             last: Vec::new(),
             time: 0,
@@ -97,7 +103,7 @@ impl Topic {
             owner: None,
             channel: None,
         };
-        topic.set_properties(properties);
+        topic.cached = topic.is("cached") != Some(false);
         topic
     }
 
@@ -107,9 +113,17 @@ impl Topic {
         Self { meta: true, ..Self::new(name, "msgpack", retained) }
     }
 
-    fn set_properties(&mut self, properties: Map<String, Json>) {
-        self.text = if properties.is_empty() { 0 } else { Json::Object(properties.clone()).to_string().len() };
-        self.properties = properties;
+    /// Changes properties; null takes one away. The cost is that of the update, however many properties there are.
+    fn update_properties(&mut self, update: &Map<String, Json>) {
+        for (key, value) in update {
+            if let Some(before) = self.properties.get(key) {
+                self.text = self.text.saturating_sub(entry_size((key, before)));
+            }
+            if !value.is_null() {
+                self.text += entry_size((key, value));
+            }
+        }
+        model::update(&mut self.properties, update);
         self.cached = self.is("cached") != Some(false);
     }
 
@@ -131,8 +145,32 @@ impl Topic {
     }
 
     pub(super) fn listener(&mut self, slot: usize) -> Option<&mut Listener> {
-        self.listeners.iter_mut().find(|listener| listener.slot == slot)
+        let at = self.listeners.binary_search_by_key(&slot, |listener| listener.slot).ok()?;
+        self.listeners.get_mut(at)
     }
+
+    /// Notes how a client listens.
+    pub(super) fn set_listener(&mut self, slot: usize, mode: Mode, queue: usize) {
+        match self.listeners.binary_search_by_key(&slot, |listener| listener.slot) {
+            Ok(at) => {
+                if let Some(listener) = self.listeners.get_mut(at) {
+                    (listener.mode, listener.queue) = (mode, queue);
+                }
+            }
+            Err(at) => self.listeners.insert(at, Listener { slot, mode, queue, pending: false }),
+        }
+    }
+
+    pub(super) fn remove_listener(&mut self, slot: usize) {
+        if let Ok(at) = self.listeners.binary_search_by_key(&slot, |listener| listener.slot) {
+            self.listeners.remove(at);
+        }
+    }
+}
+
+/// About how many bytes a property takes.
+pub(super) fn entry_size((key, value): (&String, &Json)) -> usize {
+    key.len() + value.to_string().len()
 }
 
 impl Topics {
@@ -165,8 +203,8 @@ impl Topics {
         self.bytes = (self.bytes + topic.size()).saturating_sub(before);
     }
 
-    pub(super) fn set_properties(&mut self, id: i32, properties: Map<String, Json>) {
-        self.change(id, |topic| topic.set_properties(properties));
+    pub(super) fn update_properties(&mut self, id: i32, update: &Map<String, Json>) {
+        self.change(id, |topic| topic.update_properties(update));
     }
 
     /// Bytes of all names, properties and last values.
@@ -192,25 +230,28 @@ impl Topics {
         self.names.len()
     }
 
-    pub(super) fn ids(&self) -> Vec<i32> {
-        self.names.values().copied().collect()
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = &Topic> {
         self.list.iter().flatten()
     }
 
-    /// The ids of all topics that a subscription matches, each once.
-    pub(super) fn matching(&self, subscription: &Subscription) -> Vec<i32> {
-        let mut ids = Vec::new();
-        for name in &subscription.topics {
-            if subscription.options.prefix {
-                let from = (Bound::Included(name.as_str()), Bound::Unbounded);
-                let found = self.names.range::<str, _>(from).take_while(|(found, _)| found.starts_with(name.as_str()));
-                ids.extend(found.filter(|(found, _)| subscription.matches(found)).map(|(_, id)| *id));
-            } else {
-                ids.extend(self.id(name));
+    /// The ids of all topics that changes of subscriptions concern, each once.
+    pub(super) fn concerned(&self, changes: &Changes) -> Vec<i32> {
+        if changes.all {
+            return self.names.values().copied().collect();
+        }
+        let mut ids: Vec<i32> = changes.names.iter().filter_map(|name| self.id(name)).collect();
+        let mut outer: Option<&str> = None;
+        for prefix in &changes.prefixes {
+            // The topics of a longer prefix are among those of a shorter one, except that the empty one has none of
+            // the server's own.
+            let within = |outer: &str| prefix.starts_with(outer) && (!outer.is_empty() || !prefix.starts_with('$'));
+            if outer.is_some_and(within) {
+                continue;
             }
+            outer = Some(prefix);
+            let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+            let found = self.names.range::<str, _>(from).take_while(|(found, _)| found.starts_with(prefix.as_str()));
+            ids.extend(found.filter(|(found, _)| !prefix.is_empty() || !found.starts_with('$')).map(|(_, id)| *id));
         }
         ids.sort_unstable();
         ids.dedup();
@@ -230,17 +271,6 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// The server's own topics are hidden from those who ask for the empty prefix.
-    pub(super) fn matches(&self, name: &str) -> bool {
-        self.topics.iter().any(|topic| {
-            if self.options.prefix {
-                name.starts_with(topic.as_str()) && (!topic.is_empty() || !name.starts_with('$'))
-            } else {
-                name == topic
-            }
-        })
-    }
-
     pub(super) fn mode(&self) -> Mode {
         match (self.options.topics_only, self.options.all) {
             (true, _) => Mode::None,
@@ -259,10 +289,39 @@ impl Subscription {
     pub(super) fn size(&self) -> usize {
         self.topics.iter().map(|topic| topic.len() + size_of::<String>()).sum()
     }
+}
 
-    /// Whether it asks for topics of the server about itself.
-    pub(super) fn wants_meta(&self) -> bool {
-        self.topics.iter().any(|topic| topic.starts_with('$'))
+/// Subscriptions that came or went and with which the topics' listeners have not caught up.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    names: BTreeSet<String>,
+    prefixes: BTreeSet<String>,
+    bytes: usize,
+    /// So much has changed that all topics are looked at.
+    all: bool,
+}
+
+impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.prefixes.is_empty() && !self.all
+    }
+
+    /// How many names and prefixes there are.
+    pub(super) fn len(&self) -> usize {
+        self.names.len() + self.prefixes.len()
+    }
+
+    /// Notes a subscription, in at most so many bytes.
+    fn note(&mut self, subscription: &Subscription, most: usize) {
+        self.bytes += subscription.size();
+        if self.bytes > most {
+            *self = Self { all: true, bytes: self.bytes, ..Self::default() };
+        }
+        if self.all {
+            return;
+        }
+        let concerned = if subscription.options.prefix { &mut self.prefixes } else { &mut self.names };
+        concerned.extend(subscription.topics.iter().cloned());
     }
 }
 
@@ -275,13 +334,29 @@ pub(super) struct Client {
     pub(super) address: String,
     /// Whether it has sent text: links for time syncs alone are no clients.
     pub(super) speaks: bool,
+    /// Tells it from all clients before it, also from those that had its slot.
+    pub(super) serial: u64,
     pub(super) publishers: BTreeMap<i32, i32>,
     pub(super) subscriptions: BTreeMap<i32, Subscription>,
+    /// The same subscriptions by what they ask for.
+    pub(super) interests: Interests<i32>,
+    /// Names and bytes of all subscriptions.
+    names: usize,
+    held: usize,
+    /// Subscriptions with which the listeners of topics have not caught up, and whether the client waits for that.
+    pub(super) changes: Changes,
+    pub(super) waits: bool,
+    /// The topics that were announced to it.
+    pub(super) topics: BTreeSet<i32>,
     /// Publishers whose values do not fit, once told.
     pub(super) told: bool,
     text: String,
     queues: Vec<Queue>,
 }
+
+/// A client asks for more than it may have.
+#[derive(Debug)]
+pub(super) struct TooMany;
 
 /// Values that wait for the end of a period.
 #[derive(Debug)]
@@ -298,47 +373,83 @@ struct Queue {
 }
 
 impl Client {
-    pub(super) fn new(link: Link, slot: usize) -> Self {
+    pub(super) fn new(link: Link, slot: usize, serial: u64) -> Self {
         Self {
             link,
+            serial,
             name: format!("NT4@{slot}"),
             address: String::new(),
             speaks: false,
             publishers: BTreeMap::new(),
             subscriptions: BTreeMap::new(),
+            interests: Interests::default(),
+            names: 0,
+            held: 0,
+            changes: Changes::default(),
+            waits: false,
+            topics: BTreeSet::new(),
             told: false,
             text: String::new(),
             queues: Vec::new(),
         }
     }
 
-    /// How the subscriptions serve a topic: the most that any of them asks for, at the shortest period.
-    pub(super) fn serves(&self, name: &str) -> Option<(Mode, i64)> {
-        let matching = self.subscriptions.values().filter(|subscription| subscription.matches(name));
-        matching.map(|s| (s.mode(), s.period())).reduce(|a, b| match (a.0, b.0) {
-            (Mode::None, _) => b,
-            (_, Mode::None) => a,
-            _ => (a.0.max(b.0), a.1.min(b.1)),
-        })
+    /// Adds, replaces or takes away a subscription and gives the one before. `Err` if the client may not have so much.
+    pub(super) fn subscribe(
+        &mut self,
+        subuid: i32,
+        new: Option<&Subscription>,
+        options: &ServerOptions,
+    ) -> Result<Option<Subscription>, TooMany> {
+        let before = self.subscriptions.get(&subuid);
+        let count = |subscription: Option<&Subscription>| {
+            subscription.map_or((0, 0, 0), |found| (1, found.topics.len(), found.size()))
+        };
+        let (old, added) = (count(before), count(new));
+        let subscriptions = self.subscriptions.len() - old.0 + added.0;
+        let (names, held) = (self.names - old.1 + added.1, self.held - old.2 + added.2);
+        let fits = subscriptions <= options.subscriptions && names <= options.names && held <= options.limits.held_back;
+        if new.is_some() && !fits {
+            return Err(TooMany);
+        }
+        (self.names, self.held) = (names, held);
+        let old = match new {
+            Some(new) => self.subscriptions.insert(subuid, new.clone()),
+            None => self.subscriptions.remove(&subuid),
+        };
+        if let Some(old) = &old {
+            self.interests.remove(subuid, old);
+            self.changes.note(old, options.limits.held_back);
+        }
+        if let Some(new) = new {
+            self.interests.add(subuid, new, |_| true);
+            self.changes.note(new, options.limits.held_back);
+        }
+        Ok(old)
     }
 
-    /// The queue with this period.
+    /// The queue with this period, or with the next shorter one if there are too many.
     pub(super) fn queue(&mut self, period: i64) -> usize {
         if let Some(found) = self.queues.iter().position(|queue| queue.period == period) {
             return found;
+        }
+        if self.queues.len() >= PERIODS {
+            let shorter = self.queues.iter().enumerate().filter(|(_, queue)| queue.period < period);
+            let next = shorter.max_by_key(|(_, queue)| queue.period);
+            let shortest = || self.queues.iter().enumerate().min_by_key(|(_, queue)| queue.period);
+            return next.or_else(shortest).map_or(0, |(at, _)| at);
         }
         self.queues.push(Queue { period, sent: Time::MIN, due: None, bytes: Vec::new(), pending: Vec::new() });
         self.queues.len() - 1
     }
 
     /// Adds a text message. It goes out before any value that is added from now on.
-    pub(super) fn say(&mut self, message: &Json, out: &mut VecDeque<Transmit>) {
-        let message = message.to_string();
+    pub(super) fn say(&mut self, message: &str, out: &mut VecDeque<Transmit>) {
         if !self.text.is_empty() && self.text.len() + message.len() > JOINED_LEN {
             self.send_text(out);
         }
         self.text.push(if self.text.is_empty() { '[' } else { ',' });
-        self.text.push_str(&message);
+        self.text.push_str(message);
     }
 
     pub(super) fn send_text(&mut self, out: &mut VecDeque<Transmit>) {

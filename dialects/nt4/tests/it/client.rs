@@ -8,17 +8,17 @@ use crate::kit::{Lines, due, ms, sent};
 const LINK: Link = Link(1);
 const SUBSCRIBE: &str = r#"[{"method":"subscribe","params":{"topics":[""],"subuid":1,"options":{"all":true,"prefix":true,"periodic":0.02}}}]"#;
 
-struct Told {
+struct ClientUnderTest {
     client: Nt4Client,
     sink: Lines,
 }
 
-impl Told {
+impl ClientUnderTest {
     fn new() -> Self {
-        let mut told = Self { client: Nt4Client::new(Options::default(), Limits::default()), sink: Lines::default() };
-        told.client.handle_open(ms(0), LINK);
-        sent(&mut told.client);
-        told
+        let mut test = Self { client: Nt4Client::new(Options::default(), Limits::default()), sink: Lines::default() };
+        test.client.handle_open(ms(0), LINK);
+        sent(&mut test.client);
+        test
     }
 
     fn at(&mut self, at: i64, bytes: &[u8]) -> &mut Self {
@@ -75,31 +75,31 @@ fn a_server_that_does_not_tell_its_time_is_listened_to_all_the_same() {
 
 #[test]
 fn it_asks_for_the_time_every_3_s_and_gives_up_after_6_s_of_silence() {
-    let mut told = Told::new();
+    let mut test = ClientUnderTest::new();
     let (mut asked, mut closed) = (Vec::new(), None);
     for at in 1..=20_000 {
-        due(&mut told.client, ms(at));
-        asked.extend(sent(&mut told.client).into_iter().filter(|line| line.starts_with("sync")).map(|_| at));
+        due(&mut test.client, ms(at));
+        asked.extend(sent(&mut test.client).into_iter().filter(|line| line.starts_with("sync")).map(|_| at));
         if at <= 7000 && at % 1000 == 0 {
-            told.at(at, b"[]");
+            test.at(at, b"[]");
         }
-        if told.client.poll_close().is_some() {
+        if test.client.poll_close().is_some() {
             closed = Some(at);
         }
     }
     assert_eq!((asked, closed), (vec![3000, 6000, 9000, 12_000], Some(13_000)));
-    assert_eq!((told.client.poll_timeout(), told.client.stats().failures), (None, 1));
+    assert_eq!((test.client.poll_timeout(), test.client.stats().failures), (None, 1));
 }
 
 #[test]
 fn channels_are_those_of_wpilibs_own_logs() {
-    let mut told = Told::new();
-    told.announce(1, "/SmartDashboard/x", 4, "int", r#"{"z":1,"persistent":true}"#)
+    let mut test = ClientUnderTest::new();
+    test.announce(1, "/SmartDashboard/x", 4, "int", r#"{"z":1,"persistent":true}"#)
         .announce(1, "/SmartDashboard/xs", 5, "int[]", "{}")
         .announce(1, "/.schema/struct:Pose2d", 6, "structschema", r#"{"retained":true}"#)
         .announce(1, "/Pose", 7, "struct:Pose2d", "{}");
     let found: Vec<_> =
-        told.sink.channels.values().map(|c| format!("{} {} {}", c.name, c.type_name, c.metadata)).collect();
+        test.sink.channels.values().map(|c| format!("{} {} {}", c.name, c.type_name, c.metadata)).collect();
     assert_eq!(
         found,
         [
@@ -113,36 +113,36 @@ fn channels_are_those_of_wpilibs_own_logs() {
 
 #[test]
 fn values_of_one_message_are_one_batch_with_the_servers_times() {
-    let mut told = Told::new();
-    told.announce(1, "/b", 0, "boolean", "{}").announce(1, "/d", 1, "double", "{}");
-    told.at(
+    let mut test = ClientUnderTest::new();
+    test.announce(1, "/b", 0, "boolean", "{}").announce(1, "/d", 1, "double", "{}");
+    test.at(
         2,
         b"\x94\x00\xcd\x03\xe8\x00\xc3\x94\x01\xcd\x03\xe9\x01\xcb\x3f\xf8\0\0\0\0\0\0\x94\x00\xcd\x03\xea\x00\xc2",
     );
-    assert_eq!(told.sink.lines, ["0.001 NT:/b true", "0.001001 NT:/d 1.5", "0.001002 NT:/b false"]);
-    assert_eq!((told.sink.batches, told.client.stats().values), (1, 3));
+    assert_eq!(test.sink.lines, ["0.001 NT:/b true", "0.001001 NT:/d 1.5", "0.001002 NT:/b false"]);
+    assert_eq!((test.sink.batches, test.client.stats().values), (1, 3));
 }
 
 #[test]
 fn every_number_is_taken_for_a_double_or_float() {
-    let mut told = Told::new();
-    told.announce(1, "/d", 0, "double", "{}")
+    let mut test = ClientUnderTest::new();
+    test.announce(1, "/d", 0, "double", "{}")
         .announce(1, "/f", 1, "float", "{}")
         .announce(1, "/a", 2, "double[]", "{}");
-    told.at(2, b"\x94\x00\x01\x01\x07\x94\x00\x01\x01\xca\x3f\x00\0\0\x94\x01\x01\x03\xcb\x3f\xf8\0\0\0\0\0\0\x94\x01\x01\x03\xd0\x80");
-    told.at(3, b"\x94\x02\x01\x11\x93\x01\xca\x3f\x00\0\0\xcb\x3f\xf8\0\0\0\0\0\0");
-    let values: Vec<_> = told.sink.lines.iter().map(|line| line.split_once(" NT:").unwrap().1).collect();
+    test.at(2, b"\x94\x00\x01\x01\x07\x94\x00\x01\x01\xca\x3f\x00\0\0\x94\x01\x01\x03\xcb\x3f\xf8\0\0\0\0\0\0\x94\x01\x01\x03\xd0\x80");
+    test.at(3, b"\x94\x02\x01\x11\x93\x01\xca\x3f\x00\0\0\xcb\x3f\xf8\0\0\0\0\0\0");
+    let values: Vec<_> = test.sink.lines.iter().map(|line| line.split_once(" NT:").unwrap().1).collect();
     assert_eq!(values, ["/d 7.0", "/d 0.5", "/f 1.5", "/f -128.0", "/a [1.0, 0.5, 1.5]"]);
-    assert!(told.sink.problems.is_empty());
+    assert!(test.sink.problems.is_empty());
 }
 
 #[test]
 fn a_value_without_a_time_gets_the_servers_time_of_its_arrival() {
-    let mut told = Told::new();
-    told.announce(1, "/d", 0, "boolean", "{}").at(2, b"\x94\x00\x00\x00\xc3");
+    let mut test = ClientUnderTest::new();
+    test.announce(1, "/d", 0, "boolean", "{}").at(2, b"\x94\x00\x00\x00\xc3");
     // Ask at 0, answer at 10 ms: the server was at 1 s then.
-    told.at(10, b"\x94\xff\xce\x00\x0f\x42\x40\x02\x00").at(20, b"\x94\x00\x00\x00\xc2");
-    assert_eq!(told.sink.lines, ["0.000 NT:/d true", "1.015 NT:/d false"]);
+    test.at(10, b"\x94\xff\xce\x00\x0f\x42\x40\x02\x00").at(20, b"\x94\x00\x00\x00\xc2");
+    assert_eq!(test.sink.lines, ["0.000 NT:/d true", "1.015 NT:/d false"]);
 }
 
 #[test]
@@ -164,17 +164,17 @@ fn odd_values_are_left_out_and_told_once() {
         ("int64", b"\x94\x00\x01\x05\xc4\x01x", "that is not raw: 1 bytes, expected 8 for a Int64"),
     ];
     for (type_name, bytes, said) in cases {
-        let mut told = Told::new();
-        told.announce(1, "/x", 0, type_name, "{}").at(2, bytes).at(3, bytes);
-        assert_eq!(told.sink.codes(), ["bad-value"], "{type_name}");
-        assert_eq!(told.sink.problems[0].message, format!("skipped a value of \"/x\" {said}"));
-        assert!(told.sink.lines.is_empty() && told.client.is_connected());
+        let mut test = ClientUnderTest::new();
+        test.announce(1, "/x", 0, type_name, "{}").at(2, bytes).at(3, bytes);
+        assert_eq!(test.sink.codes(), ["bad-value"], "{type_name}");
+        assert_eq!(test.sink.problems[0].message, format!("skipped a value of \"/x\" {said}"));
+        assert!(test.sink.lines.is_empty() && test.client.is_connected());
     }
-    let mut told = Told::new();
-    told.at(1, b"\x94\x07\x01\x00\xc3\x94\x08\x01\x00\xc3")
+    let mut test = ClientUnderTest::new();
+    test.at(1, b"\x94\x07\x01\x00\xc3\x94\x08\x01\x00\xc3")
         .at(2, b"\x94\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\xc3");
-    assert_eq!(told.sink.codes()[0], "unknown-topic");
-    assert_eq!(told.sink.codes().len(), 2, "an id beyond 63 bits is no message");
+    assert_eq!(test.sink.codes()[0], "unknown-topic");
+    assert_eq!(test.sink.codes().len(), 2, "an id beyond 63 bits is no message");
 }
 
 #[test]
@@ -182,110 +182,110 @@ fn garbage_closes_the_link_behind_what_was_good() {
     let garbage: [&[u8]; 8] =
         [b"\x94\x00\x02", b"\xc1", b"{}", b"[{", b"garbage", b"\x94\x00\x02\x00\xc3\xff", b"\x93\x00\x01\x00", b"[][]"];
     for bytes in garbage {
-        let mut told = Told::new();
-        told.announce(1, "/x", 0, "boolean", "{}").at(2, &[b"\x94\x00\x01\x00\xc3", bytes].concat()).at(2, bytes);
-        assert_eq!(told.sink.lines[0], "0.000001 NT:/x true");
-        assert_eq!((told.client.poll_close(), told.client.is_connected()), (Some(LINK), false), "{bytes:02x?}");
-        assert_eq!(told.sink.codes(), ["bad-message"]);
-        assert!(told.sink.problems[0].message.ends_with("; closed the connection"));
-        told.at(3, b"\x94\x00\x05\x00\xc3");
-        assert!(!told.sink.lines.iter().any(|line| line.starts_with("0.000005")), "a closed link is not listened to");
+        let mut test = ClientUnderTest::new();
+        test.announce(1, "/x", 0, "boolean", "{}").at(2, &[b"\x94\x00\x01\x00\xc3", bytes].concat()).at(2, bytes);
+        assert_eq!(test.sink.lines[0], "0.000001 NT:/x true");
+        assert_eq!((test.client.poll_close(), test.client.is_connected()), (Some(LINK), false), "{bytes:02x?}");
+        assert_eq!(test.sink.codes(), ["bad-message"]);
+        assert!(test.sink.problems[0].message.ends_with("; closed the connection"));
+        test.at(3, b"\x94\x00\x05\x00\xc3");
+        assert!(!test.sink.lines.iter().any(|line| line.starts_with("0.000005")), "a closed link is not listened to");
     }
 }
 
 #[test]
 fn messages_beyond_the_limit_close_the_link() {
-    let mut told = Told::new();
-    told.client = Nt4Client::new(Options::default(), Limits { record_len: 100, ..Limits::default() });
-    told.client.handle_open(ms(0), LINK);
-    told.at(1, &[b' '; 101]);
-    assert_eq!((told.sink.codes(), told.client.poll_close()), (vec!["too-long"], Some(LINK)));
+    let mut test = ClientUnderTest::new();
+    test.client = Nt4Client::new(Options::default(), Limits { record_len: 100, ..Limits::default() });
+    test.client.handle_open(ms(0), LINK);
+    test.at(1, &[b' '; 101]);
+    assert_eq!((test.sink.codes(), test.client.poll_close()), (vec!["too-long"], Some(LINK)));
 }
 
 #[test]
 fn too_many_channels_are_told() {
-    let mut told = Told::new();
-    told.client = Nt4Client::new(Options::default(), Limits { channels: 2, ..Limits::default() });
-    told.client.handle_open(ms(0), LINK);
+    let mut test = ClientUnderTest::new();
+    test.client = Nt4Client::new(Options::default(), Limits { channels: 2, ..Limits::default() });
+    test.client.handle_open(ms(0), LINK);
     for (id, name) in (0..).zip(["/a", "/b", "/c"]) {
-        told.announce(1, name, id, "boolean", "{}");
+        test.announce(1, name, id, "boolean", "{}");
     }
-    assert_eq!((told.sink.channels.len(), told.sink.codes()), (2, vec!["too-many-channels"]));
+    assert_eq!((test.sink.channels.len(), test.sink.codes()), (2, vec!["too-many-channels"]));
     // Its values are of an unknown topic then.
-    told.at(2, b"\x94\x02\x01\x00\xc3");
-    assert_eq!(told.sink.codes()[1], "unknown-topic");
+    test.at(2, b"\x94\x02\x01\x00\xc3");
+    assert_eq!(test.sink.codes()[1], "unknown-topic");
 }
 
 #[test]
 fn properties_and_ends_are_told_with_the_servers_time() {
-    let mut told = Told::new();
-    told.at(10, b"\x94\xff\xce\x00\x0f\x42\x40\x02\x00"); // 1 s at 5 ms
-    told.announce(15, "/x", 0, "boolean", r#"{"a":1}"#)
+    let mut test = ClientUnderTest::new();
+    test.at(10, b"\x94\xff\xce\x00\x0f\x42\x40\x02\x00"); // 1 s at 5 ms
+    test.announce(15, "/x", 0, "boolean", r#"{"a":1}"#)
         .at(25, br#"[{"method":"properties","params":{"name":"/x","update":{"a":null,"b":2}}}]"#)
         .at(35, br#"[{"method":"properties","params":{"name":"/x","update":{"b":2}}}]"#)
         .at(35, br#"[{"method":"properties","params":{"name":"/unknown","update":{"b":2}}}]"#)
         .at(45, br#"[{"method":"unannounce","params":{"name":"/x","id":0}}]"#)
         .at(55, br#"[{"method":"unannounce","params":{"name":"/x","id":0}}]"#);
-    assert_eq!(told.sink.lines, [r#"1.020 NT:/x metadata {"properties":{"b":2},"source":"NT"}"#, "1.040 NT:/x ends"]);
+    assert_eq!(test.sink.lines, [r#"1.020 NT:/x metadata {"properties":{"b":2},"source":"NT"}"#, "1.040 NT:/x ends"]);
     // It comes back under another id, with other properties; a number is for ever.
-    told.announce(65, "/x", 9, "boolean", "{}").at(66, b"\x94\x09\x07\x00\xc3");
+    test.announce(65, "/x", 9, "boolean", "{}").at(66, b"\x94\x09\x07\x00\xc3");
     assert_eq!(
-        told.sink.lines[2..],
+        test.sink.lines[2..],
         [r#"1.060 NT:/x metadata {"properties":{},"source":"NT"}"#, "0.000007 NT:/x true"]
     );
-    assert_eq!(told.sink.channels.len(), 1);
+    assert_eq!(test.sink.channels.len(), 1);
     // Another type is another channel.
-    told.announce(75, "/x", 9, "int", "{}").at(76, b"\x94\x09\x08\x02\x05");
-    assert_eq!((told.sink.channels.len(), told.sink.lines.last().unwrap().as_str()), (2, "0.000008 NT:/x 5"));
+    test.announce(75, "/x", 9, "int", "{}").at(76, b"\x94\x09\x08\x02\x05");
+    assert_eq!((test.sink.channels.len(), test.sink.lines.last().unwrap().as_str()), (2, "0.000008 NT:/x 5"));
 }
 
 #[test]
 fn a_new_connection_keeps_the_numbers_and_brings_no_value_twice() {
-    let mut told = Told::new();
-    told.announce(1, "/kept", 0, "boolean", "{}")
+    let mut test = ClientUnderTest::new();
+    test.announce(1, "/kept", 0, "boolean", "{}")
         .announce(1, "/gone", 1, "boolean", "{}")
         .announce(1, "/new", 2, "int", "{}");
-    told.at(2, b"\x94\x00\x05\x00\xc3\x94\x01\x05\x00\xc3\x94\x02\x05\x02\x01");
-    told.reopen(1000);
+    test.at(2, b"\x94\x00\x05\x00\xc3\x94\x01\x05\x00\xc3\x94\x02\x05\x02\x01");
+    test.reopen(1000);
     // The ids are others now; the first value is the one that was there.
-    told.at(1001, b"\x94\xff\xce\x00\x0f\x42\x40\x02\xce\x00\x0f\x42\x40");
-    told.announce(1002, "/new", 0, "int", "{}").announce(1002, "/kept", 1, "boolean", "{}");
-    told.at(1003, b"\x94\x01\x05\x00\xc3\x94\x01\x05\x00\xc2\x94\x00\x06\x02\x02");
-    assert_eq!(told.client.stats().repeats, 1);
-    assert_eq!(told.sink.lines[3..], ["0.000005 NT:/kept false", "0.000006 NT:/new 2"]);
+    test.at(1001, b"\x94\xff\xce\x00\x0f\x42\x40\x02\xce\x00\x0f\x42\x40");
+    test.announce(1002, "/new", 0, "int", "{}").announce(1002, "/kept", 1, "boolean", "{}");
+    test.at(1003, b"\x94\x01\x05\x00\xc3\x94\x01\x05\x00\xc2\x94\x00\x06\x02\x02");
+    assert_eq!(test.client.stats().repeats, 1);
+    assert_eq!(test.sink.lines[3..], ["0.000005 NT:/kept false", "0.000006 NT:/new 2"]);
     // What does not come again within 3 s is gone.
-    told.at(3999, b"[]");
-    assert_eq!(told.sink.lines.len(), 5);
-    told.at(4000, b"[]").at(4001, b"[]");
-    assert_eq!(told.sink.lines[5..], ["3.999500 NT:/gone ends"]);
-    assert_eq!((told.sink.channels.len(), told.client.stats().connections), (3, 2));
+    test.at(3999, b"[]");
+    assert_eq!(test.sink.lines.len(), 5);
+    test.at(4000, b"[]").at(4001, b"[]");
+    assert_eq!(test.sink.lines[5..], ["3.999500 NT:/gone ends"]);
+    assert_eq!((test.sink.channels.len(), test.client.stats().connections), (3, 2));
 }
 
 #[test]
 fn another_clock_is_told() {
-    let mut told = Told::new();
+    let mut test = ClientUnderTest::new();
     let sync = |server: u32, sent: u32| {
         [&b"\x94\xff\xce"[..], &server.to_be_bytes(), b"\x02\xce", &sent.to_be_bytes()].concat()
     };
-    told.at(2, &sync(90_000_000, 0));
-    told.reopen(1000).at(1002, &sync(91_000_500, 1_000_000));
-    assert!(told.sink.problems.is_empty(), "half a millisecond is no other clock");
-    told.reopen(2000).at(2002, &sync(1_000_000, 2_000_000));
-    assert_eq!(told.sink.codes(), ["server-clock"]);
+    test.at(2, &sync(90_000_000, 0));
+    test.reopen(1000).at(1002, &sync(91_000_500, 1_000_000));
+    assert!(test.sink.problems.is_empty(), "half a millisecond is no other clock");
+    test.reopen(2000).at(2002, &sync(1_000_000, 2_000_000));
+    assert_eq!(test.sink.codes(), ["server-clock"]);
     let said = "the server's clock stepped by -91.001 s since the last connection";
-    assert_eq!(told.sink.problems[0].message, said);
-    assert_eq!(told.client.server_time(ms(2002)), Some(Time::from_micros(1_001_000)));
+    assert_eq!(test.sink.problems[0].message, said);
+    assert_eq!(test.client.server_time(ms(2002)), Some(Time::from_micros(1_001_000)));
 }
 
 #[test]
 fn answers_that_make_no_sense_are_told() {
-    let mut told = Told::new();
-    told.at(1, b"\x94\xff\x05\x02\xce\x00\x0f\x42\x40")
+    let mut test = ClientUnderTest::new();
+    test.at(1, b"\x94\xff\x05\x02\xce\x00\x0f\x42\x40")
         .at(2, b"\x94\xff\x05\x04\xa1x")
         .at(3, b"\x94\xff\x05\x02\xd3\x80\0\0\0\0\0\0\0");
-    assert_eq!(told.sink.codes(), ["bad-sync"; 3]);
-    assert_eq!(told.sink.problems[1].message, "invalid time answer from the server: sync 0.000005 string \"x\"");
-    assert_eq!((told.client.server_time(ms(3)), told.client.is_connected()), (None, true));
+    assert_eq!(test.sink.codes(), ["bad-sync"; 3]);
+    assert_eq!(test.sink.problems[1].message, "invalid time answer from the server: sync 0.000005 string \"x\"");
+    assert_eq!((test.client.server_time(ms(3)), test.client.is_connected()), (None, true));
 }
 
 #[test]

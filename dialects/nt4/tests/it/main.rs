@@ -11,6 +11,7 @@
 mod client;
 mod crashes;
 mod generated;
+mod hostile;
 mod kit;
 mod messages;
 mod server;
