@@ -1,5 +1,6 @@
 #!/bin/sh
-# Packs every crate as for crates.io, checks the packages, installs logpose from them alone and tries it:
+# Packs every crate as for crates.io, checks the packages, installs logpose from them alone and tries it, and builds and
+# tests a dialect of somebody else on them:
 # package.sh [OPTION OF CARGO INSTALL…]
 #
 # `cargo publish` would verify each package by building it, all dependencies included, in a folder of its own. Installing
@@ -57,6 +58,14 @@ grep -oE "$repository/(blob|raw)/main/[^]) \"#]+" "$readme" | sed 's|.*/main/||'
 done
 
 CARGO_BUILD_BUILD_DIR=$target cargo install --locked --path "$scratch/logpose-$version" --root "$scratch/root" --target-dir "$scratch/target" "$@"
+
+# A dialect of somebody else, built on the packages. The binary's package is named too, so that the dependencies have the
+# features that they were just built with.
+cp -R tests/toy-dialect "$scratch/toy-dialect"
+sed "s/^members = .*/members = [\"logpose-$version\", \"toy-dialect\"]/" "$scratch/Cargo.toml" >"$scratch/members.toml"
+mv "$scratch/members.toml" "$scratch/Cargo.toml"
+case " $* " in *" --debug "*) profile=dev ;; *) profile=release ;; esac
+(cd "$scratch" && CARGO_BUILD_BUILD_DIR=$target cargo test --offline --profile "$profile" --target-dir "$scratch/target" -p toy-dialect -p logpose --lib)
 
 logpose=$scratch/root/bin/logpose
 [ "$("$logpose" --version)" = "logpose $version" ] || fail "the binary is of another version: $("$logpose" --version)"

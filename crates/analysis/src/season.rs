@@ -92,7 +92,7 @@ fn add(path: PathBuf, pairs: &mut Pairs) {
 
 /// A pair as one log, or as two where they are not of one.
 fn entries(dslog: Option<&Path>, dsevents: Option<&Path>) -> Vec<Entry> {
-    let open = |path: Option<&Path>| path.map(|path| Source::open(path, &Quiet)).transpose();
+    let open = |path: Option<&Path>| path.map(|path| Source::open(path, None, &Quiet)).transpose();
     let (log, events) = match (open(dslog), open(dsevents)) {
         (Ok(log), Ok(events)) => (log, events),
         (log, events) => {

@@ -11,8 +11,8 @@
 
 use std::time::Instant;
 
-use logpose_bridges::BRIDGES;
-use logpose_core::{Dialect, FileDialect, Problems, ReadOptions};
+use logpose_bridges::PCAP;
+use logpose_core::{FileDialect, Problems, ReadOptions};
 
 fn main() {
     let megabytes: usize = std::env::args().nth(1).map_or(256, |text| text.parse().expect("a number of megabytes"));
@@ -25,16 +25,15 @@ fn main() {
 }
 
 fn measure(name: &str, file: &[u8]) {
-    let bridge = BRIDGES.iter().find(|bridge| bridge.info().name == "pcap").expect("it is there");
     let mut best = f64::MAX;
     let (mut samples, mut packets) = (0, 0);
     for _ in 0..5 {
         let mut store = Vec::new();
         let mut problems = Problems::default();
         let start = Instant::now();
-        bridge.unpack(file, &ReadOptions::default(), &mut store, &mut problems).expect("a good capture");
+        PCAP.unpack(file, &ReadOptions::default(), &mut store, &mut problems).expect("a good capture");
         best = best.min(start.elapsed().as_secs_f64());
-        let index = bridge.index(&store, &ReadOptions::default(), &mut problems).expect("a good store");
+        let index = PCAP.index(&store, &ReadOptions::default(), &mut problems).expect("a good store");
         assert!(problems.is_empty(), "{problems:?}");
         samples = index.samples();
         packets = index.fact("packets").and_then(|text| text.parse().ok()).unwrap_or(0);

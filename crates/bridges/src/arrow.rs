@@ -23,7 +23,7 @@ use logpose_model::long;
 use crate::long::{Ledger, RowEncoder, Rows, RowsPiece};
 use crate::parquet::KEY;
 use crate::tabular::Source;
-use crate::{Header, Writer, tabular};
+use crate::{Header, Writer, claims, tabular};
 
 /// Writes a log as one Arrow file, a row for each sample. The dictionary of channels stands at its front.
 pub struct ArrowWriter<W: Write + Send> {
@@ -313,8 +313,14 @@ fn check(message: &Message<'_>, body: &[u8]) -> Result<(), String> {
         let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = range.and_then(|(at, length)| body.get(at..)?.get(..length));
         let bytes = bytes.ok_or("a buffer is outside its message")?;
-        let claim = word_at(bytes, 0).filter(|_| batch.compression().is_some()).map_or(0, u64::cast_signed);
-        if claim > 0 && claim.unsigned_abs() / MOST_RATIO > bytes.len() as u64 {
+        let Some((claim, compression)) = word_at(bytes, 0).zip(batch.compression()) else { continue };
+        let packed = bytes.get(8..).unwrap_or_default();
+        let most = match compression.codec() {
+            CompressionType::ZSTD => claims::zstd(packed),
+            _ => (packed.len() as u64).saturating_mul(claims::LZ4),
+        };
+        // A negative claim says that the buffer is not compressed.
+        if claim.cast_signed() > 0 && claim > most {
             return Err(format!("a buffer of {} bytes is declared as {claim}", bytes.len()));
         }
     }
@@ -329,5 +335,3 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 /// Rows of a batch.
 const BATCH: usize = 1 << 17;
 const ZSTD: i32 = 1;
-/// No codec does better: a block of zstd is 128 KiB, and has a header of three bytes.
-const MOST_RATIO: u64 = 1 << 16;

@@ -3,9 +3,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Channel, ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fate,
-    FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems, ReadOptions, RecordLine,
-    Row, Sample, Severity, Sink, SinkError, SlotId, Span, StreamError, Support, TakeSamples, Time, Type,
+    ColumnBuilder, Columns, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fate, FileDialect, Index,
+    IndexBuilder, Info, Layout, LiveDialect, Lookup, Problems, ReadOptions, RecordLine, Row, Sample, Sink, SinkError,
+    SlotId, Span, StreamError, Support, TakeSamples, Time, Type,
 };
 
 use crate::store::{Kind, Line, Pack, Record, Store, not_whole, value, walk};
@@ -13,75 +13,76 @@ use crate::{Header, arrow, capture, csv, mcap, ndjson, parquet, rides};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
-/// As a [`Dialect`] it reads the unpacked bytes, of which [`Bridge::unpack`] tells; only [`Dialect::sniff`] looks at
+/// As a [`Dialect`] it reads the unpacked bytes, of which [`Bridge::unpack`] tells; only [`FileDialect::sniff`] looks at
 /// the file itself.
 pub struct Bridge {
     info: &'static Info,
     sniff: fn(&[u8]) -> Confidence,
     read: Unpack,
+    mend: Option<MendFile>,
 }
 
 /// Pushes the samples of a file into a sink.
 type Unpack = fn(&[u8], &ReadOptions<'_>, &mut dyn Sink, &mut Problems) -> Result<Header, StreamError>;
 
-/// The bridges, in the order in which they are asked whether a file is theirs.
-pub static BRIDGES: &[&Bridge] =
-    &[&PARQUET, &ARROW, &MCAP, &CSV, &NDJSON, &PCAP, &REFLOAT_CSV, &VESC_CSV, &VESC_TOOL, &FLOAT_CONTROL, &FLOATY];
+/// Writes the records that can be read of a damaged file, as they are, as a file that is whole.
+pub type MendFile = fn(&[u8], &mut dyn Write) -> io::Result<()>;
 
-static PARQUET: Bridge =
-    Bridge { info: &both("parquet", "Apache Parquet", &["parquet", "pq"]), sniff: parquet::sniff, read: parquet::read };
-static ARROW: Bridge = Bridge {
-    info: &both("arrow", "Apache Arrow IPC", &["arrow", "feather", "arrows", "ipc"]),
-    sniff: arrow::sniff,
-    read: arrow::read,
-};
-static MCAP: Bridge = Bridge { info: &both("mcap", "MCAP", &["mcap"]), sniff: mcap::sniff, read: mcap::read };
-static CSV: Bridge =
-    Bridge { info: &both("csv", "CSV tables, long or wide", &["csv", "tsv"]), sniff: csv::sniff, read: csv::read };
-static NDJSON: Bridge =
-    Bridge { info: &both("ndjson", "JSON lines", &["ndjson", "jsonl"]), sniff: ndjson::sniff, read: ndjson::read };
-
-static PCAP: Bridge = Bridge {
-    info: &info("pcap", "Network capture (pcap, pcapng)", &["pcap", "pcapng", "cap"], false),
-    sniff: capture::sniff,
-    read: capture::read,
-};
+/// Apache Parquet.
+pub static PARQUET: Bridge =
+    Bridge::new(&both("parquet", "Apache Parquet", &["parquet", "pq"]), parquet::sniff, parquet::read);
+/// Arrow IPC files and streams.
+pub static ARROW: Bridge =
+    Bridge::new(&both("arrow", "Apache Arrow IPC", &["arrow", "feather", "arrows", "ipc"]), arrow::sniff, arrow::read);
+/// MCAP.
+pub static MCAP: Bridge =
+    Bridge { mend: Some(mcap::mend), ..Bridge::new(&both("mcap", "MCAP", &["mcap"]), mcap::sniff, mcap::read) };
+/// Tables of text.
+pub static CSV: Bridge = Bridge::new(&both("csv", "CSV tables, long or wide", &["csv", "tsv"]), csv::sniff, csv::read);
+/// A JSON object on each line.
+pub static NDJSON: Bridge =
+    Bridge::new(&both("ndjson", "JSON lines", &["ndjson", "jsonl"]), ndjson::sniff, ndjson::read);
+/// Network captures.
+pub static PCAP: Bridge = Bridge::new(
+    &info("pcap", "Network capture (pcap, pcapng)", &["pcap", "pcapng", "cap"]),
+    capture::sniff,
+    capture::read,
+);
 
 // Ride logs have the names that tables have: their columns tell them apart, and the name of a file never does.
-static REFLOAT_CSV: Bridge = Bridge {
-    info: &both("refloat-csv", "Refloat recording as CSV", &["csv"]),
-    sniff: rides::sniff_refloat,
-    read: rides::read_refloat,
-};
-static VESC_CSV: Bridge = Bridge {
-    info: &both("vesc-csv", "VESC Tool log analysis, VESC Express", &["csv"]),
-    sniff: rides::sniff_analysis,
-    read: rides::read_analysis,
-};
-static VESC_TOOL: Bridge = Bridge {
-    info: &info("vesc-tool", "VESC Tool live log", &["csv"], false),
-    sniff: rides::sniff_live_log,
-    read: rides::read_live_log,
-};
-static FLOAT_CONTROL: Bridge = Bridge {
-    info: &info("float-control", "Float Control ride, also zipped", &["csv", "zip"], false),
-    sniff: rides::sniff_float_control,
-    read: rides::read_float_control,
-};
-static FLOATY: Bridge = Bridge {
-    info: &info("floaty", "Floaty ride", &["json"], false),
-    sniff: rides::sniff_floaty,
-    read: rides::read_floaty,
-};
+/// The table of a recording of a Refloat board.
+pub static REFLOAT_CSV: Bridge = Bridge::new(
+    &Info { holds_only: Some("what a board recorded"), ..both("refloat-csv", "Refloat recording as CSV", &["csv"]) },
+    rides::sniff_refloat,
+    rides::read_refloat,
+);
+/// The table of VESC Tool's log analysis.
+pub static VESC_CSV: Bridge = Bridge::new(
+    &Info { holds_only: Some("numbers"), ..both("vesc-csv", "VESC Tool log analysis, VESC Express", &["csv"]) },
+    rides::sniff_analysis,
+    rides::read_analysis,
+);
+/// VESC Tool's live log.
+pub static VESC_TOOL: Bridge =
+    Bridge::new(&info("vesc-tool", "VESC Tool live log", &["csv"]), rides::sniff_live_log, rides::read_live_log);
+/// Rides of Float Control.
+pub static FLOAT_CONTROL: Bridge = Bridge::new(
+    &info("float-control", "Float Control ride, also zipped", &["csv", "zip"]),
+    rides::sniff_float_control,
+    rides::read_float_control,
+);
+/// Rides of Floaty.
+pub static FLOATY: Bridge =
+    Bridge::new(&info("floaty", "Floaty ride", &["json"]), rides::sniff_floaty, rides::read_floaty);
 
 /// What a format is that is read and written.
 const fn both(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
-    info(name, title, extensions, true)
+    Info { files: Support { read: true, write: true }, ..info(name, title, extensions) }
 }
 
-const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str], write: bool) -> Info {
-    let files = Support { read: true, write };
-    Info { name, title, extensions, files, live: Support { read: false, write: false }, reached: &[] }
+/// What a format is that is only read.
+const fn info(name: &'static str, title: &'static str, extensions: &'static [&'static str]) -> Info {
+    Info { extensions, files: Support { read: true, write: false }, ..Info::new(name, title) }
 }
 
 /// Why a file could not be unpacked.
@@ -108,6 +109,10 @@ impl UnpackError {
 }
 
 impl Bridge {
+    const fn new(info: &'static Info, sniff: fn(&[u8]) -> Confidence, read: Unpack) -> Self {
+        Self { info, sniff, read, mend: None }
+    }
+
     /// Unpacks a file: `out` gets the bytes that this dialect then reads.
     pub fn unpack(
         &self,
@@ -123,15 +128,10 @@ impl Bridge {
         Ok(())
     }
 
-    /// Whether [`Bridge::mend`] can do better than writing the samples anew.
+    /// How the undamaged records of a file are put together, where that does better than writing the samples anew.
     #[must_use]
-    pub fn mends(&self) -> bool {
-        std::ptr::eq(self, &raw const MCAP)
-    }
-
-    /// Writes the records that can be read of a damaged file, as they are, as a file that is whole.
-    pub fn mend(&self, file: &[u8], out: &mut dyn Write) -> io::Result<()> {
-        if self.mends() { mcap::mend(file, out) } else { Ok(()) }
+    pub fn mend(&self) -> Option<MendFile> {
+        self.mend
     }
 
     /// What the file keeps besides samples, out of the unpacked bytes.
@@ -204,23 +204,6 @@ impl FileDialect for Bridge {
         })
     }
 
-    fn columns(&self, log: &[u8], read: &ReadOptions<'_>, problems: &mut Problems) -> Result<Columns, DecodeError> {
-        let store = self.open(log)?;
-        let channels = store.header(log, self.info.name, &read.limits)?.channels;
-        let spans: Vec<Span> = store.spans().map(|(span, _)| span).collect();
-        let make = || builder(&channels, read.prepare);
-        let note = |builder: &mut ColumnBuilder, record: Record<'_>| {
-            if record.kind == Kind::Sample && (record.channel as usize) < channels.len() {
-                builder.record(record.channel, record.time.nanos(), record.payload);
-            }
-        };
-        let (mut builder, later) = in_halves(self.info.name, log, &spans, read, make, note)?;
-        if let Some(later) = later {
-            builder.join(later, &same_slots(channels.len()));
-        }
-        Ok(columns(builder, channels, problems))
-    }
-
     fn times(&self, log: &[u8], _: &Index, at: &[u64], out: &mut Vec<Time>) -> Result<(), DecodeError> {
         out.reserve(at.len());
         for at in at {
@@ -234,10 +217,9 @@ impl FileDialect for Bridge {
         let mut samples = Vec::with_capacity(rows.len());
         let mut last: Option<(u32, Type)> = None;
         for row in rows {
-            let ty = match (last, index.channels.get(row.channel as usize)) {
-                (Some((channel, ty)), _) if channel == row.channel => ty,
-                (_, Some(found)) => found.channel.ty(),
-                (_, None) => continue,
+            let ty = match last {
+                Some((channel, ty)) if channel == row.channel => ty,
+                _ => index.channel(self.info.name, row.channel)?.channel.ty(),
             };
             last = Some((row.channel, ty));
             let record = Record::at(log, row.at).ok_or_else(|| not_whole(self.info.name, log, row.at))?;
@@ -300,9 +282,8 @@ impl FileDialect for Bridge {
 
     fn scan(&self, log: &[u8], index: &Index, lookup: &Lookup, prepare: fn(&mut [u8])) -> Result<Columns, DecodeError> {
         let store = self.open(log)?;
-        let channels: Vec<Channel> = index.channels.iter().map(|c| c.channel.clone()).collect();
-        let wanted: Vec<bool> = (0..).zip(&channels).map(|(id, _)| lookup.wants(id)).collect();
-        let mut builder = builder(&channels, prepare);
+        let wanted: Vec<bool> = (0..).zip(&index.channels).map(|(id, _)| lookup.wants(id)).collect();
+        let mut builder = ColumnBuilder::wanted(index, lookup, prepare);
         for span in store.wanted(lookup) {
             let _ = walk(self.info.name, log, span, |record| {
                 if record.kind == Kind::Sample
@@ -314,7 +295,7 @@ impl FileDialect for Bridge {
                 ControlFlow::Continue(())
             })?;
         }
-        Ok(columns(builder, channels, &mut Problems::default()))
+        builder.scanned(self.info.name, index, lookup, Layout::Little, |rest, sink| self.replay(log, index, rest, sink))
     }
 
     /// None: the store is made of a whole file.
@@ -362,24 +343,6 @@ fn fates(channels: usize) -> Vec<Fate> {
 
 fn same_slots(channels: usize) -> Vec<Option<SlotId>> {
     (0..).take(channels).map(Some).collect()
-}
-
-fn builder(channels: &[Channel], prepare: fn(&mut [u8])) -> ColumnBuilder {
-    let mut builder = ColumnBuilder::new(prepare);
-    for (slot, channel) in (0..).zip(channels) {
-        builder.declare(slot, &channel.type_name);
-    }
-    builder
-}
-
-fn columns(builder: ColumnBuilder, channels: Vec<Channel>, problems: &mut Problems) -> Columns {
-    let fates = fates(channels.len());
-    let (columns, doubtful) = builder.columns(channels, &fates, Layout::Little);
-    for column in doubtful.into_iter().filter_map(|id| columns.columns.get(id)) {
-        let message = format!("{:?} has values that are not {}", column.channel.name, column.channel.type_name);
-        problems.push(Problem::general(Severity::Damage, "bad-value", message));
-    }
-    columns
 }
 
 /// Hands records to a sink.

@@ -28,6 +28,10 @@ pub fn read(
     sink: &mut dyn Sink,
     problems: &mut Problems,
 ) -> Result<Header, StreamError> {
+    if let Some(at) = long_line(file) {
+        let message = format!("a line has more than {} MiB; a table has a row on each line", LONGEST_LINE >> 20);
+        return Err(error("long-line", at, message).into());
+    }
     let Some(table) = Table::of(file) else {
         let message = "expected a header row whose first column is a timestamp such as `time` or `t_ms`";
         return Err(error("no-time-column", 0, message.to_owned()).into());
@@ -162,7 +166,8 @@ impl<'a> Table<'a> {
             };
             let text = row.get(0).unwrap_or_default().trim_ascii();
             let Some(time) = moment(text, self.places) else {
-                bad(format!("{:?} is not a timestamp", String::from_utf8_lossy(text)));
+                let start = String::from_utf8_lossy(text.get(..SHOWN).unwrap_or(text));
+                bad(format!("{start:?} is not a timestamp"));
                 continue;
             };
             if row.len() > width || (self.long && row.len() < width) {
@@ -211,6 +216,18 @@ fn error(code: &'static str, at: u64, message: String) -> DecodeError {
 
 /// How long the first line may be.
 const LONGEST_HEADER: usize = 1 << 20;
+
+/// Where a line begins that is longer than any row: rows are held in memory, and files can be all zeros.
+fn long_line(file: &[u8]) -> Option<u64> {
+    // In front of the end of a line of twice the length there is a piece without one.
+    let pieces = file.chunks_exact(LONGEST_LINE).zip(0_u64..);
+    let mut long = pieces.filter(|(piece, _)| !piece.contains(&b'\n'));
+    long.next().map(|(_, number)| number * LONGEST_LINE as u64)
+}
+
+const LONGEST_LINE: usize = 16 << 20;
+/// Bytes of a cell that are shown in a message.
+const SHOWN: usize = 60;
 
 #[cfg(test)]
 mod tests {

@@ -263,23 +263,23 @@ fn merge(
     }
     let mut known = Known::default();
     let mut header: Option<Header> = None;
-    let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(files.len());
+    let mut inputs: Vec<FolderFile<'_>> = Vec::with_capacity(files.len());
     for (path, file) in files {
-        lanes.push(Lane::open(path, file, read)?);
+        inputs.push(FolderFile::open(path, file, read)?);
     }
     let mut stage = Stage::default();
-    let mut heads: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::with_capacity(lanes.len());
-    for (place, lane) in lanes.iter_mut().enumerate() {
-        let time = lane.refill(&mut known, &mut header, problems)?;
+    let mut heads: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::with_capacity(inputs.len());
+    for (place, input) in inputs.iter_mut().enumerate() {
+        let time = input.refill(&mut known, &mut header, problems)?;
         heads.extend(time.map(|time| Reverse((time, place))));
     }
     known.declare(sink)?;
     while let Some(Reverse((_, place))) = heads.pop() {
-        let Some(lane) = lanes.get_mut(place) else { continue };
+        let Some(input) = inputs.get_mut(place) else { continue };
         let until = heads.peek().map(|Reverse(head)| *head);
         loop {
-            let Some(row) = lane.held.rows.get(lane.held.next) else {
-                let time = lane.refill(&mut known, &mut header, problems)?;
+            let Some(row) = input.pending.rows.get(input.pending.next) else {
+                let time = input.refill(&mut known, &mut header, problems)?;
                 if known.has_fresh() {
                     stage.flush(sink)?;
                     known.declare(sink)?;
@@ -293,12 +293,12 @@ fn merge(
                 heads.push(Reverse((row.time, place)));
                 break;
             }
-            let payload = lane.held.payloads.get(row.start..row.end).unwrap_or_default();
+            let payload = input.pending.payloads.get(row.start..row.end).unwrap_or_default();
             stage.push(row.channel, row.time, row.ty, |out| {
                 out.extend_from_slice(payload);
                 true
             });
-            lane.held.next += 1;
+            input.pending.next += 1;
             stage.flush_full(sink)?;
         }
     }
@@ -307,25 +307,26 @@ fn merge(
     Ok(Header { channels: known.channels, ..header.unwrap_or_default() })
 }
 
-/// One file of a folder, and the samples of it that are held.
-struct Lane<'f> {
+/// One file of a folder, and the samples that were read from it but not yet merged.
+struct FolderFile<'f> {
     path: &'f str,
     source: Option<Source>,
     batches: Box<dyn Iterator<Item = Result<RecordBatch, String>> + 'f>,
-    held: Held,
+    pending: PendingSamples,
 }
 
+/// Samples that wait for their turn in the merge.
 #[derive(Default)]
-struct Held {
+struct PendingSamples {
     /// The folder's number of each channel of the file.
     map: HashMap<ChannelId, ChannelId>,
-    rows: Vec<HeldRow>,
+    rows: Vec<PendingRow>,
     payloads: Vec<u8>,
     problems: Problems,
     next: usize,
 }
 
-struct HeldRow {
+struct PendingRow {
     channel: ChannelId,
     time: Time,
     ty: Type,
@@ -333,28 +334,28 @@ struct HeldRow {
     end: usize,
 }
 
-impl<'f> Lane<'f> {
+impl<'f> FolderFile<'f> {
     fn open(path: &'f str, file: &'f [u8], read: &ReadOptions<'_>) -> Result<Self, DecodeError> {
         let opened = Opened::open(file).map_err(|error| within(path, error))?;
         let schema = opened.schema();
         let name = named(path, &schema);
         let source = Source::open(NAME, &schema, opened.header(), name.as_deref(), read);
         let source = Some(source.map_err(|error| within(path, error))?);
-        Ok(Self { path, source, batches: Box::new(opened.batches(file)), held: Held::default() })
+        Ok(Self { path, source, batches: Box::new(opened.batches(file)), pending: PendingSamples::default() })
     }
 
-    /// Holds the samples of the next batch that has some; the time of the first of them, `None` at the end.
+    /// Reads the next batch that has samples; returns the time of its first sample, or `None` at the end.
     fn refill(
         &mut self,
         known: &mut Known,
         header: &mut Option<Header>,
         problems: &mut Problems,
     ) -> Result<Option<Time>, StreamError> {
-        self.held.rows.clear();
-        self.held.payloads.clear();
-        self.held.next = 0;
+        self.pending.rows.clear();
+        self.pending.payloads.clear();
+        self.pending.next = 0;
         while let Some(source) = &mut self.source {
-            let mut collect = Collect { held: &mut self.held, known };
+            let mut collect = Collect { pending: &mut self.pending, known };
             match self.batches.next() {
                 Some(batch) => source.push(batch, &mut collect).map_err(|error| match error {
                     StreamError::Decode(error) => within(self.path, error).into(),
@@ -366,8 +367,8 @@ impl<'f> Lane<'f> {
                     header.get_or_insert(own);
                 }
             }
-            problems.append(std::mem::take(&mut self.held.problems));
-            if let Some(first) = self.held.rows.first() {
+            problems.append(std::mem::take(&mut self.pending.problems));
+            if let Some(first) = self.pending.rows.first() {
                 return Ok(Some(first.time));
             }
         }
@@ -375,7 +376,7 @@ impl<'f> Lane<'f> {
     }
 }
 
-/// The channel that the path tells, for files that do not tell it themselves.
+/// The channel name in the path, for files that do not contain it.
 fn named(path: &str, schema: &Schema) -> Option<String> {
     let mut parts = path.split(['/', '\\']);
     if let Some(value) = parts.clone().find_map(|part| part.strip_prefix("channel=")) {
@@ -423,29 +424,29 @@ impl Known {
 
 /// A sink that holds the samples of one file.
 struct Collect<'a> {
-    held: &'a mut Held,
+    pending: &'a mut PendingSamples,
     known: &'a mut Known,
 }
 
 impl Sink for Collect<'_> {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
-        self.held.map.insert(id, self.known.id(channel));
+        self.pending.map.insert(id, self.known.id(channel));
         Ok(())
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         for sample in samples {
-            let Some(channel) = self.held.map.get(&sample.channel).copied() else { continue };
-            let start = self.held.payloads.len();
-            sample.value.emit(logpose_core::Layout::Little, &mut self.held.payloads);
-            let (time, ty, end) = (sample.time, sample.value.ty(), self.held.payloads.len());
-            self.held.rows.push(HeldRow { channel, time, ty, start, end });
+            let Some(channel) = self.pending.map.get(&sample.channel).copied() else { continue };
+            let start = self.pending.payloads.len();
+            sample.value.emit(logpose_core::Layout::Little, &mut self.pending.payloads);
+            let (time, ty, end) = (sample.time, sample.value.ty(), self.pending.payloads.len());
+            self.pending.rows.push(PendingRow { channel, time, ty, start, end });
         }
         Ok(())
     }
 
     fn problem(&mut self, problem: Problem) {
-        self.held.problems.push(problem);
+        self.pending.problems.push(problem);
     }
 }
 

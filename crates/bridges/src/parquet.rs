@@ -1,5 +1,7 @@
 //! Parquet files.
 
+mod pages;
+
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -223,7 +225,7 @@ impl Opened {
                 DecodeResult::Finished => return Err(damaged(ParquetError::EOF("no metadata".to_owned()))),
             }
         };
-        check(&metadata, end).map_err(|message| refuse("bad-footer", end, message, AGAIN))?;
+        check(&metadata, file).map_err(|message| refuse("bad-footer", end, message, AGAIN))?;
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), options).map_err(damaged)?;
         Ok(Self { metadata })
@@ -284,22 +286,22 @@ fn slices(file: &[u8], ranges: &[Range<u64>]) -> Result<Vec<Bytes>, ParquetError
 }
 
 /// Looks at the claims of a footer before anything relies on them.
-fn check(metadata: &ParquetMetaData, file: u64) -> Result<(), String> {
+fn check(metadata: &ParquetMetaData, file: &[u8]) -> Result<(), String> {
     let mut rows = 0_u64;
     for (place, group) in metadata.row_groups().iter().enumerate() {
         let claimed = u64::try_from(group.num_rows()).ok().and_then(|n| rows.checked_add(n));
         rows = claimed.ok_or_else(|| format!("row group {place} has {} rows", group.num_rows()))?;
         for column in group.columns() {
             let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
-            let start = u64::try_from(start.min(column.data_page_offset())).ok();
-            let len = u64::try_from(column.compressed_size()).ok();
-            let end = start.zip(len).and_then(|(start, len)| start.checked_add(len));
-            if end.is_none_or(|end| end > file) {
-                let name = column.column_path().string();
-                return Err(format!("column {name:?} of row group {place} is outside the file"));
-            }
+            let start = usize::try_from(start.min(column.data_page_offset())).ok();
+            let len = usize::try_from(column.compressed_size()).ok();
+            let bytes = start.zip(len).and_then(|(start, len)| file.get(start..)?.get(..len));
+            let fail = |what: &str| format!("column {:?} of row group {place}{what}", column.column_path().string());
+            let bytes = bytes.ok_or_else(|| fail(" is outside the file"))?;
+            pages::check(bytes, column.compression()).map_err(|message| fail(&format!(": {message}")))?;
         }
     }
+    let file = file.len() as u64;
     // Runs of one value take next to no bytes, but not that few.
     if rows > file.saturating_mul(ROWS_PER_BYTE) {
         return Err(format!("the file declares {rows} rows in {file} bytes"));

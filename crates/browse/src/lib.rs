@@ -102,7 +102,7 @@ impl Browse {
     /// How many samples a channel has from `start` to `end`, both included.
     pub fn count(&self, channel: ChannelId, start: Time, end: Time) -> Result<u64, Error> {
         let track = self.track(channel)?;
-        Ok(track.until(end).saturating_sub(track.before(start)) as u64)
+        Ok(track.until(end)?.saturating_sub(track.before(start)?) as u64)
     }
 
     /// Gives the samples of a channel from `start` to `end`, both included, in the order of time, until `take` has enough.
@@ -114,7 +114,7 @@ impl Browse {
         take: &mut dyn FnMut(Time, &Value<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let track = self.track(channel)?;
-        track.read(track.before(start)..track.until(end), take)
+        track.read(track.before(start)?..track.until(end)?, take)
     }
 
     /// Gives the samples of a channel before a moment, the latest first, until `take` has enough.
@@ -125,7 +125,7 @@ impl Browse {
         take: &mut dyn FnMut(Time, &Value<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let track = self.track(channel)?;
-        track.read_back(0..track.before(before), take)
+        track.read_back(0..track.before(before)?, take)
     }
 
     /// Gives the last sample at or before a moment of each of some channels that has one, in any order, with the channel's
@@ -142,7 +142,7 @@ impl Browse {
         for of_one in asked.chunk_by(|a, b| a.0 == b.0) {
             let Some((id, _)) = of_one.first() else { continue };
             let track = self.track(*id)?;
-            if let Some(last) = track.until(at).checked_sub(1) {
+            if let Some(last) = track.until(at)?.checked_sub(1) {
                 rows.extend(track.row(last)?);
             }
         }
@@ -185,7 +185,7 @@ impl Browse {
     ) -> Result<Option<Drawn>, Error> {
         let Some(pyramid) = self.pyramid(channel, path)? else { return Ok(None) };
         let track = self.track(channel)?;
-        let (first, behind) = (track.before(start), track.until(end));
+        let (first, behind) = (track.before(start)?, track.until(end)?);
         let samples = behind.saturating_sub(first);
         let raw = samples <= most.saturating_mul(2);
         let numbers = self.numbers(channel, path)?;
@@ -206,14 +206,17 @@ impl Browse {
                     Piece::Samples(from, to) => (from, to),
                 };
                 let mut column = None;
-                failed = track.read(track.before(from)..track.until(to), &mut |time, value| {
-                    let number = numbers.of(value);
-                    match out.last_mut().filter(|_| column == Some(grid.column(time))) {
-                        Some(bucket) => bucket.insert(time, number),
-                        None => out.push(Bucket::of(time, number)),
-                    }
-                    column = Some(grid.column(time));
-                    ControlFlow::Continue(())
+                let range = track.before(from).and_then(|before| Ok(before..track.until(to)?));
+                failed = range.and_then(|range| {
+                    track.read(range, &mut |time, value| {
+                        let number = numbers.of(value);
+                        match out.last_mut().filter(|_| column == Some(grid.column(time))) {
+                            Some(bucket) => bucket.insert(time, number),
+                            None => out.push(Bucket::of(time, number)),
+                        }
+                        column = Some(grid.column(time));
+                        ControlFlow::Continue(())
+                    })
                 });
                 if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });

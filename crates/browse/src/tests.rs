@@ -192,7 +192,8 @@ struct Made {
 
 impl Made {
     fn new(channels: &[(&str, &str)]) -> Self {
-        let mut encoder = logpose_files::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut encoder =
+            logpose_files::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
         let mut out = Vec::new();
         encoder.begin(&mut out);
         for (id, (name, type_name)) in (0..).zip(channels) {
@@ -359,7 +360,7 @@ fn logs_of_other_fields_are_browsed_as_they_are_read() {
     let dir = TempDir::new().unwrap();
     let files = demo(dir.path(), &DemoOptions { teleop_s: 1, force: false }).unwrap();
     let log = Log::open_with(&files[1], &OpenOptions::default(), &Quiet).unwrap();
-    for (name, format) in [("a.mcap", Format::Mcap), ("a.parquet", Format::Parquet), ("a.csv", Format::Csv)] {
+    for (name, format) in [("a.mcap", Format::MCAP), ("a.parquet", Format::PARQUET), ("a.csv", Format::CSV)] {
         let path = dir.path().join(name);
         let to = Output::File { path: &path, force: false, wrapper: None };
         convert(&[&log], Vec::new(), &format, to, &ConvertOptions::default(), &Quiet).unwrap();

@@ -46,16 +46,16 @@ impl<'l> Track<'l> {
     }
 
     /// How many samples lie before a moment.
-    pub(crate) fn before(&self, moment: Time) -> usize {
+    pub(crate) fn before(&self, moment: Time) -> Result<usize, Error> {
         match &self.order {
-            Some(order) => order.partition_point(|(time, _)| *time < moment),
+            Some(order) => Ok(order.partition_point(|(time, _)| *time < moment)),
             None => self.log.samples_before(self.index, self.found, moment),
         }
     }
 
     /// How many samples lie at a moment or before it.
-    pub(crate) fn until(&self, moment: Time) -> usize {
-        if moment == Time::MAX { self.len() } else { self.before(moment.plus(1)) }
+    pub(crate) fn until(&self, moment: Time) -> Result<usize, Error> {
+        if moment == Time::MAX { Ok(self.len()) } else { self.before(moment.plus(1)) }
     }
 
     /// Where some samples are.

@@ -29,7 +29,7 @@ pub struct Query {
     expr: parse::Expr,
 }
 
-/// Why an expression makes no sense, and which part of it.
+/// Why an expression is invalid, and which part of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct QueryError {
     /// What is wrong.
@@ -58,7 +58,7 @@ pub struct Interval {
     pub start: Time,
     /// Until when, this moment not included; the start itself for something that holds for one moment.
     pub end: Time,
-    /// The driver station's mode at the start, if the log tells.
+    /// The driver station's mode at the start, if the log states it.
     pub mode: Option<Mode>,
     /// Whether it still held when the log, or the wanted part of it, ended.
     pub open: bool,
@@ -183,7 +183,7 @@ impl Shaper {
         self.last = last;
     }
 
-    /// No stretch will begin before a moment: what is then too far away from all that may come is told.
+    /// No stretch will begin before a moment: stretches too far away to be merged with later ones are passed on.
     fn reach(&mut self, now: Time, tell: &mut TakeStretch<'_>) {
         if self.held.is_some_and(|held| now.since(held.1) >= self.options.merge_ns) {
             self.release(tell);

@@ -1,118 +1,21 @@
 use std::borrow::Borrow;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
+use logpose_bridges::Writer;
+use logpose_bridges::mcap::McapOptions;
 use logpose_core::{
-    Channel, ChannelId, Encode, EncodeOptions, FileDialect, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
+    Channel, ChannelId, Encode, EncodeOptions, Lookup, Problem, Problems, Sample, Sink, SinkError, Time,
 };
-
-use logpose_bridges::mcap::{McapOptions, McapWriter, Scene};
-use logpose_bridges::{ArrowWriter, ParquetWriter, RefloatRows, VescRows, Writer, is_recording};
 use logpose_schema::Registry;
 
-use crate::feed::Wanted;
 use crate::folder::{self, NewFolder};
+use crate::formats::{FileWriter, WriteOption, Written};
 use crate::output::Opened;
-use crate::table::{FLUSH, Rows, Shape};
-use crate::wide::WideRows;
+use crate::table::FLUSH;
 use crate::{
-    ClockMap, Error, ErrorKind, Feed, FolderLayout, Log, Order, Output, Progress, Wide, Wrapper, dialects, pieces,
-    verify,
+    ClockMap, Error, ErrorKind, Feed, FolderLayout, Format, Log, Order, Output, Progress, Wide, pieces, verify,
 };
-
-/// What logs are converted to.
-#[derive(Clone, Copy)]
-pub enum Format {
-    /// Another log.
-    Dialect(&'static dyn FileDialect),
-    /// Rows `time,channel,value`, or a table with [`ConvertOptions::wide`].
-    Csv,
-    /// A JSON object on each line.
-    Ndjson,
-    /// Apache Parquet, a row for each sample.
-    Parquet,
-    /// An Apache Arrow file, a row for each sample.
-    Arrow,
-    /// MCAP, for Foxglove and other viewers.
-    Mcap,
-    /// A recording of a Refloat board as a table, a row for each sample.
-    RefloatCsv,
-    /// Numbers as the table that VESC Tool's log analysis opens.
-    VescCsv,
-}
-
-impl Format {
-    /// The format of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "csv" => Some(Self::Csv),
-            "ndjson" | "jsonl" => Some(Self::Ndjson),
-            "parquet" => Some(Self::Parquet),
-            "arrow" | "feather" => Some(Self::Arrow),
-            "mcap" => Some(Self::Mcap),
-            "refloat-csv" => Some(Self::RefloatCsv),
-            "vesc-csv" => Some(Self::VescCsv),
-            name => dialects::file_dialect(name).map(Self::Dialect),
-        }
-    }
-
-    /// The format and the wrapper that a file's name promises: `a.csv`, `a.rlog.gz`, `a.wpilogxz`.
-    #[must_use]
-    pub fn from_path(path: &Path) -> Option<(Self, Option<Wrapper>)> {
-        let (extension, wrapper) = dialects::split_extension(path);
-        let extension = extension?;
-        let format = dialects::by_extension(&extension).map(Self::Dialect).or_else(|| Self::from_name(&extension))?;
-        Some((format, wrapper))
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Dialect(dialect) => dialect.info().name,
-            Self::Csv => "csv",
-            Self::Ndjson => "ndjson",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-            Self::Mcap => "mcap",
-            Self::RefloatCsv => "refloat-csv",
-            Self::VescCsv => "vesc-csv",
-        }
-    }
-
-    /// What a file of this format is for these logs where nobody says more than `.csv`: a recording of a Refloat board
-    /// has a table of its own.
-    #[must_use]
-    pub fn suited<L: Borrow<Log>>(self, logs: &[L], lookups: &[Lookup]) -> Self {
-        let (Self::Csv, [_]) = (self, logs) else { return self };
-        let feed = Feed::new(logs, lookups.to_vec());
-        let channels = feed.wanted().filter_map(|wanted| wanted.index().map(|found| (&found.channel, found.samples)));
-        if is_recording(channels) { Self::RefloatCsv } else { self }
-    }
-
-    /// Whether logpose writes whole logs as files of this format, with all channels and their types.
-    #[must_use]
-    pub fn is_log(&self) -> bool {
-        match self {
-            Self::Dialect(dialect) => dialect.info().files.write,
-            _ => !self.is_text(),
-        }
-    }
-
-    /// Whether its files are text.
-    #[must_use]
-    pub fn is_text(&self) -> bool {
-        matches!(self, Self::Csv | Self::Ndjson | Self::RefloatCsv | Self::VescCsv)
-    }
-}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Format").field(&self.name()).finish()
-    }
-}
 
 /// How to convert.
 #[derive(Clone, Debug, Default)]
@@ -194,17 +97,17 @@ pub fn convert<L: Borrow<Log>>(
         }
         stream => stream,
     };
-    if options.wide.is_some() && !matches!(format, Format::Csv) {
+    if options.wide.is_some() && !format.takes(WriteOption::Wide) {
         return Err(Error::usage(format!("--wide needs CSV output, found {}", format.name())));
     }
-    let order = order_for(&feed, format, options)?;
+    let job = Job::new(&feed, *format, options, progress)?;
     let path = match &to {
         Output::File { path, .. } => Some(*path),
         Output::Stream(_) => None,
     };
     let mut out = to.open()?;
     progress.begin("converting", feed.logs().iter().map(|log| log.bytes().len() as u64).sum());
-    let written = write(&feed, order, format, options, &mut out, progress);
+    let written = job.write(&mut out);
     progress.end();
     let (mut report, end) = written?;
     let whole = match end.and_then(|()| out.finish().map_err(SinkError::Io)) {
@@ -215,7 +118,7 @@ pub fn convert<L: Borrow<Log>>(
     report.bytes = whole.bytes;
     if let (true, Some(temporary)) = (options.verify, whole.path()) {
         progress.begin("verifying", whole.bytes);
-        let verified = verify::verify(&feed, order, format, temporary, options);
+        let verified = (job.writer.verify)(&job, temporary);
         progress.end();
         verified.map_err(|error| match path {
             Some(path) => Error { path: Some(path.to_owned()), ..error },
@@ -250,7 +153,8 @@ pub fn convert_to_folder(
     let mut report = written?;
     if options.verify {
         progress.begin("verifying", report.bytes);
-        let verified = verify::verify(&feed, Order::Time, &Format::Parquet, new.content(), options);
+        let job = Job { order: Order::Time, ..Job::new(&feed, Format::PARQUET, options, progress)? };
+        let verified = verify::log(&job, new.content(), |_| false);
         progress.end();
         verified.map_err(|error| Error { path: Some(path.to_owned()), ..error })?;
         report.verified = true;
@@ -259,146 +163,70 @@ pub fn convert_to_folder(
     Ok(report)
 }
 
-pub(crate) fn order_for(feed: &Feed<'_>, format: &Format, options: &ConvertOptions) -> Result<Order, Error> {
-    let needed = match format {
-        Format::Dialect(dialect) => encoder(*dialect, &options.encode)?.needs_time_order(),
-        Format::Csv => options.wide.is_some(),
-        Format::VescCsv => true,
-        Format::Ndjson | Format::Parquet | Format::Arrow | Format::Mcap | Format::RefloatCsv => false,
-    };
-    match options.order {
-        Some(Order::File) if needed => Err(Error::usage(format!("{} needs time order", format.name()))),
-        Some(order) => Ok(order),
-        None if needed || feed.logs().len() > 1 => Ok(Order::Time),
-        None => Ok(Order::File),
+/// Everything that the writer of one file needs to know.
+pub(crate) struct Job<'a> {
+    pub(crate) feed: &'a Feed<'a>,
+    pub(crate) format: Format,
+    pub(crate) writer: &'static FileWriter,
+    pub(crate) order: Order,
+    pub(crate) options: &'a ConvertOptions,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        feed: &'a Feed<'a>,
+        format: Format,
+        options: &'a ConvertOptions,
+        progress: &'a dyn Progress,
+    ) -> Result<Self, Error> {
+        let writer = format.writer()?;
+        let needed = (writer.needs_time_order)(format, options)?;
+        let order = match options.order {
+            Some(Order::File) if needed => return Err(Error::usage(format!("{} needs time order", format.name()))),
+            Some(order) => order,
+            None if needed || feed.logs().len() > 1 => Order::Time,
+            None => Order::File,
+        };
+        Ok(Self { feed, format, writer, order, options, progress })
     }
-}
 
-/// The encoder of a dialect, or why there is none.
-pub fn encoder(dialect: &dyn FileDialect, options: &EncodeOptions) -> Result<Box<dyn Encode>, Error> {
-    dialect.encoder(options).ok_or_else(|| match options.revision {
-        Some(revision) if dialect.info().files.write => {
-            Error::usage(format!("{} has no revision {revision}", dialect.info().title))
+    /// Writes everything.
+    pub(crate) fn write(&self, out: &mut Opened<'_>) -> Result<Written, Error> {
+        let (mut report, end) = (self.writer.write)(self, out)?;
+        if self.format.is_text() && !self.options.raw_values {
+            self.feed.schemas().problems().into_iter().for_each(|problem| report.problems.push(problem));
         }
-        _ => Error::usage(format!("writing {} is not supported", dialect.info().title)),
-    })
-}
-
-/// Writes everything. The inner result is how the sink ended: a closed pipe is for the caller to judge.
-pub(crate) fn write(
-    feed: &Feed<'_>,
-    order: Order,
-    format: &Format,
-    options: &ConvertOptions,
-    out: &mut Opened<'_>,
-    progress: &dyn Progress,
-) -> Result<(Report, Result<(), SinkError>), Error> {
-    let mut report = Report { channels: feed.channels().len(), ..Report::default() };
-    let end = match format {
-        Format::Dialect(dialect) => {
-            let mut options = options.encode.clone();
-            if options.extra_header.is_none() {
-                options.extra_header = extra_header(feed.logs());
-            }
-            let mut sink = Encoding::new(encoder(*dialect, &options)?, out);
-            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish());
-            (report.samples, report.problems) = (sink.samples, sink.problems);
-            end
-        }
-        Format::Parquet => {
-            let writer = ParquetWriter::new(out, feed.header());
-            in_pieces(feed, order, writer, progress, &mut report)
-        }
-        Format::Arrow => {
-            let writer = ArrowWriter::new(out, feed.header());
-            in_pieces(feed, order, writer, progress, &mut report)
-        }
-        Format::Mcap => {
-            let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first.min(Time::ZERO));
-            let how = McapOptions { earliest, ..options.mcap };
-            let scene = if how.poses { scene(feed)? } else { None };
-            let writer = McapWriter::with_scene(out, &feed.header(), feed.schemas().registry(), &how, scene);
-            in_pieces(feed, order, writer, progress, &mut report)
-        }
-        Format::Csv if options.wide.is_some() => {
-            let mut sink = WideRows::new(options.wide.unwrap_or_default(), feed, options.raw_values, out)?;
-            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish().map_err(SinkError::Io));
-            (report.samples, report.problems) = (sink.samples, sink.problems);
-            end
-        }
-        Format::RefloatCsv => {
-            let mut sink = RefloatRows::new(feed.channels(), out).map_err(|error| sink_error(error, None))?;
-            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish());
-            (report.samples, report.problems) = (sink.samples, sink.problems);
-            end
-        }
-        Format::VescCsv => {
-            let epoch_ns = feed.header().epoch_ns;
-            let mut sink = VescRows::new(feed.channels(), epoch_ns, out).map_err(|error| sink_error(error, None))?;
-            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish());
-            (report.samples, report.problems) = (sink.samples, sink.problems);
-            end
-        }
-        Format::Csv | Format::Ndjson => {
-            let shape = if matches!(format, Format::Csv) { Shape::Csv } else { Shape::Ndjson };
-            let mut sink = Rows::new(shape, feed.schemas(), options.raw_values, out);
-            let end = run(feed, order, &mut sink, progress).and_then(|()| sink.finish().map_err(SinkError::Io));
-            (report.samples, report.problems) = (sink.samples, sink.problems);
-            end
-        }
-    };
-    if format.is_text() && !options.raw_values {
-        feed.schemas().problems().into_iter().for_each(|problem| report.problems.push(problem));
+        Ok((report, end))
     }
-    Ok((report, end))
-}
 
-/// What a recording of traffic shows, if there is one.
-fn scene(feed: &Feed<'_>) -> Result<Option<Scene>, Error> {
-    let needed: Vec<_> = feed
-        .wanted()
-        .filter_map(|wanted| Some((feed.channels().get(wanted.id as usize)?, wanted)))
-        .filter(|(channel, _)| Scene::needs(channel))
-        .collect();
-    let mut scene = Scene::default();
-    // All channels of a log at once: where positions are not known, it is walked for them.
-    for of_log in needed.chunk_by(|(_, a), (_, b)| std::ptr::eq(a.log, b.log)) {
-        let Some((_, Wanted { log, clock, .. })) = of_log.first() else { continue };
-        let ids: Vec<ChannelId> = of_log.iter().map(|(_, wanted)| wanted.own).collect();
-        let columns = log.columns(&ids)?;
-        for ((channel, _), column) in of_log.iter().zip(&columns.columns) {
-            columns.samples(column).for_each(|(time, value)| scene.note(channel, clock.at(time), &value));
+    /// Gives all samples to a sink, which then writes what it still holds.
+    pub(crate) fn rows<S: Sink>(
+        &self,
+        sink: &mut S,
+        finish: impl FnOnce(&mut S) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        let bytes: u64 = self.feed.logs().iter().map(|log| log.bytes().len() as u64).sum();
+        let samples = self.feed.samples().max(1);
+        let mut watched = Watched { sink, progress: self.progress, done: 0, samples, bytes };
+        match self.feed.run(self.order, &mut watched) {
+            Ok(()) | Err(SinkError::Stopped) => finish(sink),
+            Err(error) => Err(error),
         }
     }
-    Ok((!needed.is_empty()).then_some(scene))
-}
 
-fn in_pieces<W: Writer + Send>(
-    feed: &Feed<'_>,
-    order: Order,
-    writer: Result<W, SinkError>,
-    progress: &dyn Progress,
-    report: &mut Report,
-) -> Result<(), SinkError> {
-    let written = pieces::write(feed, order, writer?, progress)?;
-    (report.samples, report.problems) = (written.samples, written.problems);
-    Ok(())
-}
-
-fn run(feed: &Feed<'_>, order: Order, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(), SinkError> {
-    let bytes: u64 = feed.logs().iter().map(|log| log.bytes().len() as u64).sum();
-    let mut watched = Watched { sink, progress, done: 0, samples: feed.samples().max(1), bytes };
-    match feed.run(order, &mut watched) {
-        Err(SinkError::Stopped) => Ok(()),
-        end => end,
+    /// Writes all samples in pieces.
+    pub(crate) fn pieces<W: Writer + Send>(&self, writer: Result<W, SinkError>) -> Written {
+        let written = writer.and_then(|writer| pieces::write(self.feed, self.order, writer, self.progress));
+        match written {
+            Ok(written) => self.written(written.samples, written.problems, Ok(())),
+            Err(error) => self.written(0, Problems::default(), Err(error)),
+        }
     }
-}
 
-/// The extra header that all inputs share, for the outputs that have one.
-fn extra_header(logs: &[&Log]) -> Option<String> {
-    let mut headers = logs.iter().map(|log| log.index.fact("extra_header"));
-    let first = headers.next()??;
-    headers.all(|header| header == Some(first)).then(|| first.to_owned())
+    pub(crate) fn written(&self, samples: u64, problems: Problems, end: Result<(), SinkError>) -> Written {
+        (Report { channels: self.feed.channels().len(), samples, problems, ..Report::default() }, end)
+    }
 }
 
 /// The error of an output, with its path.
@@ -410,7 +238,8 @@ pub fn sink_error(error: SinkError, path: Option<&Path>) -> Error {
         },
         SinkError::Refused(error) => Error::from(error),
         // The path is that of the output, and the error is of an input.
-        SinkError::Source(error) => return Error::unreadable(error),
+        SinkError::Source(error) => return Error::from(error),
+        SinkError::Failed(error) => Error::new(ErrorKind::Io(io::Error::other(error))),
         SinkError::Stopped => Error::new(ErrorKind::Io(io::Error::other("the output ended before the log did"))),
     };
     match path {

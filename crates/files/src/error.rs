@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use logpose_carla::EditError;
 use logpose_core::{DecodeError, EncodeError};
 
-use crate::{Wrapper, dialects};
+use crate::{Formats, Wrapper};
 
 /// Why something could not be done: what, in which file, at which byte, and what would help.
 #[derive(Debug)]
@@ -198,17 +198,11 @@ impl Error {
 
     /// Why the content of a file cannot be read.
     pub fn decode(path: &Path, error: DecodeError) -> Self {
-        Self { path: Some(path.to_owned()), ..Self::unreadable(error) }
+        Self { path: Some(path.to_owned()), ..Self::from(error) }
     }
 
-    /// An input that cannot be read, where its path is not known.
-    pub(crate) fn unreadable(error: DecodeError) -> Self {
-        let (at, help) = (Some(error.at), error.help.clone());
-        Self { kind: ErrorKind::Decode(Box::new(error)), path: None, at, help }
-    }
-
-    pub(crate) fn unknown_format(path: &Path, head: &[u8]) -> Self {
-        let known: Vec<_> = dialects::readable().collect();
+    pub(crate) fn unknown_format(path: &Path, head: &[u8], formats: &Formats) -> Self {
+        let known: Vec<_> = formats.readable().collect();
         let head: Vec<u8> = head.iter().copied().take(8).collect();
         let error = Self { path: Some(path.to_owned()), at: Some(0), ..Self::new(ErrorKind::UnknownFormat { head }) };
         error.with_help(format!("if you know the format, set it with --from ({})", known.join(", ")))
@@ -237,6 +231,14 @@ impl std::error::Error for Error {
             ErrorKind::Edit(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+/// An input that cannot be read, where its path is not known.
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        let (at, help) = (Some(error.at), error.help.clone());
+        Self { kind: ErrorKind::Decode(Box::new(error)), path: None, at, help }
     }
 }
 

@@ -8,10 +8,9 @@ use logpose_core::{
     Channel, ChannelId, Confidence, Decode, FileDialect, Problem, Sample, Severity, Sink, SinkError, StreamError, Time,
 };
 
-use crate::dialects::{self, Reader};
 use crate::error::NAME_A_FILE;
 use crate::source::{Source, cut_wrapper};
-use crate::{Error, ErrorKind, Log, OpenOptions, Progress, Wrapper};
+use crate::{Error, ErrorKind, FORMATS, Format, Log, OpenOptions, Progress, Wrapper};
 
 /// A file that still grows, as `tail -F` reads it: across truncation and rotation, and before it exists.
 ///
@@ -97,16 +96,12 @@ impl Follow {
     /// The names of the formats that can be read while they grow.
     #[must_use]
     pub fn formats() -> Vec<&'static str> {
-        let grows = |dialect: &&dyn FileDialect| dialect.decoder(&OpenOptions::default().read()).is_some();
-        dialects::DIALECTS
-            .iter()
-            .filter_map(|dialect| dialect.files())
-            .filter(grows)
-            .map(|dialect| dialect.info().name)
-            .collect()
+        let read = OpenOptions::default().read();
+        let grows = |format: &&Format| format.files().is_some_and(|files| files.decoder(&read).is_some());
+        FORMATS.iter().filter(grows).map(Format::name).collect()
     }
 
-    /// The dialect of the file, once its first bytes have told.
+    /// The dialect of the file, once its first bytes have shown it.
     #[must_use]
     pub fn dialect(&self) -> Option<&'static dyn FileDialect> {
         self.open.as_ref()?.stream.dialect
@@ -212,7 +207,7 @@ impl Open {
     }
 }
 
-/// What tells one file from another of the same name.
+/// What distinguishes one file from another of the same name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct FileId(u64, u64);
 
@@ -223,7 +218,7 @@ impl FileId {
         Self(about.dev(), about.ino())
     }
 
-    /// The number of a file is not told here; the time at which it was made is.
+    /// The file number is not available here; the creation time is.
     #[cfg(not(unix))]
     fn of(about: &Metadata) -> Self {
         let made = about.created().ok().and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
@@ -247,7 +242,7 @@ pub struct Pipe {
     stream: Stream,
     /// Bytes that came out of it, unwrapped.
     came: u64,
-    /// Whether what told the dialect was decoded.
+    /// Whether the bytes that showed the dialect were decoded.
     begun: bool,
     buffer: Vec<u8>,
 }
@@ -282,8 +277,8 @@ impl Pipe {
         if stream.decoder.is_none() && !stream.settle(true).unwrap_or(false) {
             let whole = Cursor::new(stream.rest).chain(reader);
             let source = match wrapper {
-                None => Source::from_pipe(path, whole, progress)?,
-                Some(wrapper) => Source::from_unwrapped(path, whole, wrapper, progress)?,
+                None => Source::from_pipe(path, whole, options.unpacked, progress)?,
+                Some(wrapper) => Source::from_unwrapped(path, whole, wrapper, options.unpacked, progress)?,
             };
             return Ok(Piped::Log(Box::new(Log::new(path, source, options, progress, false)?)));
         }
@@ -324,7 +319,7 @@ impl Pipe {
                 }
             }
         }
-        // What told the dialect.
+        // The bytes that showed the dialect.
         self.begun = true;
         Ok(if self.stream.push(&[], sink)? { Polled::Read } else { Polled::Ended })
     }
@@ -394,7 +389,7 @@ impl Stream {
         }
     }
 
-    /// Reading ends at damage, and everything before it is good. Where nothing is before it, it is no log.
+    /// Reading ends at damage, and everything before it is good. Where nothing is before it, it is not a log.
     fn failed(&mut self, error: StreamError, sink: &mut dyn Sink) -> Result<bool, FollowError> {
         let error = match error {
             StreamError::Sink(error) => return Err(error.into()),
@@ -422,27 +417,28 @@ impl Stream {
         if let Some(wrapper) = Wrapper::sniff(&self.rest).filter(|_| self.options.from.is_none()) {
             return Err(refused(&format!("a compressed file ({wrapper})")));
         }
-        let Some(reader) = self.choose(last)? else { return Ok(false) };
-        let dialect = reader.dialect();
+        let Some(format) = self.choose(last)? else { return Ok(false) };
+        let dialect = format.files().ok_or_else(|| Error::decode(&self.path, format.info().no_files()))?;
         let decoder = dialect.decoder(&self.options.read());
         self.decoder = Some(decoder.ok_or_else(|| refused(&format!("a {} file", dialect.info().name)))?);
         self.dialect = Some(dialect);
         Ok(true)
     }
 
-    /// What reads these bytes, if there are enough of them to tell.
-    fn choose(&self, last: bool) -> Result<Option<Reader>, Error> {
+    /// The format of these bytes, if there are enough of them.
+    fn choose(&self, last: bool) -> Result<Option<Format>, Error> {
+        let formats = &self.options.formats;
         if let Some(name) = &self.options.from {
-            return dialects::named(name).map(Some);
+            return formats.for_reading(name).map(Some);
         }
-        let extension = dialects::extension(&self.path);
-        let found = Reader::detect(&self.rest, extension.as_deref());
-        let sure = found.is_some_and(|found| found.dialect().sniff(&self.rest) == Confidence::Yes);
+        let found = formats.detect(&self.rest, &self.path);
+        let sure =
+            found.and_then(|found| found.files()).is_some_and(|files| files.sniff(&self.rest) == Confidence::Yes);
         if !last && (self.rest.len() < LEAST || !sure && self.rest.len() < ENOUGH) {
             return Ok(None);
         }
-        let found = found.or_else(|| extension.as_deref().and_then(Reader::by_extension));
-        found.map(Some).ok_or_else(|| Error::unknown_format(&self.path, &self.rest))
+        let found = found.or_else(|| formats.by_extension(&self.path));
+        found.map(Some).ok_or_else(|| Error::unknown_format(&self.path, &self.rest, formats))
     }
 }
 

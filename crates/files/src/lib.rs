@@ -2,12 +2,12 @@
 
 mod clock;
 mod convert;
-mod dialects;
 mod doctor;
 mod error;
 mod feed;
 mod folder;
 mod follow;
+mod formats;
 mod merge;
 mod modes;
 mod moment;
@@ -40,12 +40,12 @@ mod windows;
 mod wrapper;
 
 pub use clock::ClockMap;
-pub use convert::{ConvertOptions, Format, Report, convert, convert_to_folder};
-pub use dialects::{DIALECTS, dialect, file_dialect, readable};
+pub use convert::{ConvertOptions, Report, convert, convert_to_folder};
 pub use doctor::{Checkup, Finding, doctor};
 pub use error::{Error, ErrorKind};
 pub use feed::{Feed, Order};
 pub use follow::{Follow, FollowError, Notice, Pipe, Piped, Polled};
+pub use formats::{FORMATS, Format, Formats, WriteOption};
 pub use modes::{Mode, ModeSpan, ModeWatch, Role};
 pub use moment::{Moment, Period, parse_duration};
 pub use open::{Log, OpenOptions};
@@ -60,9 +60,9 @@ pub use show::{Schemas, Shown};
 pub use sidecar::{Cache, default_cache_folder};
 pub use size::parse_bytes;
 pub use table::RowEncoder;
-pub use timeline::{Align, Names, Timeline};
+pub use timeline::{Align, ClockEvidence, Names, Timeline};
 pub use timing::{SYSTEM_TIME, SYSTEM_TIME_METADATA};
-pub use unit::{UNITS, Unit, UnitFamily, unit, unit_of};
+pub use unit::{UNITS, Unit, UnitFamily, shown_unit, unit, unit_of};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 
@@ -71,8 +71,7 @@ pub use logpose_bridges::FolderLayout;
 /// What the other crates of the library are built with. It may change with every release.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::convert::{encoder, sink_error};
-    pub use crate::dialects::{Reader, extension};
+    pub use crate::convert::sink_error;
     pub use crate::moment::nanos;
     pub use crate::named::{NamedChannels, integer};
     pub use crate::source::{Bytes, Source, Spool};

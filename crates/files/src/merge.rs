@@ -6,7 +6,9 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 
-use logpose_core::{ChannelId, ChannelIndex, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time};
+use logpose_core::{
+    ChannelId, ChannelIndex, DecodeError, Index, Lookup, Row, Sample, Sink, SinkError, Span, TakeSamples, Time,
+};
 
 use crate::spill::{Place, Spill};
 use crate::{ClockMap, Error, Log};
@@ -55,12 +57,12 @@ impl<'a> Input<'a> {
         self.log.dialect().samples(self.log.bytes(), self.index, rows, take)
     }
 
-    fn time(&self, at: u64) -> Time {
-        self.clock.at(time(self.log, self.index, at))
+    fn time(&self, at: u64) -> Result<Time, DecodeError> {
+        Ok(self.clock.at(time(self.log, self.index, at)?))
     }
 
     /// How many samples of a channel in order lie before a moment.
-    fn border(&self, found: &ChannelIndex, moment: Time) -> usize {
+    fn border(&self, found: &ChannelIndex, moment: Time) -> Result<usize, DecodeError> {
         border(self.log, self.index, found, &self.clock, moment)
     }
 
@@ -134,28 +136,32 @@ fn spilled(inputs: &[Input<'_>], memory: u64, sink: &mut dyn Sink) -> Result<(),
 /// Every channel is a list of places that is in the order of time already, or is put in it, stably; then the
 /// lists are merged. Memory: a block of each list, and 16 bytes for every sample of a channel out of order, or half as
 /// much again while it is sorted.
+///
+/// Where a time cannot be read, the order is not known: then every later call for samples is an error.
 pub(crate) struct Merge<'a> {
     inputs: Vec<Input<'a>>,
     lanes: Vec<ChannelCursor<'a>>,
     heap: BinaryHeap<Reverse<(Time, usize, u64, usize)>>,
     batch: Batch,
+    unreadable: Option<DecodeError>,
 }
 
 impl<'a> Merge<'a> {
     pub(crate) fn new(inputs: Vec<Input<'a>>) -> Self {
-        let mut lanes = Vec::new();
+        let (mut lanes, mut unreadable) = (Vec::new(), None);
         for (place, input) in inputs.iter().enumerate() {
-            lanes.extend(input.channels().map(|id| ChannelCursor::new(input, place, id)));
+            let cursors = input.channels().map(|id| ChannelCursor::new(input, place, id));
+            lanes.extend(cursors.filter_map(|cursor| noted(cursor, &mut unreadable)));
         }
         let batch = Batch::new(&inputs);
-        Self { inputs, heap: BinaryHeap::with_capacity(lanes.len()), lanes, batch }
+        Self { inputs, heap: BinaryHeap::with_capacity(lanes.len()), lanes, batch, unreadable }
     }
 
     /// Goes to the front.
     pub(crate) fn begin(&mut self) {
         self.heap.clear();
         for (lane, state) in self.lanes.iter_mut().enumerate() {
-            if let Some((time, at)) = state.next(&self.inputs) {
+            if let Some((time, at)) = noted(state.next(&self.inputs), &mut self.unreadable).flatten() {
                 self.heap.push(Reverse((time, state.input, at, lane)));
             }
         }
@@ -164,7 +170,7 @@ impl<'a> Merge<'a> {
     /// Goes to the first samples at or behind a moment.
     pub(crate) fn seek(&mut self, to: Time) {
         for lane in &mut self.lanes {
-            lane.seek(&self.inputs, to);
+            noted(lane.seek(&self.inputs, to), &mut self.unreadable);
         }
         self.begin();
     }
@@ -177,6 +183,7 @@ impl<'a> Merge<'a> {
     /// Gives the next samples up to a moment, at most so many, in one call. Tells whether there were any.
     pub(crate) fn read(&mut self, most: usize, until: Time, take: &mut TakeSamples<'_>) -> Result<bool, SinkError> {
         while self.batch.len() < most
+            && self.unreadable.is_none()
             && let Some(mut top) = self.heap.peek_mut()
         {
             let Reverse((time, input, at, lane)) = *top;
@@ -185,7 +192,7 @@ impl<'a> Merge<'a> {
             }
             let Some(state) = self.lanes.get_mut(lane) else { break };
             self.batch.push(input, Row { time, at, channel: state.channel });
-            match state.next(&self.inputs) {
+            match noted(state.next(&self.inputs), &mut self.unreadable).flatten() {
                 Some((time, at)) => *top = Reverse((time, input, at, lane)),
                 None => {
                     PeekMut::pop(top);
@@ -194,7 +201,13 @@ impl<'a> Merge<'a> {
         }
         let any = self.batch.len() > 0;
         self.batch.deliver(&self.inputs, take)?;
+        self.check()?;
         Ok(any)
+    }
+
+    /// The error of a time that could not be read.
+    fn check(&self) -> Result<(), DecodeError> {
+        self.unreadable.clone().map_or(Ok(()), Err)
     }
 
     /// The last sample of every channel before a moment: the sink's number of the channel, and the row and its input.
@@ -203,7 +216,8 @@ impl<'a> Merge<'a> {
         let mut held: BTreeMap<ChannelId, (usize, Row)> = BTreeMap::new();
         for lane in &mut self.lanes {
             let number = self.inputs.get(lane.input).and_then(|input| input.number(lane.channel));
-            if let (Some(number), Some((time, at))) = (number, lane.last(&self.inputs, before)) {
+            let last = noted(lane.last(&self.inputs, before), &mut self.unreadable).flatten();
+            if let (Some(number), Some((time, at))) = (number, last) {
                 let found = (lane.input, Row { time, at, channel: lane.channel });
                 let newest = held.entry(number).or_insert(found);
                 if newest.1.time <= time {
@@ -221,19 +235,27 @@ impl<'a> Merge<'a> {
         take: &mut TakeSamples<'_>,
     ) -> Result<(), SinkError> {
         rows.for_each(|(input, row)| self.batch.push(input, row));
-        self.batch.deliver(&self.inputs, take)
+        self.batch.deliver(&self.inputs, take)?;
+        Ok(self.check()?)
     }
 
     /// How many samples of an input lie outside a range.
-    pub(crate) fn outside(&self, input: usize, (first, last): (Time, Time)) -> u64 {
+    pub(crate) fn outside(&mut self, input: usize, (first, last): (Time, Time)) -> u64 {
         let lanes = self.lanes.iter().filter(|lane| lane.input == input);
-        lanes.map(|lane| lane.outside(&self.inputs, first, last)).sum()
+        let counts = lanes.map(|lane| lane.outside(&self.inputs, first, last));
+        counts.filter_map(|count| noted(count, &mut self.unreadable)).sum()
     }
 
     /// The latest time of any sample before a moment.
     pub(crate) fn before(&mut self, moment: Time) -> Option<Time> {
-        self.lanes.iter_mut().filter_map(|lane| lane.last(&self.inputs, moment)).map(|(time, _)| time).max()
+        let last = self.lanes.iter_mut().map(|lane| lane.last(&self.inputs, moment));
+        last.filter_map(|last| noted(last, &mut self.unreadable).flatten()).map(|(time, _)| time).max()
     }
+}
+
+/// What could be read; else the error is kept, if it is the first.
+fn noted<T>(read: Result<T, DecodeError>, unreadable: &mut Option<DecodeError>) -> Option<T> {
+    read.map_err(|error| unreadable.get_or_insert(error)).ok()
 }
 
 /// One channel's places, in the order of time.
@@ -250,134 +272,151 @@ struct ChannelCursor<'a> {
 }
 
 impl<'a> ChannelCursor<'a> {
-    fn new(input: &Input<'a>, place: usize, channel: ChannelId) -> Self {
+    fn new(input: &Input<'a>, place: usize, channel: ChannelId) -> Result<Self, DecodeError> {
         let found = input.index.channels.get(channel as usize);
         let places: Box<dyn Iterator<Item = u64> + Send + 'a> = match found {
             Some(found) if found.sorted => {
                 // What lies before the wanted times need not be gone over.
                 let start = input.lookup.start.filter(|_| !input.is_always(channel));
-                let first = start.map_or(0, |start| input.border(found, input.clock.at(start)));
+                let first = start.map_or(Ok(0), |start| input.border(found, input.clock.at(start)))?;
                 Box::new(found.positions.iter_from(first))
             }
             Some(found) => Box::new(found.positions.iter()),
             None => Box::new(std::iter::empty()),
         };
         let sorted = found.is_none_or(|channel| channel.sorted);
-        Self { input: place, channel, found, places, sorted, block: Vec::new(), used: 0 }
+        Ok(Self { input: place, channel, found, places, sorted, block: Vec::new(), used: 0 })
     }
 
     #[inline]
-    fn next(&mut self, inputs: &[Input<'_>]) -> Option<(Time, u64)> {
-        if self.used >= self.block.len() {
-            self.fill(inputs.get(self.input)?);
+    fn next(&mut self, inputs: &[Input<'_>]) -> Result<Option<(Time, u64)>, DecodeError> {
+        if self.used >= self.block.len()
+            && let Some(input) = inputs.get(self.input)
+        {
+            self.fill(input)?;
         }
         let next = self.block.get(self.used).copied();
         self.used += 1;
-        next
+        Ok(next)
     }
 
     /// The next block that has anything wanted in it.
     #[cold]
-    fn fill(&mut self, input: &Input<'_>) {
+    fn fill(&mut self, input: &Input<'_>) -> Result<(), DecodeError> {
         if !self.sorted {
             return self.sort(input);
         }
         self.block.clear();
         self.used = 0;
         let (mut at, mut times) = (Vec::new(), Vec::new());
-        while self.block.is_empty() && self.take_block(input, &mut at, &mut times) {
+        while self.block.is_empty() && self.take_block(input, &mut at, &mut times)? {
             let behind = input.lookup.end.is_some_and(|end| times.last().is_some_and(|last| *last > end));
             if behind && !input.is_always(self.channel) {
                 self.places = Box::new(std::iter::empty());
             }
         }
+        Ok(())
     }
 
     /// A channel out of order is one block.
-    fn sort(&mut self, input: &Input<'_>) {
+    fn sort(&mut self, input: &Input<'_>) -> Result<(), DecodeError> {
         if !self.block.is_empty() {
-            return;
+            return Ok(());
         }
         self.block.reserve_exact(self.found.map_or(0, |found| found.positions.len()));
         let (mut at, mut times) = (Vec::new(), Vec::new());
-        while self.take_block(input, &mut at, &mut times) {}
+        while self.take_block(input, &mut at, &mut times)? {}
         self.block.sort_by_key(|(time, _)| *time);
+        Ok(())
     }
 
     /// Adds what is wanted of the next places to the block; `times` are those of all of them. `false` if there are none.
-    fn take_block(&mut self, input: &Input<'_>, at: &mut Vec<u64>, times: &mut Vec<Time>) -> bool {
+    fn take_block(&mut self, input: &Input<'_>, at: &mut Vec<u64>, times: &mut Vec<Time>) -> Result<bool, DecodeError> {
         at.clear();
         times.clear();
         at.extend(self.places.by_ref().take(BLOCK));
-        if input.log.dialect().times(input.log.bytes(), input.index, at, times).is_err() {
-            // `samples` meets the same record and reports it. Until then its row must not be lost.
-            times.resize(at.len(), input.lookup.start.or(input.lookup.end).unwrap_or_default());
-        }
+        input.log.dialect().times(input.log.bytes(), input.index, at, times)?;
         let places = times.iter().zip(&*at);
         let wanted = places.filter_map(|(time, at)| Some((input.lookup.admits(self.channel, *time)?, *at)));
         self.block.extend(wanted.map(|(time, at)| (input.clock.at(time), at)));
-        !at.is_empty()
+        Ok(!at.is_empty())
     }
 
     /// Makes the first sample at or behind a moment the next one.
-    fn seek(&mut self, inputs: &[Input<'a>], to: Time) {
-        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return };
+    fn seek(&mut self, inputs: &[Input<'a>], to: Time) -> Result<(), DecodeError> {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return Ok(()) };
         if self.sorted {
             self.block.clear();
             self.used = 0;
-            self.places = Box::new(found.positions.iter_from(input.border(found, to)));
+            self.places = Box::new(found.positions.iter_from(input.border(found, to)?));
         } else {
-            self.sort(input);
+            self.sort(input)?;
             self.used = self.block.partition_point(|(time, _)| *time < to);
         }
+        Ok(())
     }
 
     /// How many samples lie outside a range.
-    fn outside(&self, inputs: &[Input<'_>], first: Time, last: Time) -> u64 {
-        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return 0 };
+    fn outside(&self, inputs: &[Input<'_>], first: Time, last: Time) -> Result<u64, DecodeError> {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return Ok(0) };
         let within = match self.sorted {
-            true => input.border(found, last.plus(1)) - input.border(found, first),
-            false => found.positions.iter().filter(|at| (first..=last).contains(&input.time(*at))).count(),
+            true => input.border(found, last.plus(1))?.saturating_sub(input.border(found, first)?),
+            false => {
+                let mut within = 0;
+                for at in found.positions.iter() {
+                    within += usize::from((first..=last).contains(&input.time(at)?));
+                }
+                within
+            }
         };
-        (found.positions.len() - within) as u64
+        Ok((found.positions.len() - within) as u64)
     }
 
     /// The last sample before a moment.
-    fn last(&mut self, inputs: &[Input<'_>], before: Time) -> Option<(Time, u64)> {
-        let (input, found) = (inputs.get(self.input)?, self.found?);
+    fn last(&mut self, inputs: &[Input<'_>], before: Time) -> Result<Option<(Time, u64)>, DecodeError> {
+        let (Some(input), Some(found)) = (inputs.get(self.input), self.found) else { return Ok(None) };
         if self.sorted {
             let end = input
                 .lookup
                 .end
                 .filter(|_| !input.is_always(self.channel))
                 .map_or(before, |end| before.min(input.clock.at(end).plus(1)));
-            let place = input.border(found, end).checked_sub(1)?;
-            let at = found.positions.iter_from(place).next()?;
-            return Some((input.time(at), at));
+            let place = input.border(found, end)?.checked_sub(1);
+            let at = place.and_then(|place| found.positions.iter_from(place).next());
+            return at.map(|at| Ok((input.time(at)?, at))).transpose();
         }
-        self.sort(input);
-        let place = self.block.partition_point(|(time, _)| *time < before).checked_sub(1)?;
-        self.block.get(place).copied()
+        self.sort(input)?;
+        let place = self.block.partition_point(|(time, _)| *time < before).checked_sub(1);
+        Ok(place.and_then(|place| self.block.get(place).copied()))
     }
 }
 
 /// How many samples of a channel in order lie before a moment, on the clock on which its times are put.
-pub(crate) fn border(log: &Log, index: &Index, found: &ChannelIndex, clock: &ClockMap, moment: Time) -> usize {
+pub(crate) fn border(
+    log: &Log,
+    index: &Index,
+    found: &ChannelIndex,
+    clock: &ClockMap,
+    moment: Time,
+) -> Result<usize, DecodeError> {
     if moment <= clock.at(found.first) {
-        0
-    } else if clock.at(found.last) < moment {
-        found.positions.len()
-    } else {
-        found.positions.partition_point(|at| clock.at(time(log, index, at)) < moment)
+        return Ok(0);
     }
+    if clock.at(found.last) < moment {
+        return Ok(found.positions.len());
+    }
+    let mut unreadable = None;
+    let before = found
+        .positions
+        .partition_point(|at| noted(time(log, index, at), &mut unreadable).is_some_and(|time| clock.at(time) < moment));
+    unreadable.map_or(Ok(before), Err)
 }
 
 /// The time of the record at a place.
-fn time(log: &Log, index: &Index, at: u64) -> Time {
+fn time(log: &Log, index: &Index, at: u64) -> Result<Time, DecodeError> {
     let mut times = Vec::with_capacity(1);
-    // A log that cannot be read is reported by whoever then asks for the samples.
-    let read = log.dialect().times(log.bytes(), index, &[at], &mut times);
-    read.ok().and(times.first().copied()).unwrap_or_default()
+    log.dialect().times(log.bytes(), index, &[at], &mut times)?;
+    times.first().copied().ok_or_else(|| DecodeError::stale_index(log.dialect().info().name, at))
 }
 
 /// Rows on their way to the sink.

@@ -51,7 +51,7 @@ pub struct ModeSpan {
     pub end: Time,
 }
 
-/// The modes of a log, from the first who tells them.
+/// The modes of a log, from the best source that it has.
 pub(crate) fn modes(known: &NamedChannels<'_>) -> Vec<ModeSpan> {
     let log = known.log();
     let registry = log.schemas().registry();
@@ -80,7 +80,7 @@ pub(crate) fn modes(known: &NamedChannels<'_>) -> Vec<ModeSpan> {
     spans
 }
 
-/// Channels that tell modes.
+/// Channels that state modes.
 #[derive(Clone, Copy)]
 enum Teller {
     /// Four booleans, as DataLogManager, AdvantageKit and the link of a station have them: enabled, autonomous, test,
@@ -93,7 +93,7 @@ enum Teller {
 }
 
 impl Teller {
-    /// All that is told in a log, in the order of time.
+    /// All mode changes in a log, in the order of time.
     fn events(&self, known: &NamedChannels<'_>, registry: &Registry) -> Vec<(Time, Mode)> {
         let mut modes = Vec::new();
         match self {
@@ -118,7 +118,7 @@ impl Teller {
         modes
     }
 
-    /// The mode that one value tells.
+    /// The mode that one value states.
     fn mode(&self, value: &Value<'_>, registry: &Registry) -> Option<Mode> {
         match (self, value) {
             (Self::Word(_), value) => Some(mode(integer(value)?.cast_unsigned())),
@@ -149,7 +149,7 @@ struct Flags {
 }
 
 impl Flags {
-    /// Takes the next flag; the answer is the mode that was told before, if that is settled by now.
+    /// Takes the next flag; returns the previous mode, if that is settled by now.
     fn push(&mut self, time: Time, bit: u32, on: bool) -> Option<(Time, Mode)> {
         let settled = self.settled(time);
         self.set(bit, on);
@@ -161,7 +161,7 @@ impl Flags {
         self.word = self.word & !(1 << bit) | u64::from(on) << bit;
     }
 
-    /// The mode that was told last, if no flag of that moment can come at this one.
+    /// The last mode, if no flag of that moment can come at this one.
     fn settled(&mut self, now: Time) -> Option<(Time, Mode)> {
         if self.at.is_some_and(|at| now.since(at) > TOGETHER_NS) { self.settle() } else { None }
     }
@@ -176,15 +176,15 @@ impl Flags {
 pub struct ModeWatch {
     /// Who is there, the best first.
     there: BTreeSet<usize>,
-    /// Who told anything last.
+    /// The source of the last mode.
     last: Option<usize>,
     flags: BTreeMap<usize, Flags>,
-    /// What another told last. It waits as flags do: someone better may have been a little slower.
+    /// The last mode of another source. It waits as flags do: a better source may have been a little slower.
     told: Option<(Time, Mode)>,
     known: VecDeque<(Time, Mode)>,
 }
 
-/// What a channel has to do with modes: who tells them, and which flag of his it is.
+/// What a channel has to do with modes: its source, and which flag of that source it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Role {
     teller: usize,
@@ -201,7 +201,7 @@ impl ModeWatch {
             };
             Some(Role { teller, bit: u32::try_from(bit).ok()? })
         })?;
-        // Without the first flag, whether the robot is enabled, the others tell nothing.
+        // Without the first flag, whether the robot is enabled, the others mean nothing.
         if role.bit == 0 {
             self.there.insert(role.teller);
         }
@@ -211,7 +211,7 @@ impl ModeWatch {
     /// Takes a sample of such a channel.
     pub fn sample(&mut self, role: Role, time: Time, value: &Value<'_>, registry: &Registry) {
         let Some(teller) = TELLERS.get(role.teller) else { return };
-        // Someone better who is there will tell soon, if he did not already.
+        // A better source that exists will follow soon, if it has not already.
         let best = self.there.first() == Some(&role.teller);
         let told = match (teller, value) {
             (Teller::Flags(_), Value::Boolean(on)) => {
@@ -254,7 +254,7 @@ impl ModeWatch {
         flags.or(self.told.map(|(time, _)| time))
     }
 
-    /// The flags of the one who told last.
+    /// The flags of the source of the last mode.
     fn flags_mut(&mut self) -> Option<&mut Flags> {
         self.flags.get_mut(&self.last?)
     }
@@ -264,13 +264,13 @@ impl ModeWatch {
         self.known.pop_front()
     }
 
-    /// Whether anything was told.
+    /// Whether any mode was stated.
     pub fn is_told(&self) -> bool {
         self.last.is_some()
     }
 }
 
-/// Who tells modes, the best first. Live, the names of NetworkTables come without their prefix.
+/// The sources of modes, the best first. Live, the names of NetworkTables come without their prefix.
 const TELLERS: [Teller; 13] = [
     Teller::Flags(["DS:enabled", "DS:autonomous", "DS:test", "DS:estop"]),
     Teller::Flags([

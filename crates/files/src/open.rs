@@ -4,26 +4,28 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use logpose_core::{
-    ChannelId, ChannelIndex, Columns, FileDialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Sink,
-    SinkError, Span, Sum, Time,
+    ChannelId, ChannelIndex, Columns, FileDialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Severity,
+    Sink, SinkError, Span, Sum, Time,
 };
 
-use crate::dialects::Reader;
+use crate::formats::{Format, Formats};
 use crate::named::NamedChannels;
 use crate::sidecar::Sidecar;
 use crate::source::{Bytes, Source};
 use crate::timing::{self, Timing};
 use crate::{
     Cache, ClockMap, Error, ErrorKind, Filter, ModeSpan, Moment, Order, Progress, Quiet, Schemas, TimeRange, Wrapper,
-    dialects, folder, merge, pair, range, threads, windows,
+    folder, merge, pair, range, threads, windows,
 };
 
 /// How a log is to be opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// The name of the dialect, for bytes that do not tell.
+    /// The name of the dialect, for bytes that do not show it.
     pub from: Option<String>,
-    /// The revision to assume where the file does not tell it.
+    /// The formats that are looked for.
+    pub formats: Formats,
+    /// The revision to assume where the file does not state it.
     pub revision: Option<u8>,
     /// How many threads to use; 0 for one per processor.
     pub threads: usize,
@@ -35,6 +37,9 @@ pub struct OpenOptions {
     pub light_from: u64,
     /// How many bytes of memory putting samples in the order of time may take, about; beyond, temporary files are used.
     pub memory: Option<u64>,
+    /// How many bytes a compressed or piped file may have unpacked; by default a thousand times what it has packed, at
+    /// least 1 GiB and at most 64 GiB, or 16 GiB from a pipe. The disk of the temporary folder keeps 200 MiB free in any case.
+    pub unpacked: Option<u64>,
     /// Where what was found is kept for the next time.
     pub cache: Cache,
     /// From how many bytes on it is: a smaller log is read as fast as what is kept of it.
@@ -48,12 +53,14 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             from: None,
+            formats: Formats::default(),
             revision: None,
             threads: 0,
             salvage: false,
             limits: Limits::default(),
             light_from: LIGHT_FROM,
             memory: None,
+            unpacked: None,
             cache: Cache::Off,
             cache_from: CACHE_FROM,
             cache_after: CACHE_AFTER,
@@ -62,7 +69,7 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// What a dialect is told: with threads to join and huge pages to ask for.
+    /// The options for a dialect: with threads to join and huge pages to ask for.
     #[must_use]
     pub fn read(&self) -> ReadOptions<'static> {
         ReadOptions {
@@ -86,7 +93,9 @@ pub struct Log {
     pub index: Index,
     /// What was lost or doubtful.
     pub problems: Problems,
+    format: Format,
     dialect: &'static dyn FileDialect,
+    formats: Formats,
     source: Source,
     read: ReadOptions<'static>,
     memory: Option<u64>,
@@ -111,24 +120,53 @@ impl Log {
     pub fn open_with(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
         let files = if path.is_dir() { folder::parquet_files(path) } else { Vec::new() };
         if files.is_empty() {
-            return Self::new(path, Source::open(path, progress)?, options, progress, true);
+            return Self::new(path, Source::open(path, options.unpacked, progress)?, options, progress, true);
         }
         let mut problems = Problems::default();
         progress.begin("unpacking", 0);
-        let source = Source::folder(path, &files, &options.read(), &mut problems);
+        let source = Source::folder(path, &files, options, &mut problems);
         progress.end();
-        let parquet = Reader::named("parquet").ok_or_else(|| Error::new(ErrorKind::Directory).in_file(path))?;
-        let choice = Choice { reader: parquet, sure: true };
+        let choice = Choice { format: Format::PARQUET, sure: true };
         Self::index(path, source?, &choice, problems, options, progress)
+    }
+
+    /// Opens a log as [`open_with`](Self::open_with) does, and a damaged one with
+    /// [`salvage`](OpenOptions::salvage): for all that can still be read. Undamaged logs cost nothing extra.
+    ///
+    /// A file in which no sample can be found is an error.
+    pub fn open_recovered(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<Self, Error> {
+        let salvage = OpenOptions { salvage: true, ..options.clone() };
+        if path.as_os_str() == "-" {
+            // Standard input cannot be read twice.
+            return Self::open_with(path, &salvage, progress);
+        }
+        match Self::open_with(path, options, progress) {
+            Ok(log) if log.problems.worst() < Some(Severity::Damage) => Ok(log),
+            Ok(log) => Ok(match Self::open_with(path, &salvage, progress) {
+                Ok(found) if found.index.samples() >= log.index.samples() => found,
+                _ => log,
+            }),
+            Err(error) if matches!(error.kind, ErrorKind::Decode(_) | ErrorKind::UnknownFormat { .. }) => {
+                let found = Self::open_with(path, &salvage, progress).ok();
+                found.filter(|found| found.index.samples() > 0).ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Indexes bytes that are in memory already; `name` stands for the path.
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &OpenOptions) -> Result<Self, Error> {
         let path = Path::new(name);
-        Self::new(path, Source::from_bytes(path, Bytes::Owned(bytes), &Quiet)?, options, &Quiet, false)
+        Self::new(
+            path,
+            Source::from_bytes(path, Bytes::Owned(bytes), options.unpacked, &Quiet)?,
+            options,
+            &Quiet,
+            false,
+        )
     }
 
-    /// A log out of a source; `beside` tells whether files beside it may belong to it.
+    /// A log out of a source; `beside` says whether files beside it may belong to it.
     pub(crate) fn new(
         path: &Path,
         mut source: Source,
@@ -138,15 +176,15 @@ impl Log {
     ) -> Result<Self, Error> {
         let choice = choose(path, &source.bytes, options)?;
         let mut problems = Problems::default();
-        if let Reader::Bridge(bridge) = choice.reader {
+        if let Some(bridge) = choice.format.unpacker() {
             progress.begin("unpacking", source.file_len);
-            let unpacked = source.unpack(path, bridge, &options.read(), &mut problems);
+            let unpacked = source.unpack(path, bridge, options, &mut problems);
             progress.end();
             unpacked?;
         }
         let mut companion = None;
-        if beside && pair::has_pairs(choice.reader.dialect()) {
-            companion = pair::join(path, &mut source, &mut problems, progress)?;
+        if beside && pair::has_pairs(choice.format) {
+            companion = pair::join(path, &mut source, options.unpacked, &mut problems, progress)?;
         }
         let log = Self::index(path, source, &choice, problems, options, progress)?;
         Ok(Self { companion, ..log })
@@ -161,7 +199,8 @@ impl Log {
         options: &OpenOptions,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let dialect = choice.reader.dialect();
+        let format = choice.format;
+        let dialect = format.files().ok_or_else(|| Error::decode(path, format.info().no_files()))?;
         let mut read = options.read();
         source.problem.take().into_iter().for_each(|problem| problems.push(problem));
         read.positions = (source.bytes.len() as u64) < options.light_from;
@@ -189,7 +228,9 @@ impl Log {
             companion: None,
             index,
             problems,
+            format,
             dialect,
+            formats: options.formats.clone(),
             source,
             read,
             memory: options.memory,
@@ -203,6 +244,17 @@ impl Log {
     }
 
     /// The format it is written in.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The formats that it was opened with.
+    pub(crate) fn formats(&self) -> &Formats {
+        &self.formats
+    }
+
+    /// What reads it.
     #[must_use]
     pub fn dialect(&self) -> &'static dyn FileDialect {
         self.dialect
@@ -250,7 +302,7 @@ impl Log {
         self.schemas.get_or_init(|| Arc::new(Schemas::of([self])))
     }
 
-    /// The same, for who outlives the log.
+    /// The same, for callers that outlive the log.
     #[must_use]
     pub fn shared_schemas(&self) -> Arc<Schemas> {
         Arc::clone(self.schemas.get_or_init(|| Arc::new(Schemas::of([self]))))
@@ -262,7 +314,7 @@ impl Log {
         &self.timing().modes
     }
 
-    /// What to add to a time of this log to get Unix nanoseconds, if the log tells.
+    /// What to add to a time of this log to get Unix nanoseconds, if the log states it.
     #[must_use]
     pub fn epoch_ns(&self) -> Option<i64> {
         self.timing().epoch_ns
@@ -286,9 +338,9 @@ impl Log {
     }
 
     /// How many samples of a channel whose times are in order lie before a moment. The index must have positions.
-    #[must_use]
-    pub fn samples_before(&self, index: &Index, channel: &ChannelIndex, moment: Time) -> usize {
-        merge::border(self, index, channel, &ClockMap::default(), moment)
+    pub fn samples_before(&self, index: &Index, channel: &ChannelIndex, moment: Time) -> Result<usize, Error> {
+        let before = merge::border(self, index, channel, &ClockMap::default(), moment);
+        before.map_err(|error| Error::decode(&self.path, error))
     }
 
     /// Which channels and times are meant, in the words of this log.
@@ -421,8 +473,8 @@ impl Log {
 
     /// All channels as flat buffers, in one pass on all threads.
     pub fn all_columns(&self) -> Result<Columns, Error> {
-        let columns = self.dialect.columns(&self.source.bytes, &self.read, &mut Problems::default());
-        columns.map_err(|error| Error::decode(&self.path, error))
+        let all: Vec<ChannelId> = (0..).zip(&self.index.channels).map(|(id, _)| id).collect();
+        self.walked(&all, &Lookup::default())
     }
 
     /// The first channel of that name.
@@ -450,6 +502,16 @@ impl Log {
         };
         let at = index.channels.iter().filter_map(|found| last(&found.positions)).max()?;
         self.times_at(index, &[at])?.first().copied()
+    }
+
+    /// When the log says that a channel has ended, as WPILOG does when a publisher closes: each such record's channel
+    /// and time.
+    #[must_use]
+    pub fn ends(&self) -> Vec<(ChannelId, Time)> {
+        let lives = self.index.slots.iter().zip(&self.index.lives);
+        let (ids, places): (Vec<_>, Vec<_>) =
+            lives.filter_map(|(fate, life)| Some((fate.channel()?, life.end?))).unzip();
+        ids.into_iter().zip(self.times_at(&self.index, &places).unwrap_or_default()).collect()
     }
 
     /// When its samples are; none if it has none.
@@ -480,32 +542,31 @@ impl fmt::Debug for Log {
     }
 }
 
-/// What reads a file, and whether more than the name of the file speaks for it.
+/// The format of a file, and whether more than its name speaks for it.
 struct Choice {
-    reader: Reader,
+    format: Format,
     sure: bool,
 }
 
-/// The dialect of bytes: what was asked for, what the bytes say, or else what the name says.
+/// The format of bytes: what was asked for, what the bytes say, or else what the name says.
 fn choose(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Choice, Error> {
     if let Some(name) = &options.from {
-        return Ok(Choice { reader: dialects::named(name)?, sure: true });
+        return Ok(Choice { format: options.formats.for_reading(name)?, sure: true });
     }
     let head = bytes.get(..HEAD).unwrap_or(bytes);
-    let extension = dialects::extension(path);
-    if let Some(reader) = Reader::detect(head, extension.as_deref()) {
-        return Ok(Choice { reader, sure: true });
+    if let Some(format) = options.formats.detect(head, path) {
+        return Ok(Choice { format, sure: true });
     }
-    let named = extension.as_deref().and_then(Reader::by_extension);
-    let reader = named.ok_or_else(|| Error::unknown_format(path, bytes))?;
-    Ok(Choice { reader, sure: options.salvage })
+    let named = options.formats.by_extension(path);
+    let format = named.ok_or_else(|| Error::unknown_format(path, bytes, &options.formats))?;
+    Ok(Choice { format, sure: options.salvage })
 }
 
 /// The name promised more than the bytes keep.
 fn mistaken(path: &Path, bytes: &[u8], dialect: &dyn FileDialect) -> Error {
     let name = dialect.info().name;
     let help = format!("the extension suggests {name}; if the file is damaged, try `logpose recover --from {name}`");
-    Error::unknown_format(path, bytes).with_help(help)
+    Error::unknown_format(path, bytes, &Formats::default()).with_help(help)
 }
 
 /// Bytes of a window when all of a log is read for a few of its channels.

@@ -5,17 +5,18 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use logpose_core::{DecodeError, Dialect, FileDialect, Problem, Problems, Severity};
+use logpose_core::{DecodeError, Problem, Problems, Severity};
 use logpose_dslog::{Envelope, HEADER, Half, Header};
 
 use crate::source::{Source, Spool};
-use crate::{Error, Progress, Wrapper};
+use crate::{Error, Format, Progress, Wrapper};
 
 /// Puts a file and its companion beside it in the place of the file; tells which file that was. A companion that is not of
 /// the same log is a problem.
 pub(crate) fn join(
     path: &Path,
     source: &mut Source,
+    limit: Option<u64>,
     problems: &mut Problems,
     progress: &dyn Progress,
 ) -> Result<Option<PathBuf>, Error> {
@@ -28,7 +29,7 @@ pub(crate) fn join(
         problems.push(Problem::general(Severity::Warning, "companion", message));
         Ok(None)
     };
-    let mut found = match Source::open(&other, progress) {
+    let mut found = match Source::open(&other, limit, progress) {
         Ok(found) => found,
         Err(error) => return refuse(error.to_string()),
     };
@@ -102,9 +103,9 @@ pub fn split(name: &str) -> Option<(&str, Half)> {
     Some((stem, half))
 }
 
-/// Whether a dialect's logs can come in pairs.
-pub(crate) fn has_pairs(dialect: &dyn FileDialect) -> bool {
-    dialect.info().name == logpose_dslog::Dslog.info().name
+/// Whether logs of a format can come in pairs.
+pub(crate) fn has_pairs(format: Format) -> bool {
+    format.name() == logpose_dslog::NAME
 }
 
 /// Whether two files are of one log: they begin at the same time.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use logpose_core::{EncodeOptions, Severity, SinkError};
 
-use crate::convert::{order_for, sink_error, write};
-use crate::dialects::{self, Reader};
+use crate::convert::{Job, sink_error};
 use crate::output::{FinishedOutput, Opened};
 use crate::source::{Bytes, Source};
 use crate::{
@@ -27,6 +26,8 @@ pub struct Recovered {
     pub records: u64,
     /// Samples that were saved.
     pub samples: u64,
+    /// What the names of files in the copy's format end with, without a dot.
+    pub extension: &'static str,
 }
 
 /// Writes what is readable of a damaged log as a whole one, in the order of the file.
@@ -48,7 +49,7 @@ pub fn recover(
     let lost_bytes = log.problems.lost_bytes();
     let records = log.index.records;
     let format = match &to {
-        Output::File { path, .. } => named_format(path)?.unwrap_or_else(|| own_format(&log)),
+        Output::File { path, .. } => named_format(path, &options)?.unwrap_or_else(|| own_format(&log)),
         Output::Stream(_) => own_format(&log),
     };
     let scratch;
@@ -75,7 +76,7 @@ pub fn recover(
         copied.map_err(|error| sink_error(SinkError::Io(error), None))?;
     }
     let samples = report.samples;
-    Ok(Recovered { report, findings, lost_bytes, records, samples })
+    Ok(Recovered { report, findings, lost_bytes, records, samples, extension: format.extension() })
 }
 
 /// The log, and the bytes of its file where those are not what it is read from.
@@ -83,18 +84,18 @@ fn open(path: &Path, options: &OpenOptions, progress: &dyn Progress) -> Result<(
     if path.is_dir() {
         return Ok((Log::open_with(path, options, progress)?, None));
     }
-    let source = Source::open(path, progress)?;
+    let source = Source::open(path, options.unpacked, progress)?;
     let file = Arc::clone(&source.bytes);
     let log = Log::new(path, source, options, progress, true)?;
-    let is_bridge = Reader::named(log.dialect().info().name).is_some_and(Reader::is_bridge);
+    let is_bridge = log.format().unpacker().is_some();
     Ok((log, is_bridge.then_some(file)))
 }
 
 /// The format that the name of an output asks for.
-fn named_format(path: &Path) -> Result<Option<Format>, Error> {
-    match Format::from_path(path) {
+fn named_format(path: &Path, options: &OpenOptions) -> Result<Option<Format>, Error> {
+    match options.formats.for_path(path) {
         Some((format, _)) if !format.is_log() => {
-            let extension = dialects::extension(path).unwrap_or_default();
+            let extension = Format::extension_of(path).unwrap_or_default();
             let help = "use the extension of a log that logpose writes, such as .wpilog; \
                         `logpose convert` makes tables of it";
             Err(Error::usage(format!("recover cannot write .{extension} files")).in_file(path).with_help(help))
@@ -105,14 +106,13 @@ fn named_format(path: &Path) -> Result<Option<Format>, Error> {
 
 /// The format of a log, or WPILOG where that is not written.
 fn own_format(log: &Log) -> Format {
-    let own = Format::from_name(log.dialect().info().name).filter(Format::is_log);
-    own.unwrap_or(Format::Dialect(&logpose_wpilog::Wpilog))
+    Some(log.format()).filter(Format::is_log).unwrap_or(Format::of(&logpose_wpilog::Wpilog))
 }
 
 fn encode_options(logs: &[Log; 1], format: &Format, options: &OpenOptions) -> EncodeOptions {
     let [log] = logs;
     // Another dialect has other revisions.
-    let is_own = log.dialect().info().name == format.name();
+    let is_own = log.format().name() == format.name();
     let found = log.index.fact("revision").and_then(|revision| revision.trim_start_matches('R').parse().ok());
     let revision = found.or(options.revision).filter(|_| is_own);
     EncodeOptions { revision, extra_header: log.index.fact("extra_header").map(str::to_owned), long_values: true }
@@ -139,6 +139,12 @@ struct Written {
     finding: Option<Finding>,
 }
 
+impl Written {
+    fn is_damaged(&self) -> bool {
+        self.finding.as_ref().is_some_and(|finding| finding.code == DAMAGED)
+    }
+}
+
 /// What is to be copied.
 struct Work<'a> {
     feed: Feed<'a>,
@@ -154,49 +160,54 @@ impl Work<'_> {
     }
 
     fn run(&self, target: &Target, options: &OpenOptions, progress: &dyn Progress) -> Result<Written, Error> {
+        let mut mended = None;
         if let Some(whole) = self.mended(target)? {
             let report = Report { samples: self.log().index.samples(), ..Report::default() };
             let written = self.proven(whole, report, options)?;
             if written.finding.is_none() {
                 return Ok(written);
             }
+            mended = Some(written);
         }
         let convert = ConvertOptions { encode: self.encode.clone(), ..ConvertOptions::default() };
-        let order = order_for(&self.feed, &self.format, &convert)?;
+        let job = Job::new(&self.feed, self.format, &convert, progress)?;
         let mut out = target.open()?;
         let failed = |error| sink_error(error, Some(&target.path));
-        let (report, end) = write(&self.feed, order, &self.format, &convert, &mut out, progress)?;
+        let (report, end) = job.write(&mut out)?;
         end.map_err(failed)?;
         let whole = out.finish().map_err(|error| failed(SinkError::Io(error)))?;
-        self.proven(whole, report, options)
+        let written = self.proven(whole, report, options)?;
+        // Some damage is a sample like others, such as a packet of CARLA that nobody can read, and every copy of it is
+        // damaged too. Then a copy without it is worth more.
+        Ok(mended.filter(|mended| written.is_damaged() && !mended.is_damaged()).unwrap_or(written))
     }
 
     /// The records that are whole, as they are, where the format has a way to put them together.
     fn mended(&self, target: &Target) -> Result<Option<FinishedOutput>, Error> {
-        let name = self.log().dialect().info().name;
-        if name != self.format.name() {
+        let (log, own) = (self.log(), self.log().format());
+        if own.name() != self.format.name() {
             return Ok(None);
         }
         let failed = |error| sink_error(SinkError::Io(error), Some(&target.path));
-        let out = match (Reader::named(name), &self.file) {
-            (Some(Reader::Bridge(bridge)), Some(file)) if bridge.mends() => {
-                let mut out = target.open()?;
-                bridge.mend(file, &mut out).map_err(failed)?;
-                out
+        let mut out;
+        match (own.unpacker(), &self.file) {
+            (Some(bridge), Some(file)) => {
+                let Some(mend) = bridge.mend() else { return Ok(None) };
+                out = target.open()?;
+                mend(file, &mut out).map_err(failed)?;
             }
-            (Some(Reader::Dialect(dialect)), _) => {
-                let Some(mut mend) = dialect.mend(self.log().bytes()) else { return Ok(None) };
-                let mut out = target.open()?;
+            (Some(_), None) => return Ok(None),
+            (None, _) => {
+                let Some(mut mend) = log.dialect().mend(log.bytes()) else { return Ok(None) };
+                out = target.open()?;
                 let (mut part, mut more) = (Vec::new(), true);
                 while more {
                     part.clear();
                     more = mend(&mut part);
                     out.write_all(&part).map_err(failed)?;
                 }
-                out
             }
-            _ => return Ok(None),
-        };
+        }
         out.finish().map(Some).map_err(failed)
     }
 
@@ -211,27 +222,25 @@ impl Work<'_> {
         let options = OpenOptions { from, revision, cache: Cache::Off, ..options.clone() };
         let checkup = doctor(path, &options, &Quiet)?;
         let found = checkup.log.as_ref().map_or((0, 0), |log| (log.index.samples(), log.index.channels.len()));
-        let wrong = still_wrong(&checkup, given, found.0);
+        let finding = still_wrong(&checkup, given, found.0);
         (report.samples, report.channels) = found;
-        report.verified = wrong.is_none();
-        let finding = wrong.map(|message| Finding {
-            severity: Severity::Damage,
-            code: "copy-damaged",
-            at: None,
-            length: 0,
-            message,
-        });
+        report.verified = finding.is_none();
         Ok(Written { report, whole, finding })
     }
 }
 
 /// What keeps a copy from being whole.
-fn still_wrong(checkup: &Checkup, given: u64, found: u64) -> Option<String> {
+fn still_wrong(checkup: &Checkup, given: u64, found: u64) -> Option<Finding> {
     let damage = checkup.findings.iter().find(|finding| finding.severity == Severity::Damage);
-    match damage {
-        Some(damage) => Some(format!("the recovered copy is still damaged: {}", damage.message)),
-        None if !checkup.ok => Some("the recovered copy is still damaged".to_owned()),
-        None if found != given => Some(format!("the recovered copy has {found} samples, expected {given}")),
-        None => None,
-    }
+    let (code, message) = match damage {
+        Some(damage) => (DAMAGED, format!("the recovered copy is still damaged: {}", damage.message)),
+        None if !checkup.ok => (DAMAGED, "the recovered copy is still damaged".to_owned()),
+        None if found < given => {
+            ("copy-incomplete", format!("the recovered copy has {found} samples, expected {given}"))
+        }
+        None => return None,
+    };
+    Some(Finding { severity: Severity::Damage, code, at: None, length: 0, message })
 }
+
+const DAMAGED: &str = "copy-damaged";

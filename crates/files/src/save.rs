@@ -2,7 +2,7 @@ use std::path::Path;
 
 use logpose_core::Lookup;
 
-use crate::{ConvertOptions, Error, Filter, Format, Log, Moment, Output, Quiet, Report, convert};
+use crate::{ConvertOptions, Error, Filter, Log, Moment, Output, Quiet, Report, convert};
 
 impl Log {
     /// Writes the log to a new file whose extension names the format: `.parquet`, `.csv`, `.wpilog.gz`.
@@ -32,7 +32,7 @@ impl Log {
         options: &ConvertOptions,
     ) -> Result<Report, Error> {
         let path = path.as_ref();
-        let Some((format, wrapper)) = Format::from_path(path) else {
+        let Some((format, wrapper)) = self.formats().for_path(path) else {
             let error = Error::usage("the extension names no format that logpose writes").in_file(path);
             return Err(error.with_help("use .wpilog, .rlog, .parquet, .arrow, .mcap, .csv or .ndjson"));
         };

@@ -12,7 +12,7 @@ use memmap2::Mmap;
 
 use crate::error::NAME_A_FILE;
 use crate::sidecar::Stamp;
-use crate::{Error, ErrorKind, Progress, Wrapper};
+use crate::{Error, ErrorKind, OpenOptions, Progress, Wrapper};
 
 /// The bytes of a log, unwrapped.
 pub struct Source {
@@ -56,9 +56,11 @@ impl Deref for Bytes {
 
 impl Source {
     /// Opens a file, or standard input for `-`.
-    pub fn open(path: &Path, progress: &dyn Progress) -> Result<Self, Error> {
+    ///
+    /// What is unpacked or piped is kept in memory or in a temporary file, up to `limit` bytes.
+    pub fn open(path: &Path, limit: Option<u64>, progress: &dyn Progress) -> Result<Self, Error> {
         if path.as_os_str() == "-" {
-            return Self::from_pipe(path, io::stdin().lock(), progress);
+            return Self::from_pipe(path, io::stdin().lock(), limit, progress);
         }
         if let Some(scheme) = live_scheme(path) {
             let help =
@@ -71,16 +73,16 @@ impl Source {
             return Err(Error::new(ErrorKind::Directory).in_file(path).with_help(NAME_A_FILE));
         }
         if !about.is_file() {
-            return Self::from_pipe(path, file, progress);
+            return Self::from_pipe(path, file, limit, progress);
         }
         let bytes = hold(file, about.len()).map_err(|error| Error::reading(path, error))?;
-        let source = Self::from_bytes(path, bytes, progress)?;
+        let source = Self::from_bytes(path, bytes, limit, progress)?;
         let stamp = source.wrapper.is_none().then(|| Stamp::of(&about));
         Ok(Self { stamp, ..source })
     }
 
     /// Takes bytes that are there already.
-    pub fn from_bytes(path: &Path, bytes: Bytes, progress: &dyn Progress) -> Result<Self, Error> {
+    pub fn from_bytes(path: &Path, bytes: Bytes, limit: Option<u64>, progress: &dyn Progress) -> Result<Self, Error> {
         let file_len = bytes.len() as u64;
         if bytes.is_empty() {
             let help = "the robot was switched off before it wrote any data, or the copy failed";
@@ -90,7 +92,7 @@ impl Source {
             return Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: None, problem: None, stamp: None });
         };
         progress.begin("decompressing", file_len);
-        let unwrapped = unwrap(path, wrapper, &bytes, progress);
+        let unwrapped = unwrap(path, wrapper, &bytes, limit, progress);
         progress.end();
         let (bytes, problem) = unwrapped?;
         Ok(Self { bytes: Arc::new(bytes), file_len, wrapper: Some(wrapper), problem, stamp: None })
@@ -101,10 +103,10 @@ impl Source {
         &mut self,
         path: &Path,
         bridge: &Bridge,
-        read: &logpose_core::ReadOptions<'_>,
+        options: &OpenOptions,
         problems: &mut Problems,
     ) -> Result<(), Error> {
-        let mut spool = Spool::default();
+        let (mut spool, read) = (Spool::new(options.unpacked, Some(self.bytes.len() as u64)), &options.read());
         bridge.unpack(&self.bytes, read, &mut spool, problems).map_err(|error| unpack_error(path, error))?;
         self.bytes = Arc::new(spool.finish().map_err(|error| Error::reading(path, error))?);
         self.stamp = None;
@@ -115,7 +117,7 @@ impl Source {
     pub(crate) fn folder(
         folder: &Path,
         files: &[PathBuf],
-        read: &logpose_core::ReadOptions<'_>,
+        options: &OpenOptions,
         problems: &mut Problems,
     ) -> Result<Self, Error> {
         let mut held = Vec::with_capacity(files.len());
@@ -128,23 +130,28 @@ impl Source {
         }
         let file_len = held.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let parts: Vec<(&str, &[u8])> = held.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-        let mut spool = Spool::default();
-        let unpacked = logpose_bridges::read_folder(&parts, read, &mut spool, problems);
+        let mut spool = Spool::new(options.unpacked, Some(file_len));
+        let unpacked = logpose_bridges::read_folder(&parts, &options.read(), &mut spool, problems);
         unpacked.map_err(|error| unpack_error(folder, error))?;
         let bytes = Arc::new(spool.finish().map_err(|error| Error::reading(folder, error))?);
         Ok(Self { bytes, file_len, wrapper: None, problem: None, stamp: None })
     }
 
     /// Reads to the end what cannot be mapped.
-    pub(crate) fn from_pipe(path: &Path, mut pipe: impl Read, progress: &dyn Progress) -> Result<Self, Error> {
-        let mut spool = Spool::default();
+    pub(crate) fn from_pipe(
+        path: &Path,
+        mut pipe: impl Read,
+        limit: Option<u64>,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut spool = Spool::new(limit, None);
         let mut buffer = vec![0; BUFFER];
         progress.begin("reading", 0);
         let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
         progress.end();
         read.map_err(|stopped| Error::reading(path, stopped.into()))?;
         let bytes = spool.finish().map_err(|error| Error::reading(path, error))?;
-        Self::from_bytes(path, bytes, progress)
+        Self::from_bytes(path, bytes, limit, progress)
     }
 
     /// Reads to the end what comes out of a wrapper.
@@ -152,9 +159,10 @@ impl Source {
         path: &Path,
         mut pipe: impl Read,
         wrapper: Wrapper,
+        limit: Option<u64>,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let (mut spool, mut buffer) = (Spool::default(), vec![0; BUFFER]);
+        let (mut spool, mut buffer) = (Spool::new(limit, None), vec![0; BUFFER]);
         progress.begin("decompressing", 0);
         let read = spool.fill(&mut pipe, &mut buffer, |done| progress.at(done));
         progress.end();
@@ -176,10 +184,11 @@ fn unwrap(
     path: &Path,
     wrapper: Wrapper,
     bytes: &[u8],
+    limit: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<(Bytes, Option<Problem>), Error> {
     let counted = Counted { rest: bytes, used: std::cell::Cell::new(0) };
-    let mut spool = Spool::default();
+    let mut spool = Spool::new(limit, Some(bytes.len() as u64));
     let mut buffer = vec![0; BUFFER];
     let result = match wrapper.reader(BufReader::with_capacity(BUFFER, &counted)) {
         Ok(mut reader) => spool.fill(&mut reader, &mut buffer, |_| progress.at(counted.used.get() as u64)),
@@ -242,11 +251,19 @@ pub(crate) fn map(file: &File) -> io::Result<Mmap> {
 }
 
 /// Bytes that arrive, of which nobody knows how many will: in memory first, in a nameless file when many.
-#[derive(Default)]
 pub struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
+    /// How many there may be, and what that follows from.
+    most: u64,
+    because: &'static str,
+}
+
+impl Default for Spool {
+    fn default() -> Self {
+        Self { memory: Vec::new(), file: None, len: 0, most: LARGEST, because: "" }
+    }
 }
 
 /// Why no more bytes arrive.
@@ -279,18 +296,45 @@ impl Spool {
         }
     }
 
+    /// Takes up to `limit` bytes; without a limit, what logs of so many packed bytes become.
+    fn new(limit: Option<u64>, packed: Option<u64>) -> Self {
+        let densest = packed.map_or(LARGEST, |packed| packed.saturating_mul(RATIO).max(SMALL_LIMIT));
+        let (most, because) = match limit {
+            Some(limit) => (limit, ""),
+            None if densest < LARGEST => (densest, ", far more than logs become"),
+            None if packed.is_none() => (LARGEST_PIPE, ""),
+            None => (LARGEST, ""),
+        };
+        Self { most, because, ..Self::default() }
+    }
+
     fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.len += bytes.len() as u64;
-        if self.len > LARGEST {
-            return Err(io::Error::other(format!("more than {} GiB; decompress it to a file first", LARGEST >> 30)));
+        if self.len > self.most {
+            let limit = match self.most >> 20 {
+                0 => format!("{} bytes", self.most),
+                mebi => format!("{mebi} MiB"),
+            };
+            let message =
+                format!("unpacked, it has more than {limit}{}; raise --limit-unpacked to read it", self.because);
+            return Err(io::Error::other(message));
         }
+        let folder = std::env::temp_dir();
+        let failed = |error: io::Error| {
+            let message = format!("cannot keep unpacked data in the temporary folder {}: {error}", folder.display());
+            io::Error::new(error.kind(), message)
+        };
         if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
-            let mut file = tempfile::tempfile()?;
-            file.write_all(&std::mem::take(&mut self.memory))?;
+            let free = fs4::available_space(&folder).map_err(failed)?.saturating_sub(KEEP_FREE);
+            if free < self.most {
+                (self.most, self.because) = (free, ", as much as fits into the temporary folder");
+            }
+            let mut file = tempfile::tempfile_in(&folder).map_err(failed)?;
+            file.write_all(&std::mem::take(&mut self.memory)).map_err(failed)?;
             self.file = Some(file);
         }
         match &mut self.file {
-            Some(file) => file.write_all(bytes),
+            Some(file) => file.write_all(bytes).map_err(failed),
             None => {
                 self.memory.extend_from_slice(bytes);
                 Ok(())
@@ -348,6 +392,15 @@ fn live_scheme(path: &Path) -> Option<String> {
 const SMALL: u64 = 64 << 10;
 /// What may be held in memory of what came out of a wrapper, a pipe or a bridge.
 const IN_MEMORY: usize = 256 << 20;
-/// No more than this is unwrapped: 64 GiB of zeros fit into a gzip file of 64 MiB.
+/// No more than this is unpacked, whatever it comes from.
 const LARGEST: u64 = 64 << 30;
+/// Of a pipe nobody knows when it ends.
+const LARGEST_PIPE: u64 = 16 << 30;
+/// Logs become at most some hundred times as large; zeros, which fill disks, become a thousand to a hundred thousand times
+/// as large.
+const RATIO: u64 = 1000;
+/// That much is unpacked of any file.
+const SMALL_LIMIT: u64 = 1 << 30;
+/// What a temporary file leaves free.
+const KEEP_FREE: u64 = 200 << 20;
 const BUFFER: usize = 256 << 10;

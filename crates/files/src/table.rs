@@ -5,8 +5,8 @@ use std::io::Write;
 use logpose_core::{Channel, ChannelId, Encode, EncodeError, Problem, Problems, Sample, Sink, SinkError, Time, Value};
 use logpose_schema::{Registry, json};
 
+use crate::Schemas;
 use crate::show::Painter;
-use crate::{Format, Schemas};
 
 /// How a row is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -164,15 +164,20 @@ struct StreamLane {
 }
 
 impl RowEncoder {
-    /// An encoder of the format, if that is text.
+    /// An encoder of rows `time,channel,value`.
     #[must_use]
-    pub fn new(format: &Format) -> Option<Self> {
-        let shape = match format {
-            Format::Csv => Shape::Csv,
-            Format::Ndjson => Shape::Ndjson,
-            _ => return None,
-        };
-        Some(Self { shape, schemas: Schemas::default(), lanes: Vec::new(), cell: Vec::new() })
+    pub fn csv() -> Self {
+        Self::new(Shape::Csv)
+    }
+
+    /// An encoder of JSON lines.
+    #[must_use]
+    pub fn ndjson() -> Self {
+        Self::new(Shape::Ndjson)
+    }
+
+    fn new(shape: Shape) -> Self {
+        Self { shape, schemas: Schemas::default(), lanes: Vec::new(), cell: Vec::new() }
     }
 
     /// Takes a schema that is not to be written.

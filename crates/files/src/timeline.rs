@@ -27,6 +27,31 @@ impl Align {
     }
 }
 
+/// What tells how the clock of a log lies beside others.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ClockEvidence {
+    /// From its first moment to its last.
+    pub range: Option<(Time, Time)>,
+    /// What is added to its times to get Unix nanoseconds.
+    pub epoch_ns: Option<i64>,
+}
+
+impl ClockEvidence {
+    /// What is added to the times of this log, so that they are on the clock of `first`: what [`Align::Auto`] does with two
+    /// logs. And whether it is by the wall clock, or else by their starts.
+    #[must_use]
+    pub fn shift_to(self, first: Self) -> (i64, bool) {
+        let ranges = [first.range, self.range];
+        let wall = first.epoch_ns.zip(self.epoch_ns).map(|(first, own)| own.saturating_sub(first));
+        let near = wall.filter(|shift| are_near(&ranges, &[0, *shift]));
+        match (near, ranges) {
+            (Some(shift), _) => (shift, true),
+            (None, [Some(first), Some(own)]) => (first.0.since(own.0), false),
+            (None, _) => (0, false),
+        }
+    }
+}
+
 /// What becomes of channels that several logs have.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Names {

@@ -39,6 +39,22 @@ pub fn unit_of(channel: &Channel, path: &str) -> Option<String> {
     name.and_then(|name| of_field(name, path)).or_else(|| by_name(path)).map(str::to_owned)
 }
 
+/// The unit in which people read a channel's values, where the log has them in another one: milliseconds for a trip time in
+/// seconds, percent for a share. Only values tell a share from percent: `max` is asked for the largest one.
+#[must_use]
+pub fn shown_unit(channel: &Channel, max: impl FnOnce() -> Option<f64>) -> Option<&'static str> {
+    let plain: String = channel.name.to_lowercase().chars().filter(|c| *c != '_').collect();
+    let names = |words: &[&str]| words.iter().any(|word| plain.ends_with(word));
+    match unit(channel).as_deref() {
+        Some("s") => names(&["triptime", "latency", "ping", "looptime", "cycletime"]).then_some("ms"),
+        None if matches!(channel.ty(), Type::Double | Type::Float) => {
+            let share = names(&["packetloss", "utilization", "/ds/cpu", "cpuload"]) || plain.contains("/ds/cpu/");
+            (share && max().is_some_and(|max| max <= LARGEST_SHARE)).then_some("%")
+        }
+        _ => None,
+    }
+}
+
 /// The unit in the log: in AdvantageKit's JSON, or in a line `Units: rotations` as CTRE's converter writes it.
 fn stated(channel: &Channel) -> Option<String> {
     if channel.unit.is_some() || channel.metadata.is_empty() {
@@ -117,13 +133,16 @@ fn by_name(name: &str) -> Option<&'static str> {
     endings.filter(|(word, _)| fits(word)).max_by_key(|(word, _)| word.len()).map(|(_, symbol)| symbol)
 }
 
+/// Driver Station logs have shares up to 255 / 200.
+const LARGEST_SHARE: f64 = 1.28;
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use logpose_core::Channel;
 
-    use super::{UNITS, symbol_of, unit, unit_of};
+    use super::{UNITS, shown_unit, symbol_of, unit, unit_of};
 
     #[test]
     fn units_come_from_structs_and_names() {
@@ -167,6 +186,29 @@ mod tests {
         assert_eq!(of("Position of the mechanism.\nUnits: rotations").as_deref(), Some("rot"));
         assert_eq!(of(r#"{"unit":"furlongs"}"#).as_deref(), Some("furlongs"));
         assert_eq!((of(r#"{"source":"NT"}"#), of(""), of("Units:"), of(r#"{"unit":""}"#)), (None, None, None, None));
+    }
+
+    #[test]
+    fn short_times_and_shares_are_shown_in_the_units_of_people() {
+        let seconds = |name: &str| Channel { unit: Some("s".to_owned()), ..Channel::new(name, "double") };
+        let plain = |name: &str| Channel::new(name, "double");
+        let cases = [
+            (seconds("/ds/trip_time"), Some(0.2), Some("ms")),
+            (seconds("/Robot/LoopTime"), None, Some("ms")),
+            (seconds("/ds/control/countdown"), Some(135.0), None),
+            (plain("/ds/packet_loss"), Some(1.0), Some("%")),
+            (plain("/ds/cpu"), Some(1.275), Some("%")),
+            (plain("/ds/cpu/0/other"), Some(0.5), Some("%")),
+            (plain("/SystemStats/CANBus/Utilization"), Some(0.4), Some("%")),
+            // Some robots say percent.
+            (plain("/ds/can/utilization"), Some(40.0), None),
+            (plain("/ds/can/utilization"), None, None),
+            (plain("/Drive/Speed"), Some(0.5), None),
+            (Channel::new("/ds/cpu", "string"), Some(0.5), None),
+        ];
+        for (channel, max, expected) in cases {
+            assert_eq!(shown_unit(&channel, || max), expected, "{}", channel.name);
+        }
     }
 
     #[test]

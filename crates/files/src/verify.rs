@@ -9,35 +9,18 @@ use logpose_bridges::VescRows;
 use logpose_core::{Channel, ChannelId, Columns, Problem, Sample, Severity, Sink, SinkError, Time, Type, Value};
 use logpose_schema::json;
 
+use crate::convert::Job;
 use crate::feed::Wanted;
 use crate::moment::nanos;
 use crate::show::Painter;
 use crate::wide::WideRows;
-use crate::{ConvertOptions, Error, ErrorKind, Feed, Format, Log, OpenOptions, Order, Quiet, Schemas, Wrapper};
+use crate::{Error, ErrorKind, Formats, Log, OpenOptions, Order, Quiet, Schemas, Wide, Wrapper};
 
-/// Compares the file at `path`, all of it, with the feed that it was made from.
-pub(crate) fn verify(
-    feed: &Feed<'_>,
-    order: Order,
-    format: &Format,
-    path: &Path,
-    options: &ConvertOptions,
-) -> Result<(), Error> {
-    match format {
-        Format::Dialect(_) | Format::Parquet | Format::Arrow | Format::Mcap | Format::RefloatCsv => {
-            log(feed, order, format, path)
-        }
-        Format::Csv if options.wide.is_some() => wide(feed, order, path, options),
-        Format::VescCsv => vesc(feed, order, path),
-        Format::Csv => rows(feed, order, CsvRows::open(path)?, options),
-        Format::Ndjson => rows(feed, order, NdjsonRows::open(path)?, options),
-    }
-}
-
-/// A log against a log: channel by channel, so that no more than one is in memory.
-fn log(feed: &Feed<'_>, order: Order, format: &Format, path: &Path) -> Result<(), Error> {
-    let options = OpenOptions { from: Some(format.name().to_owned()), ..OpenOptions::default() };
-    let result = Log::open_with(path, &options, &Quiet)?;
+/// A log against a log: channel by channel, so that no more than one is in memory. A channel that `left_out` names may
+/// be missing.
+pub(crate) fn log(job: &Job<'_>, path: &Path, left_out: fn(&Channel) -> bool) -> Result<(), Error> {
+    let feed = job.feed;
+    let result = read_back(job, path)?;
     // What was wrong with the inputs may be kept as it was.
     let known = |code: &str| feed.logs().iter().any(|log| log.problems.kinds().iter().any(|(kind, ..)| *kind == code));
     let new = |problem: &&Problem| problem.severity == Severity::Damage && !known(problem.code);
@@ -49,8 +32,7 @@ fn log(feed: &Feed<'_>, order: Order, format: &Format, path: &Path) -> Result<()
         let Some(channel) = feed.channels().get(wanted.id as usize) else { continue };
         match counterpart(&result, channel) {
             Some(target) => sources.entry(target).or_default().push(wanted),
-            // What it leaves out it has told.
-            None if matches!(format, Format::RefloatCsv) && channel.name.starts_with("/refloat/file/") => {}
+            None if left_out(channel) => {}
             // Some formats name a channel only with its first value.
             None if gather(&[wanted])?.iter().all(|part| part.samples().is_empty()) => {}
             None => return Err(differs(format!("channel {:?} ({}) is missing", channel.name, channel.type_name))),
@@ -58,8 +40,8 @@ fn log(feed: &Feed<'_>, order: Order, format: &Format, path: &Path) -> Result<()
     }
     for (id, found) in (0..).zip(&result.index.channels) {
         let parts = gather(sources.get(&id).map_or(&[][..], |parts| parts))?;
-        let mut wanted: Vec<(Time, Value<'_>)> = parts.iter().flat_map(Part::samples).collect();
-        if order == Order::Time {
+        let mut wanted: Vec<(Time, Value<'_>)> = parts.iter().flat_map(GatheredChannel::samples).collect();
+        if job.order == Order::Time {
             wanted.sort_by_key(|(time, _)| *time);
         }
         let columns = result.columns(&[id])?;
@@ -119,12 +101,13 @@ fn counterpart(result: &Log, channel: &Channel) -> Option<ChannelId> {
     exact.or_else(held).or_else(narrow).or_else(bytes).map(|(id, _)| id)
 }
 
-struct Part<'a> {
+/// The samples of one channel of one input.
+struct GatheredChannel<'a> {
     columns: Columns,
     wanted: Wanted<'a>,
 }
 
-impl Part<'_> {
+impl GatheredChannel<'_> {
     fn samples(&self) -> Vec<(Time, Value<'_>)> {
         let all = self.columns.columns.iter().flat_map(|column| self.columns.samples(column));
         let Wanted { own, lookup, clock, .. } = self.wanted;
@@ -132,8 +115,11 @@ impl Part<'_> {
     }
 }
 
-fn gather<'a>(sources: &[Wanted<'a>]) -> Result<Vec<Part<'a>>, Error> {
-    sources.iter().map(|wanted| Ok(Part { columns: wanted.log.columns(&[wanted.own])?, wanted: *wanted })).collect()
+fn gather<'a>(sources: &[Wanted<'a>]) -> Result<Vec<GatheredChannel<'a>>, Error> {
+    sources
+        .iter()
+        .map(|wanted| Ok(GatheredChannel { columns: wanted.log.columns(&[wanted.own])?, wanted: *wanted }))
+        .collect()
 }
 
 /// A source of rows that were written.
@@ -144,9 +130,29 @@ trait WrittenRows {
     fn more(&mut self) -> io::Result<bool>;
 }
 
-fn rows(feed: &Feed<'_>, order: Order, rows: impl WrittenRows, options: &ConvertOptions) -> Result<(), Error> {
-    let mut check = CheckRows { schemas: feed.schemas(), raw: options.raw_values, lanes: Vec::new(), rows };
-    feed.run(order, &mut check).map_err(|error| differs(error.to_string()))?;
+/// The result as a log.
+fn read_back(job: &Job<'_>, path: &Path) -> Result<Log, Error> {
+    let from = Some(job.format.name().to_owned());
+    let options = OpenOptions { from, formats: Formats::only(job.format), ..OpenOptions::default() };
+    Log::open_with(path, &options, &Quiet)
+}
+
+/// Rows of CSV against the values that they should have.
+pub(crate) fn csv(job: &Job<'_>, path: &Path) -> Result<(), Error> {
+    match job.options.wide {
+        Some(wide_options) => wide(job, path, wide_options),
+        None => rows(job, CsvRows::open(path)?),
+    }
+}
+
+/// Lines of NDJSON against the values that they should have.
+pub(crate) fn ndjson(job: &Job<'_>, path: &Path) -> Result<(), Error> {
+    rows(job, NdjsonRows::open(path)?)
+}
+
+fn rows(job: &Job<'_>, rows: impl WrittenRows) -> Result<(), Error> {
+    let mut check = CheckRows { schemas: job.feed.schemas(), raw: job.options.raw_values, lanes: Vec::new(), rows };
+    job.feed.run(job.order, &mut check).map_err(|error| differs(error.to_string()))?;
     match check.rows.more() {
         Ok(false) => Ok(()),
         Ok(true) => Err(differs("more rows than samples".to_owned())),
@@ -294,32 +300,27 @@ fn parse_seconds(text: &[u8]) -> Option<i64> {
 }
 
 /// A table against the same table, made again.
-fn wide(feed: &Feed<'_>, order: Order, path: &Path, options: &ConvertOptions) -> Result<(), Error> {
+fn wide(job: &Job<'_>, path: &Path, wide: Wide) -> Result<(), Error> {
     let mut reader = csv::Reader::from_reader(unwrapped(path)?);
     let mut record = csv::ByteRecord::new();
     // The reader refuses rows of different lengths.
     while reader.read_byte_record(&mut record).map_err(|error| differs(error.to_string()))? {}
-    let mut sink = WideRows::new(
-        options.wide.unwrap_or_default(),
-        feed,
-        options.raw_values,
-        Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() },
-    )?;
-    let made = feed.run(order, &mut sink).and_then(|()| sink.finish().map_err(SinkError::Io));
+    let against = Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() };
+    let mut sink = WideRows::new(wide, job.feed, job.options.raw_values, against)?;
+    let made = job.feed.run(job.order, &mut sink).and_then(|()| sink.finish().map_err(SinkError::Io));
     made.map_err(|error| differs(error.to_string()))?;
     sink.into_out().end()
 }
 
 /// The table of VESC Tool against the same, made again; and it can be read.
-fn vesc(feed: &Feed<'_>, order: Order, path: &Path) -> Result<(), Error> {
-    let options = OpenOptions { from: Some(Format::VescCsv.name().to_owned()), ..OpenOptions::default() };
-    let result = Log::open_with(path, &options, &Quiet)?;
+pub(crate) fn vesc(job: &Job<'_>, path: &Path) -> Result<(), Error> {
+    let result = read_back(job, path)?;
     if let Some(problem) = result.problems.list().iter().find(|problem| problem.severity == Severity::Damage) {
         return Err(differs(format!("the result is damaged: {problem}")));
     }
     let against = Against { reader: unwrapped(path)?, at: 0, buffer: Vec::new() };
-    let made = VescRows::new(feed.channels(), feed.header().epoch_ns, against).and_then(|mut sink| {
-        feed.run(order, &mut sink)?;
+    let made = VescRows::new(job.feed.channels(), job.feed.header().epoch_ns, against).and_then(|mut sink| {
+        job.feed.run(job.order, &mut sink)?;
         sink.finish()?;
         Ok(sink)
     });
@@ -377,11 +378,11 @@ fn differs(message: String) -> Error {
 mod tests {
     use logpose_core::{Channel, EncodeOptions, Sample, Time, Value};
 
-    use super::verify;
-    use crate::{ConvertOptions, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Wide, convert};
+    use crate::convert::Job;
+    use crate::{ConvertOptions, Feed, Format, Log, OpenOptions, Output, Quiet, Wide, convert};
 
     fn log(values: &[(i64, f64)]) -> Log {
-        let mut encoder = crate::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut encoder = Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
         let mut out = Vec::new();
         encoder.begin(&mut out);
         encoder.channel(0, &Channel::new("/a", "double"), &mut out).unwrap();
@@ -401,8 +402,9 @@ mod tests {
         let options = ConvertOptions { wide, ..ConvertOptions::default() };
         let to = Output::File { path: &file, force: true, wrapper: None };
         convert(&[log(wrong)], Vec::new(), format, to, &options, &Quiet).unwrap();
-        let order = if wide.is_some() { Order::Time } else { Order::File };
-        let error = verify(&Feed::new(&right, Vec::new()), order, format, &file, &options).err()?;
+        let feed = Feed::new(&right, Vec::new());
+        let job = Job::new(&feed, *format, &options, &Quiet).unwrap();
+        let error = (job.writer.verify)(&job, &file).err()?;
         assert_eq!(error.code(), "verify");
         Some(error.to_string())
     }
@@ -427,9 +429,9 @@ mod tests {
         }
         for every in [None, Some(20_000_000)] {
             let wide = Some(Wide { every });
-            assert_eq!(found(&right, &Format::Csv, wide), None);
-            assert!(found(wrong[3], &Format::Csv, wide).is_some());
-            assert!(found(wrong[4], &Format::Csv, wide).is_some());
+            assert_eq!(found(&right, &Format::CSV, wide), None);
+            assert!(found(wrong[3], &Format::CSV, wide).is_some());
+            assert!(found(wrong[4], &Format::CSV, wide).is_some());
         }
     }
 

@@ -2,7 +2,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
-use crate::dialects::split_extension;
+use crate::formats::split_extension;
 
 /// A compression around a whole file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,12 +4,12 @@ pub use logpose_analysis::{Aligned, Alignment, carla, diff, frc, refloat, season
 pub use logpose_browse::{Browse, Bucket, Drawn, Piece, Pyramid};
 pub use logpose_expr as find;
 pub use logpose_files::{
-    Align, Astray, Cache, Checkup, ClockMap, ConvertOptions, DIALECTS, Error, ErrorKind, Feed, FieldReader,
-    FieldSamples, Filter, Finding, FolderLayout, Follow, FollowError, Format, Log, Moment, Names, Notice, OpenOptions,
-    Order, Output, Period, Pipe, Piped, Polled, Progress, Quiet, Recovered, Report, RowEncoder, Samples, ScalarValue,
-    Schemas, Shown, Step, Stragglers, TimeRange, Timeline, UNITS, Unit, UnitFamily, ValueKind, Visit, Wide, Wrapper,
-    convert, convert_to_folder, default_cache_folder, dialect, doctor, file_dialect, in_time_order, parse_bytes,
-    parse_duration, parse_path, readable, recover, tree_at, unit, unit_of,
+    Align, Astray, Cache, Checkup, ClockEvidence, ClockMap, ConvertOptions, Error, ErrorKind, FORMATS, Feed,
+    FieldReader, FieldSamples, Filter, Finding, FolderLayout, Follow, FollowError, Format, Formats, Log, Moment, Names,
+    Notice, OpenOptions, Order, Output, Period, Pipe, Piped, Polled, Progress, Quiet, Recovered, Report, RowEncoder,
+    Samples, ScalarValue, Schemas, Shown, Step, Stragglers, TimeRange, Timeline, UNITS, Unit, UnitFamily, ValueKind,
+    Visit, Wide, Wrapper, WriteOption, convert, convert_to_folder, default_cache_folder, doctor, in_time_order,
+    parse_bytes, parse_duration, parse_path, recover, shown_unit, tree_at, unit, unit_of,
 };
 
 /// Short recipes for common jobs.

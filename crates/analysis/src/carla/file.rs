@@ -4,8 +4,7 @@ use logpose_carla::{ErrorKind, Frames, Queries};
 use logpose_core::{DecodeError, Problem, Time};
 
 use logpose_files::internal::Source;
-use logpose_files::internal::{Reader, extension};
-use logpose_files::{Error, Moment, Progress};
+use logpose_files::{Error, Formats, Moment, Progress};
 
 /// A file with a recording, unwrapped.
 pub struct File {
@@ -16,7 +15,7 @@ pub struct File {
 impl File {
     /// Opens a file, or standard input for `-`. Whether it is a recording is found out when it is asked something.
     pub fn open(path: &Path, progress: &dyn Progress) -> Result<Self, Error> {
-        Ok(Self { path: path.to_owned(), source: Source::open(path, progress)? })
+        Ok(Self { path: path.to_owned(), source: Source::open(path, None, progress)? })
     }
 
     /// Where it came from; `-` for standard input.
@@ -66,8 +65,8 @@ impl File {
         if error.kind != ErrorKind::Magic {
             return refused;
         }
-        let other = Reader::detect(self.bytes(), extension(&self.path).as_deref());
-        match other.map(|other| other.dialect().info().name).filter(|name| *name != "carla") {
+        let other = Formats::default().detect(self.bytes(), &self.path);
+        match other.map(|other| other.name()).filter(|name| *name != logpose_carla::NAME) {
             Some(name) => refused.with_help(format!("it looks like {name}; run `logpose info` for a summary")),
             None => refused
                 .with_help("if it is a damaged CARLA recording, run `logpose recover` to keep its complete frames"),

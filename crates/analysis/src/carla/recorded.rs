@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use logpose_carla::{Carla, Found, Frames};
-use logpose_core::{Dialect, EncodeOptions, Encoding, FileDialect, Lookup, Problems, SinkError};
+use logpose_core::{EncodeOptions, Encoding, FileDialect, Lookup, Problems, SinkError};
 
 use logpose_files::internal::sink_error;
 use logpose_files::{Error, Log, Order};
@@ -56,7 +56,7 @@ pub fn is_recording(log: &Log) -> bool {
 /// The recording of a log, if it has one: the file itself, or, of one that was converted, the recording made again from
 /// its channels, in memory.
 pub fn recorded(log: &Log) -> Result<Option<Recorded<'_>>, Error> {
-    if log.dialect().info().name == Carla.info().name {
+    if log.format().name() == logpose_carla::NAME {
         return Ok(Some(Recorded { log, bytes: Cow::Borrowed(log.bytes()) }));
     }
     if !is_recording(log) {

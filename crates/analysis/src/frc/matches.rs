@@ -181,6 +181,15 @@ impl MatchClaim {
 }
 
 impl Match {
+    /// A short name, such as `2026casf Q12`, of what is known.
+    #[must_use]
+    pub fn label(&self) -> Option<String> {
+        let kind = self.kind.letter().map(String::from).unwrap_or_default();
+        let number = self.number.map(|number| format!("{kind}{number}"));
+        let words: Vec<String> = self.event.iter().cloned().chain(number).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// Whether this is another match than that one. What one of them does not tell makes no difference.
     #[must_use]
     pub fn differs(&self, other: &Self) -> bool {

@@ -92,11 +92,11 @@ fn writer(log: &Log, known: &NamedChannels<'_>) -> Option<String> {
     if known.names().any(|name| name == SYSTEM_TIME || name.starts_with("DS:")) {
         return Some("WPILib DataLogManager".to_owned());
     }
-    let origin = log.index.fact("origin").unwrap_or(log.dialect().info().name);
-    if origin == "dslog" {
+    let origin = log.index.fact("origin").unwrap_or(log.format().name());
+    if origin == logpose_dslog::NAME {
         return Some("NI Driver Station".to_owned());
     }
-    let rlog = log.dialect().info().name == "rlog";
+    let rlog = log.format().name() == logpose_rlog::NAME;
     let outputs = |prefix: &str| known.names().any(|name| name.starts_with(prefix));
     match rlog {
         true if outputs("/RealOutputs/") || outputs("/DriverStation/") || outputs("/SystemStats/") => {

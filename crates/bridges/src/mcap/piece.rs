@@ -4,7 +4,7 @@ use logpose_core::{Channel, ChannelId, EncodeError, Layout, Problem, Sample, Sin
 use serde_json::json;
 
 use super::cdr::Writing;
-use super::plan::{Cdr, Derived, FIRST, Form, Lane, Plan};
+use super::plan::{Cdr, Derived, FIRST, Framing, Plan, Route};
 use super::scene::Moment;
 use crate::Piece;
 
@@ -143,7 +143,7 @@ impl Buffer {
 
     pub(crate) fn samples(&mut self, plan: &Plan, samples: &[Sample<'_>]) -> Result<(), SinkError> {
         for sample in samples {
-            let Some(lane) = plan.lanes.get(sample.channel as usize).filter(|lane| lane.topic >= FIRST) else {
+            let Some(route) = plan.routes.get(sample.channel as usize).filter(|route| route.topic >= FIRST) else {
                 let message = "sample of an undeclared channel".to_owned();
                 return Err(refuse(plan, sample.channel, message));
             };
@@ -157,12 +157,12 @@ impl Buffer {
             if !self.starts.is_empty() {
                 self.flush_starts(plan, time);
             }
-            if let (Some(part), Value::Bytes(payload)) = (lane.part, &sample.value) {
-                self.moment.note(part, sample.time, time, payload);
+            if let (Some(role), Value::Bytes(payload)) = (route.scene_role, &sample.value) {
+                self.moment.note(role, sample.time, time, payload);
             }
-            let made = match lane.cdr {
-                None => self.sample(lane, time, &sample.value),
-                Some(cdr) => self.sample_of_ros_2(plan, lane, cdr, time, &sample.value),
+            let made = match route.cdr {
+                None => self.sample(route, time, &sample.value),
+                Some(cdr) => self.sample_of_ros_2(plan, route, cdr, time, &sample.value),
             };
             if let Err(message) = made {
                 return Err(refuse(plan, sample.channel, message.to_owned()));
@@ -209,13 +209,13 @@ impl Buffer {
         Ok(())
     }
 
-    fn payload(&mut self, lane: &Lane, time: u64, bytes: &[u8]) -> Result<(), &'static str> {
-        match lane.form {
-            form if !form.fits(bytes.len()) => return self.counted(lane.rest, time, 1, bytes),
-            Form::Plain | Form::Exact(_) => self.message(lane.topic, time, bytes),
-            Form::Counted(size) => self.counted(lane.topic, time, size, bytes)?,
+    fn payload(&mut self, route: &Route, time: u64, bytes: &[u8]) -> Result<(), &'static str> {
+        match route.framing {
+            framing if !framing.fits(bytes.len()) => return self.counted(route.rest, time, 1, bytes),
+            Framing::Plain | Framing::Exact(_) => self.message(route.topic, time, bytes),
+            Framing::Counted(size) => self.counted(route.topic, time, size, bytes)?,
         }
-        if let Some(derived) = lane.derived {
+        if let Some(derived) = route.derived {
             self.derive(derived, time, bytes);
         }
         Ok(())
@@ -229,22 +229,22 @@ impl Buffer {
         }
     }
 
-    fn sample(&mut self, lane: &Lane, time: u64, value: &Value<'_>) -> Result<(), &'static str> {
-        if value.ty() != lane.ty {
+    fn sample(&mut self, route: &Route, time: u64, value: &Value<'_>) -> Result<(), &'static str> {
+        if value.ty() != route.ty {
             return Err(ANOTHER_TYPE);
         }
         match *value {
-            Value::Boolean(b) => self.message(lane.topic, time, &[b.into()]),
-            Value::Int64(x) => self.message(lane.topic, time, &x.to_le_bytes()),
-            Value::Float(x) => self.message(lane.topic, time, &x.to_le_bytes()),
-            Value::Double(x) => self.message(lane.topic, time, &x.to_le_bytes()),
+            Value::Boolean(b) => self.message(route.topic, time, &[b.into()]),
+            Value::Int64(x) => self.message(route.topic, time, &x.to_le_bytes()),
+            Value::Float(x) => self.message(route.topic, time, &x.to_le_bytes()),
+            Value::Double(x) => self.message(route.topic, time, &x.to_le_bytes()),
             Value::String(bytes) | Value::Bytes(bytes) | Value::BooleanArray(bytes) => {
-                self.payload(lane, time, bytes)?;
+                self.payload(route, time, bytes)?;
             }
-            Value::Int64Array(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
-            Value::FloatArray(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
-            Value::DoubleArray(numbers) => self.array(lane.topic, time, numbers.len(), value)?,
-            Value::StringArray(_) => self.message_with(lane.topic, time, |out| value.emit(Layout::Little, out)),
+            Value::Int64Array(numbers) => self.array(route.topic, time, numbers.len(), value)?,
+            Value::FloatArray(numbers) => self.array(route.topic, time, numbers.len(), value)?,
+            Value::DoubleArray(numbers) => self.array(route.topic, time, numbers.len(), value)?,
+            Value::StringArray(_) => self.message_with(route.topic, time, |out| value.emit(Layout::Little, out)),
         }
         Ok(())
     }
@@ -252,26 +252,29 @@ impl Buffer {
     fn sample_of_ros_2(
         &mut self,
         plan: &Plan,
-        lane: &Lane,
+        route: &Route,
         cdr: Cdr,
         time: u64,
         value: &Value<'_>,
     ) -> Result<(), &'static str> {
-        if value.ty() != lane.ty {
+        if value.ty() != route.ty {
             return Err(ANOTHER_TYPE);
         }
         let fits = match *value {
-            Value::Bytes(bytes) => lane.form.fits(bytes.len()),
+            Value::Bytes(bytes) => route.framing.fits(bytes.len()),
             _ => true,
         };
-        let topic = if fits { lane.topic } else { lane.rest };
+        let topic = if fits { route.topic } else { route.rest };
         let mut done = Some(());
         self.message_with(topic, time, |out| {
             let mut writing = Writing::new(out);
             done = match (cdr, value) {
                 (Cdr::Structs(runs, size), Value::Bytes(bytes)) if fits => {
-                    let count =
-                        if matches!(lane.form, Form::Counted(_)) { Some(bytes.len() / size.max(1)) } else { None };
+                    let count = if matches!(route.framing, Framing::Counted(_)) {
+                        Some(bytes.len() / size.max(1))
+                    } else {
+                        None
+                    };
                     let counted = count.map_or(Some(()), |count| writing.count(count));
                     writing.structs(plan.catalog.runs.get(runs).map_or(&[], Vec::as_slice), size, bytes);
                     counted
@@ -279,7 +282,7 @@ impl Buffer {
                 _ => writing.value(value),
             };
         });
-        if let (true, Some(derived), Value::Bytes(bytes)) = (fits, lane.derived, value) {
+        if let (true, Some(derived), Value::Bytes(bytes)) = (fits, route.derived, value) {
             self.derive(derived, time, bytes);
         }
         done.ok_or(TOO_LONG)

@@ -12,14 +12,14 @@ use mcap::records::{Channel as Topic, Metadata};
 use super::cdr::{Run, runs};
 use super::describe::{self, Language};
 use super::foxglove::{Message, Pose};
-use super::scene::{Drawn, Part, Scene};
+use super::scene::{Drawn, Scene, SceneRole};
 use crate::Header;
 
 /// Everything that pieces need to know: made once for a whole log, or grown with a stream.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// One for each channel.
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) routes: Vec<Route>,
     pub(crate) catalog: Catalog,
     /// How many MCAP channels are declared at the front; the others when they are first used.
     pub(crate) at_front: usize,
@@ -46,24 +46,24 @@ pub(crate) struct Stage {
     pub(crate) scene: u16,
 }
 
-/// Where the values of one channel go.
+/// The MCAP channels that the values of one channel go to, and how they are encoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lane {
+pub(crate) struct Route {
     /// The MCAP channel of its values; 0 while none was chosen.
     pub(crate) topic: u16,
     pub(crate) ty: Type,
-    pub(crate) form: Form,
+    pub(crate) framing: Framing,
     pub(crate) cdr: Option<Cdr>,
     /// Where payloads go that do not fit the schema.
     pub(crate) rest: u16,
     pub(crate) derived: Option<Derived>,
     /// What its values mean for the scene, if there is one.
-    pub(crate) part: Option<Part>,
+    pub(crate) scene_role: Option<SceneRole>,
 }
 
-/// What stands in a message besides the payload.
+/// What a message contains besides the payload.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum Framing {
     /// Nothing.
     Plain,
     /// Nothing, and every payload has this size.
@@ -81,7 +81,7 @@ pub(crate) enum Cdr {
     Structs(usize, usize),
 }
 
-impl Form {
+impl Framing {
     /// Whether a payload of so many bytes is one.
     #[inline]
     pub(crate) fn fits(self, size: usize) -> bool {
@@ -153,7 +153,7 @@ impl Plan {
         let names = logpose_model::names(&header.channels);
         for (place, (channel, name)) in header.channels.iter().zip(&names).enumerate() {
             plan.channels.push(channel.clone());
-            plan.lanes.push(Lane::open(channel));
+            plan.routes.push(Route::open(channel));
             plan.values(place, name, registry)?;
         }
         plan.add_events()?;
@@ -164,8 +164,8 @@ impl Plan {
         }
         plan.stage = scene.filter(|_| poses).and_then(|scene| plan.catalog.stage(scene));
         if plan.stage.is_some() {
-            for (lane, channel) in plan.lanes.iter_mut().zip(&header.channels) {
-                lane.part = Part::of(channel);
+            for (route, channel) in plan.routes.iter_mut().zip(&header.channels) {
+                route.scene_role = SceneRole::of(channel);
             }
         }
         Ok(plan)
@@ -180,8 +180,8 @@ impl Plan {
     }
 
     fn empty(offset: u64, poses: bool) -> Self {
-        let (lanes, channels, taken, catalog) = (Vec::new(), Vec::new(), HashSet::new(), Catalog::default());
-        Self { lanes, catalog, at_front: 0, events: 0, offset, channels, stage: None, poses, robot: None, taken }
+        let (routes, channels, taken, catalog) = (Vec::new(), Vec::new(), HashSet::new(), Catalog::default());
+        Self { routes, catalog, at_front: 0, events: 0, offset, channels, stage: None, poses, robot: None, taken }
     }
 
     fn add_events(&mut self) -> Result<(), EncodeError> {
@@ -198,10 +198,10 @@ impl Plan {
         }
         while self.channels.len() <= place {
             self.channels.push(Channel::default());
-            self.lanes.push(Lane::open(&Channel::default()));
+            self.routes.push(Route::open(&Channel::default()));
         }
-        if let (Some(known), Some(lane)) = (self.channels.get_mut(place), self.lanes.get_mut(place)) {
-            (*known, *lane) = (channel.clone(), Lane::open(channel));
+        if let (Some(known), Some(route)) = (self.channels.get_mut(place), self.routes.get_mut(place)) {
+            (*known, *route) = (channel.clone(), Route::open(channel));
         }
         Ok(())
     }
@@ -225,12 +225,12 @@ impl Plan {
 
     /// Lets the values of a channel take part in the scene, for which there is a stage from the first such channel on.
     fn act(&mut self, place: usize) {
-        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return };
-        let part = Part::of(channel).filter(|_| self.poses);
-        if part.is_some() && self.stage.is_none() {
+        let (Some(channel), Some(route)) = (self.channels.get(place), self.routes.get_mut(place)) else { return };
+        let scene_role = SceneRole::of(channel).filter(|_| self.poses);
+        if scene_role.is_some() && self.stage.is_none() {
             self.stage = self.catalog.stage(Scene::default());
         }
-        lane.part = part.filter(|_| self.stage.is_some());
+        route.scene_role = scene_role.filter(|_| self.stage.is_some());
     }
 
     /// Whether only a schema tells how the values of a type look.
@@ -240,26 +240,28 @@ impl Plan {
 
     /// Makes the MCAP channel for the values of a channel.
     fn values(&mut self, place: usize, name: &str, registry: &Registry) -> Result<(), EncodeError> {
-        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return Ok(()) };
+        let (Some(channel), Some(route)) = (self.channels.get(place), self.routes.get_mut(place)) else {
+            return Ok(());
+        };
         let shape = self.catalog.shape(channel, registry);
-        let metadata = about(place, channel, name, shape.form);
+        let metadata = about(place, channel, name, shape.framing);
         let topic = self.catalog.topic(name, shape.schema, shape.encoding, metadata);
-        (lane.topic, lane.form, lane.cdr) = (topic.ok_or_else(|| too_many(channel))?, shape.form, shape.cdr);
+        (route.topic, route.framing, route.cdr) = (topic.ok_or_else(|| too_many(channel))?, shape.framing, shape.cdr);
         Ok(())
     }
 
     /// Makes the MCAP channels for payloads that do not fit, and for viewers.
     fn extras(&mut self, place: usize, name: &str, registry: &Registry) {
-        let (Some(channel), Some(lane)) = (self.channels.get(place), self.lanes.get_mut(place)) else { return };
-        if channel.type_name.starts_with("struct:") && lane.form != Form::Counted(1) {
+        let (Some(channel), Some(route)) = (self.channels.get(place), self.routes.get_mut(place)) else { return };
+        if channel.type_name.starts_with("struct:") && route.framing != Framing::Counted(1) {
             // Without room for the rest, payloads that do not fit have no place: nothing is promised then.
             match self.catalog.rest(place, name) {
-                Some(rest) => lane.rest = rest,
-                None => self.catalog.opaque(lane),
+                Some(rest) => route.rest = rest,
+                None => self.catalog.opaque(route),
             }
         }
         if self.poses {
-            lane.derived = self.catalog.derived(channel, name, registry, self.robot == Some(place));
+            route.derived = self.catalog.derived(channel, name, registry, self.robot == Some(place));
         }
     }
 
@@ -287,21 +289,29 @@ impl Plan {
 struct Shape {
     schema: u16,
     encoding: &'static str,
-    form: Form,
+    framing: Framing,
     cdr: Option<Cdr>,
 }
 
 impl Shape {
     /// Payloads as they are.
     fn plain(schema: u16, encoding: &'static str) -> Self {
-        Self { schema, encoding, form: Form::Plain, cdr: None }
+        Self { schema, encoding, framing: Framing::Plain, cdr: None }
     }
 }
 
-impl Lane {
-    /// A lane that leads nowhere yet.
+impl Route {
+    /// A route that leads nowhere yet.
     fn open(channel: &Channel) -> Self {
-        Self { topic: 0, ty: channel.ty(), form: Form::Plain, cdr: None, rest: 0, derived: None, part: None }
+        Self {
+            topic: 0,
+            ty: channel.ty(),
+            framing: Framing::Plain,
+            cdr: None,
+            rest: 0,
+            derived: None,
+            scene_role: None,
+        }
     }
 }
 
@@ -344,20 +354,22 @@ impl Catalog {
     }
 
     /// A message with this text in the language of ROS.
-    fn ros(&mut self, name: &str, text: &str, form: Form) -> Option<Shape> {
+    fn ros(&mut self, name: &str, text: &str, framing: Framing) -> Option<Shape> {
         let text = text.as_bytes().to_vec();
         Some(match self.language {
-            Language::Ros1 => Shape { schema: self.schema(name, "ros1msg", text)?, encoding: "ros1", form, cdr: None },
+            Language::Ros1 => {
+                Shape { schema: self.schema(name, "ros1msg", text)?, encoding: "ros1", framing, cdr: None }
+            }
             Language::Ros2 => {
                 let schema = self.schema(&name.replacen('/', "/msg/", 1), "ros2msg", text)?;
-                Shape { schema, encoding: "cdr", form, cdr: Some(Cdr::Value) }
+                Shape { schema, encoding: "cdr", framing, cdr: Some(Cdr::Value) }
             }
         })
     }
 
     /// A message that is made of structs.
-    fn structs(&mut self, name: &str, text: &str, form: Form, layout: &Layout) -> Option<Shape> {
-        let mut shape = self.ros(name, text, form)?;
+    fn structs(&mut self, name: &str, text: &str, framing: Framing, layout: &Layout) -> Option<Shape> {
+        let mut shape = self.ros(name, text, framing)?;
         if self.language == Language::Ros2 {
             shape.cdr = Some(Cdr::Structs(self.runs.len(), layout.size));
             self.runs.push(runs(layout));
@@ -367,17 +379,17 @@ impl Catalog {
 
     fn shape(&mut self, channel: &Channel, registry: &Registry) -> Shape {
         let plain = match channel.ty() {
-            Type::Boolean => self.ros("std_msgs/Bool", "bool data\n", Form::Exact(1)),
-            Type::Int64 => self.ros("std_msgs/Int64", "int64 data\n", Form::Exact(8)),
-            Type::Float => self.ros("std_msgs/Float32", "float32 data\n", Form::Exact(4)),
-            Type::Double => self.ros("std_msgs/Float64", "float64 data\n", Form::Exact(8)),
+            Type::Boolean => self.ros("std_msgs/Bool", "bool data\n", Framing::Exact(1)),
+            Type::Int64 => self.ros("std_msgs/Int64", "int64 data\n", Framing::Exact(8)),
+            Type::Float => self.ros("std_msgs/Float32", "float32 data\n", Framing::Exact(4)),
+            Type::Double => self.ros("std_msgs/Float64", "float64 data\n", Framing::Exact(8)),
             Type::String if channel.type_name == "json" => Some(Shape::plain(0, "json")),
-            Type::String => self.ros("std_msgs/String", "string data\n", Form::Counted(1)),
-            Type::BooleanArray => self.ros("logpose/BoolArray", "bool[] data\n", Form::Counted(1)),
-            Type::Int64Array => self.ros("logpose/Int64Array", "int64[] data\n", Form::Counted(8)),
-            Type::FloatArray => self.ros("logpose/Float32Array", "float32[] data\n", Form::Counted(4)),
-            Type::DoubleArray => self.ros("logpose/Float64Array", "float64[] data\n", Form::Counted(8)),
-            Type::StringArray => self.ros("logpose/StringArray", "string[] data\n", Form::Plain),
+            Type::String => self.ros("std_msgs/String", "string data\n", Framing::Counted(1)),
+            Type::BooleanArray => self.ros("logpose/BoolArray", "bool[] data\n", Framing::Counted(1)),
+            Type::Int64Array => self.ros("logpose/Int64Array", "int64[] data\n", Framing::Counted(8)),
+            Type::FloatArray => self.ros("logpose/Float32Array", "float32[] data\n", Framing::Counted(4)),
+            Type::DoubleArray => self.ros("logpose/Float64Array", "float64[] data\n", Framing::Counted(8)),
+            Type::StringArray => self.ros("logpose/StringArray", "string[] data\n", Framing::Plain),
             Type::Bytes => self.explained(&channel.type_name, registry),
         };
         plain.unwrap_or_else(|| self.bytes(&channel.type_name))
@@ -398,16 +410,16 @@ impl Catalog {
         let layout = decoder.layout().filter(|layout| layout.size > 0)?;
         let (name, language) = (describe::name(&layout.name), self.language);
         match inner.strip_prefix(layout.name.as_str())? {
-            "" => self.structs(&name, &describe::one(layout, language), Form::Exact(layout.size), layout),
+            "" => self.structs(&name, &describe::one(layout, language), Framing::Exact(layout.size), layout),
             "[]" => {
                 let text = describe::many(layout, None, language);
-                self.structs(&format!("{name}Array"), &text, Form::Counted(layout.size), layout)
+                self.structs(&format!("{name}Array"), &text, Framing::Counted(layout.size), layout)
             }
             exactly => {
                 let count: usize = exactly.strip_prefix('[')?.strip_suffix(']')?.parse().ok().filter(|n| *n > 0)?;
-                let form = Form::Exact(layout.size.checked_mul(count)?);
+                let framing = Framing::Exact(layout.size.checked_mul(count)?);
                 let text = describe::many(layout, Some(count), language);
-                self.structs(&format!("{name}Array{count}"), &text, form, layout)
+                self.structs(&format!("{name}Array{count}"), &text, framing, layout)
             }
         }
     }
@@ -417,22 +429,23 @@ impl Catalog {
         let photon = type_name.strip_prefix("photonstruct:").map(|name| name.split(':').next().unwrap_or(name));
         let name = photon.map(|name| format!("photonstruct/{}", describe::identifier(name)));
         let name = name.as_deref().unwrap_or("logpose/Bytes");
-        let shape = self.ros(name, "uint8[] data\n", Form::Counted(1));
-        shape.unwrap_or(Shape { schema: 0, encoding: "", form: Form::Counted(1), cdr: None })
+        let shape = self.ros(name, "uint8[] data\n", Framing::Counted(1));
+        shape.unwrap_or(Shape { schema: 0, encoding: "", framing: Framing::Counted(1), cdr: None })
     }
 
-    fn opaque(&mut self, lane: &mut Lane) {
+    fn opaque(&mut self, route: &mut Route) {
         let shape = self.bytes("");
-        (lane.form, lane.cdr) = (shape.form, shape.cdr);
-        if let Some(topic) = self.topics.get_mut(usize::from(lane.topic - FIRST)) {
+        (route.framing, route.cdr) = (shape.framing, shape.cdr);
+        if let Some(topic) = self.topics.get_mut(usize::from(route.topic - FIRST)) {
             (topic.schema_id, topic.message_encoding) = (shape.schema, shape.encoding.to_owned());
-            topic.metadata.insert(key::FORM.to_owned(), shape.form.name().to_owned());
+            topic.metadata.insert(key::FORM.to_owned(), shape.framing.name().to_owned());
         }
     }
 
     fn rest(&mut self, place: usize, name: &str) -> Option<u16> {
         let shape = self.bytes("");
-        let metadata = pairs([(key::ROLE, role::REST), (key::ID, &place.to_string()), (key::FORM, shape.form.name())]);
+        let metadata =
+            pairs([(key::ROLE, role::REST), (key::ID, &place.to_string()), (key::FORM, shape.framing.name())]);
         self.topic(&format!("{name} (bytes)"), shape.schema, shape.encoding, metadata)
     }
 
@@ -467,12 +480,12 @@ impl Catalog {
 }
 
 /// What the metadata of an MCAP channel say about a channel.
-fn about(place: usize, channel: &Channel, topic: &str, form: Form) -> Pairs {
+fn about(place: usize, channel: &Channel, topic: &str, framing: Framing) -> Pairs {
     let mut about = pairs([
         (key::ROLE, role::VALUES),
         (key::ID, &place.to_string()),
         (key::TYPE, &channel.type_name),
-        (key::FORM, form.name()),
+        (key::FORM, framing.name()),
     ]);
     let mut add = |key: &str, value: &str| about.insert(key.to_owned(), value.to_owned());
     if topic != channel.name {

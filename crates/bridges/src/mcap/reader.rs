@@ -5,10 +5,10 @@ use logpose_core::{
 use mcap::records::{Channel as Topic, Metadata, Record, op};
 use mcap::{MAGIC, Schema};
 
-use super::lanes::{Kind, Lanes};
 use super::plan::{NAME, VERSION, key};
 use super::ros;
-use super::unpack::{Frame, Frames, Item, Part, Unpacked, check_data};
+use super::topics::{Kind, TopicMap};
+use super::unpack::{DataBlock, Frame, Frames, Item, Unpacked, check_data};
 use crate::Header;
 use crate::header::channel_from_json;
 
@@ -40,16 +40,16 @@ pub fn read(
     let outline = Outline::of(file, problems);
     let mut reader = Reader::new(sink, problems, read.limits.channels);
     let header = reader.begin(&outline);
-    let mut parts = outline.parts.as_slice();
-    while let Some((batch, rest)) = next_batch(parts, read.threads) {
-        parts = rest;
-        let mut jobs: Vec<Job<'_>> = batch.iter().map(|(_, part)| (*part, None)).collect();
+    let mut blocks = outline.blocks.as_slice();
+    while let Some((batch, rest)) = next_batch(blocks, read.threads) {
+        blocks = rest;
+        let mut jobs: Vec<Job<'_>> = batch.iter().map(|(_, block)| (*block, None)).collect();
         run(&mut jobs, read, read.threads);
-        for ((at, _), (part, result)) in batch.iter().zip(jobs) {
-            match (part, result) {
-                (Part::Loose(_), Some(Ok(unpacked))) => reader.items(unpacked, Place::File(*at))?,
-                (Part::Chunk(..), Some(Ok(unpacked))) => reader.items(unpacked, Place::Chunk(*at))?,
-                (Part::Chunk(record, _) | Part::Loose(record), Some(Err(reason))) => {
+        for ((at, _), (block, result)) in batch.iter().zip(jobs) {
+            match (block, result) {
+                (DataBlock::Loose(_), Some(Ok(unpacked))) => reader.items(unpacked, Place::File(*at))?,
+                (DataBlock::Chunk(..), Some(Ok(unpacked))) => reader.items(unpacked, Place::Chunk(*at))?,
+                (DataBlock::Chunk(record, _) | DataBlock::Loose(record), Some(Err(reason))) => {
                     let message = format!("cannot read a chunk: {reason}; lost its messages");
                     let length = record.len() as u64;
                     reader.problems.push(Problem::new(Severity::Damage, "bad-chunk", *at, length, message));
@@ -68,11 +68,11 @@ struct Outline<'a> {
     topics: Vec<Topic>,
     metadata: Vec<Metadata>,
     facts: Vec<(String, String)>,
-    parts: Vec<PartAt<'a>>,
+    blocks: Vec<BlockAt<'a>>,
 }
 
-/// A part of the data section that has messages, and where it starts.
-type PartAt<'a> = (u64, Part<'a>);
+/// A block of the data section that has messages, and where it starts.
+type BlockAt<'a> = (u64, DataBlock<'a>);
 
 impl<'a> Outline<'a> {
     fn of(file: &'a [u8], problems: &mut Problems) -> Self {
@@ -135,7 +135,7 @@ impl<'a> Outline<'a> {
     }
 
     fn loose(&mut self, file: &'a [u8], start: usize, end: usize) {
-        self.parts.push((start as u64, Part::Loose(file.get(start..end).unwrap_or_default())));
+        self.blocks.push((start as u64, DataBlock::Loose(file.get(start..end).unwrap_or_default())));
     }
 
     fn record(&mut self, file: &'a [u8], frame: &Frame<'a>, problems: &mut Problems) {
@@ -158,7 +158,8 @@ impl<'a> Outline<'a> {
             Ok(Record::Metadata(metadata)) => self.metadata.push(metadata),
             Ok(Record::Chunk { header, .. }) => {
                 let record = file.get(frame.at..).and_then(|rest| rest.get(..usize::try_from(frame.length()).ok()?));
-                self.parts.push((frame.at as u64, Part::Chunk(record.unwrap_or_default(), header.uncompressed_size)));
+                self.blocks
+                    .push((frame.at as u64, DataBlock::Chunk(record.unwrap_or_default(), header.uncompressed_size)));
             }
             Ok(Record::Attachment { header, .. }) => {
                 let message = format!("skipped the attachment {:?}: only samples are read", header.name);
@@ -177,25 +178,25 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A part to be unpacked, and what was in it.
-type Job<'a> = (Part<'a>, Option<Result<Unpacked<'a>, String>>);
+/// A block to be unpacked, and what was in it.
+type Job<'a> = (DataBlock<'a>, Option<Result<Unpacked<'a>, String>>);
 
-/// So many parts that every thread has some, and not so many that they fill the memory.
-fn next_batch<'p, 'a>(parts: &'p [PartAt<'a>], threads: usize) -> Option<(&'p [PartAt<'a>], &'p [PartAt<'a>])> {
+/// So many blocks that every thread has some, and not so many that they fill the memory.
+fn next_batch<'p, 'a>(blocks: &'p [BlockAt<'a>], threads: usize) -> Option<(&'p [BlockAt<'a>], &'p [BlockAt<'a>])> {
     let mut bytes = 0_u64;
-    let fits = |(_, part): &&PartAt<'_>| {
+    let fits = |(_, block): &&BlockAt<'_>| {
         let before = bytes;
-        bytes = bytes.saturating_add(part.size());
+        bytes = bytes.saturating_add(block.size());
         before == 0 || bytes <= BATCH_BYTES
     };
-    let count = parts.iter().take(threads.max(1) * 4).take_while(fits).count();
-    parts.split_at_checked(count).filter(|(batch, _)| !batch.is_empty())
+    let count = blocks.iter().take(threads.max(1) * 4).take_while(fits).count();
+    blocks.split_at_checked(count).filter(|(batch, _)| !batch.is_empty())
 }
 
-/// Unpacks parts side by side.
+/// Unpacks blocks side by side.
 fn run(jobs: &mut [Job<'_>], read: &ReadOptions<'_>, threads: usize) {
     if threads < 2 || jobs.len() < 2 {
-        jobs.iter_mut().for_each(|(part, result)| *result = Some(part.unpack()));
+        jobs.iter_mut().for_each(|(block, result)| *result = Some(block.unpack()));
         return;
     }
     let (left, right) = jobs.split_at_mut(jobs.len() / 2);
@@ -221,7 +222,7 @@ impl Place {
 struct Reader<'a> {
     sink: &'a mut dyn Sink,
     problems: &'a mut Problems,
-    lanes: Lanes,
+    topics: TopicMap,
     /// By channel: whether the sink knows it.
     declared: Vec<bool>,
     /// What is subtracted from times.
@@ -233,8 +234,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(sink: &'a mut dyn Sink, problems: &'a mut Problems, most_channels: u32) -> Self {
-        let lanes = Lanes::default();
-        Self { sink, problems, lanes, declared: Vec::new(), offset: 0, first: None, most_channels, text: Vec::new() }
+        let topics = TopicMap::default();
+        Self { sink, problems, topics, declared: Vec::new(), offset: 0, first: None, most_channels, text: Vec::new() }
     }
 
     /// Takes what the outline tells: the header, schemas and channels.
@@ -243,7 +244,7 @@ impl<'a> Reader<'a> {
         for metadata in &outline.metadata {
             let find = |key: &str| metadata.metadata.get(key).map(String::as_str);
             if metadata.name == NAME && find("version") == Some(VERSION) {
-                self.lanes.ours = true;
+                self.topics.ours = true;
                 self.offset = find("offset_ns").and_then(|text| text.parse().ok()).unwrap_or(0);
                 header.origin = find("origin").unwrap_or_default().to_owned();
                 header.epoch_ns = find("epoch_ns").and_then(|text| text.parse().ok());
@@ -255,7 +256,7 @@ impl<'a> Reader<'a> {
                     .extend(metadata.metadata.iter().map(|(key, text)| (format!("{name}/{key}"), text.clone())));
             }
         }
-        outline.schemas.iter().for_each(|schema| self.lanes.schema(owned(schema)));
+        outline.schemas.iter().for_each(|schema| self.topics.schema(owned(schema)));
         let mut topics: Vec<&Topic> = outline.topics.iter().collect();
         // Numbers of channels are their places, so the first comes first; in files of others the order stays.
         let number =
@@ -267,7 +268,7 @@ impl<'a> Reader<'a> {
 
     /// Whether there may be another channel.
     fn has_room(&mut self, at: u64) -> bool {
-        let has_room = (self.lanes.channels.len() as u64) < u64::from(self.most_channels);
+        let has_room = (self.topics.channels.len() as u64) < u64::from(self.most_channels);
         if !has_room {
             let message = format!("more than {} channels; skipped the others", self.most_channels);
             self.problems.push(Problem::new(Severity::Damage, "too-many-channels", at, 0, message));
@@ -277,28 +278,28 @@ impl<'a> Reader<'a> {
 
     /// Takes a channel of a stream, whose topic may still be to come.
     fn announce(&mut self, number: u64, channel: Channel, at: u64) {
-        if self.lanes.number(number).is_some() || self.has_room(at) {
-            self.lanes.announce(number, channel);
-            self.declared.resize(self.lanes.channels.len(), false);
+        if self.topics.number(number).is_some() || self.has_room(at) {
+            self.topics.announce(number, channel);
+            self.declared.resize(self.topics.channels.len(), false);
         }
     }
 
     fn topic(&mut self, topic: Topic, at: u64) {
         let number = topic.metadata.get(key::ID).and_then(|number| number.parse().ok());
-        let known = self.lanes.ours && number.is_some_and(|number| self.lanes.number(number).is_some());
+        let known = self.topics.ours && number.is_some_and(|number| self.topics.number(number).is_some());
         if !known && !self.has_room(at) {
             return;
         }
         let id = topic.id;
-        if self.lanes.topic(topic) {
+        if self.topics.topic(topic) {
             let message =
                 format!("channel {id} is declared a second time with another definition, which applies from here on");
             self.problems.push(Problem::new(Severity::Warning, "channel-changed", at, 0, message));
         }
-        self.declared.resize(self.lanes.channels.len(), false);
+        self.declared.resize(self.topics.channels.len(), false);
     }
 
-    /// Pushes the messages of a part.
+    /// Pushes the messages of a block.
     fn items(&mut self, unpacked: Unpacked<'_>, place: Place) -> Result<(), StreamError> {
         let mut batch: Vec<Sample<'_>> = Vec::with_capacity(BATCH_ROWS);
         let mut last = 0;
@@ -330,7 +331,7 @@ impl<'a> Reader<'a> {
     fn declaration(&mut self, record: Record<'static>, at: u64) {
         match record {
             Record::Schema { header, data } => {
-                self.lanes.schema(Schema { id: header.id, name: header.name, encoding: header.encoding, data });
+                self.topics.schema(Schema { id: header.id, name: header.name, encoding: header.encoding, data });
             }
             Record::Channel(topic) => self.topic(topic, at),
             _ => {}
@@ -347,11 +348,11 @@ impl<'a> Reader<'a> {
         batch: &mut Vec<Sample<'b>>,
     ) -> Result<(), StreamError> {
         let time = i64::try_from(i128::from(log_time) - i128::from(self.offset));
-        let Some(lane) = self.lanes.lane(topic) else {
+        let Some(mapped) = self.topics.mapped(topic) else {
             return self.lost(at, data, &format!("message of undeclared channel {topic}"));
         };
-        let channel = lane.channel;
-        let payload = match lane.kind {
+        let channel = mapped.channel;
+        let payload = match mapped.kind {
             Kind::Plain => data,
             Kind::Counted => match data.get(4..) {
                 Some(payload) => payload,
@@ -360,7 +361,7 @@ impl<'a> Reader<'a> {
             Kind::Skip => return Ok(()),
             _ => return self.special(topic, time.unwrap_or(i64::MAX), data, at, batch),
         };
-        let value = match Value::parse(lane.ty, payload, Layout::Little) {
+        let value = match Value::parse(mapped.ty, payload, Layout::Little) {
             Ok(value) => value,
             Err(misfit) => return self.misfit(at, data, channel, &misfit.to_string()),
         };
@@ -380,13 +381,13 @@ impl<'a> Reader<'a> {
         self.first.get_or_insert(log_time);
         self.sink.samples(batch)?;
         batch.clear();
-        let Some(lane) = self.lanes.lane(topic) else { return Ok(()) };
-        let (channel, needs) = (lane.channel, lane.needs.take());
+        let Some(mapped) = self.topics.mapped(topic) else { return Ok(()) };
+        let (channel, needs) = (mapped.channel, mapped.needs.take());
         for need in &needs {
-            if self.lanes.gives(need) {
+            if self.topics.gives(need) {
                 let (channel, payload) = need;
                 self.declare(*channel, None)?;
-                let ty = self.lanes.channels.get(*channel as usize).map(Channel::ty);
+                let ty = self.topics.channels.get(*channel as usize).map(Channel::ty);
                 let value = ty.and_then(|ty| Value::parse(ty, payload, Layout::Little).ok());
                 if let Some(value) = value {
                     self.sink.samples(&[Sample { channel: *channel, time, value }])?;
@@ -398,7 +399,7 @@ impl<'a> Reader<'a> {
 
     fn declare(&mut self, id: ChannelId, metadata: Option<&str>) -> Result<(), StreamError> {
         let (Some(channel), Some(declared)) =
-            (self.lanes.channels.get(id as usize), self.declared.get_mut(id as usize))
+            (self.topics.channels.get(id as usize), self.declared.get_mut(id as usize))
         else {
             return Ok(());
         };
@@ -423,8 +424,8 @@ impl<'a> Reader<'a> {
         at: u64,
         batch: &mut Vec<Sample<'b>>,
     ) -> Result<(), StreamError> {
-        let Some(lane) = self.lanes.lane(topic) else { return Ok(()) };
-        let (channel, time, kind) = (lane.channel, Time::from_nanos(ns), lane.kind.clone());
+        let Some(mapped) = self.topics.mapped(topic) else { return Ok(()) };
+        let (channel, time, kind) = (mapped.channel, Time::from_nanos(ns), mapped.kind.clone());
         if let Kind::Events = kind {
             self.sink.samples(batch)?;
             batch.clear();
@@ -463,7 +464,7 @@ impl<'a> Reader<'a> {
         if let (Some("start"), Some(number), Some(channel)) = (text("event"), number, channel_from_json(&event)) {
             self.announce(number, channel, at);
         }
-        let Some(id) = number.and_then(|number| self.lanes.number(number)) else {
+        let Some(id) = number.and_then(|number| self.topics.number(number)) else {
             return self.lost(at, &[], "event without a channel");
         };
         let time = event.get("time_ns").and_then(serde_json::Value::as_i64).map_or(time, Time::from_nanos);
@@ -472,7 +473,7 @@ impl<'a> Reader<'a> {
             Some("metadata") => {
                 let metadata = text("metadata").unwrap_or_default();
                 self.declare(id, None)?;
-                self.lanes.metadata(id, metadata);
+                self.topics.metadata(id, metadata);
                 self.sink.metadata(id, time, metadata)?;
             }
             Some("end") => {
@@ -484,7 +485,7 @@ impl<'a> Reader<'a> {
                 let bytes = event.get("payload").and_then(serde_json::Value::as_array);
                 let byte = |byte: &serde_json::Value| u8::try_from(byte.as_u64()?).ok();
                 let payload: Option<Vec<u8>> = bytes.and_then(|bytes| bytes.iter().map(byte).collect());
-                let ty = self.lanes.channels.get(id as usize).map(Channel::ty);
+                let ty = self.topics.channels.get(id as usize).map(Channel::ty);
                 let value = payload.as_deref().zip(ty).map(|(payload, ty)| Value::parse(ty, payload, Layout::Little));
                 match value {
                     Some(Ok(value)) => self.sink.samples(&[Sample { channel: id, time, value }])?,
@@ -498,13 +499,13 @@ impl<'a> Reader<'a> {
 
     /// Declares the channels that got no sample.
     fn finish(mut self, mut header: Header) -> Result<Header, StreamError> {
-        for id in (0..).take(self.lanes.channels.len()) {
+        for id in (0..).take(self.topics.channels.len()) {
             self.declare(id, None)?;
         }
-        if !self.lanes.ours && self.first.is_some_and(|first| first >= UNIX) {
+        if !self.topics.ours && self.first.is_some_and(|first| first >= UNIX) {
             header.epoch_ns = Some(0);
         }
-        header.channels = self.lanes.channels;
+        header.channels = self.topics.channels;
         Ok(header)
     }
 
@@ -517,7 +518,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn misfit(&mut self, at: u64, bytes: &[u8], id: ChannelId, reason: &str) -> Result<(), StreamError> {
-        let channel = self.lanes.channels.get(id as usize).cloned().unwrap_or_default();
+        let channel = self.topics.channels.get(id as usize).cloned().unwrap_or_default();
         let message = format!("invalid value of {:?} ({}): {reason}; skipped", channel.name, channel.type_name);
         self.problems.push(Problem::new(Severity::Damage, "misfit", at, bytes.len() as u64, message));
         Ok(())
@@ -535,7 +536,7 @@ fn owned(schema: &Schema<'_>) -> Schema<'static> {
     Schema { id: schema.id, name: schema.name.clone(), encoding: schema.encoding.clone(), data }
 }
 
-/// Bytes of messages outside of chunks that are read as one part.
+/// Bytes of messages outside of chunks that are read as one block.
 const LOOSE: usize = 1 << 20;
 
 /// Samples given to the sink at once.

@@ -194,16 +194,16 @@ impl Drawn {
     }
 }
 
-/// What a sample means for the scene.
+/// What the samples of a channel change in the scene.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
+pub(crate) enum SceneRole {
     /// Where an actor is.
     Pose(u32),
     /// What a traffic light shows.
     Light(u32),
 }
 
-impl Part {
+impl SceneRole {
     /// What the samples of a channel mean.
     pub(crate) fn of(channel: &Channel) -> Option<Self> {
         match &*channel.type_name {
@@ -246,10 +246,10 @@ impl Moment {
     }
 
     /// Takes a sample.
-    pub(crate) fn note(&mut self, part: Part, time: Time, log_time: u64, payload: &[u8]) {
+    pub(crate) fn note(&mut self, role: SceneRole, time: Time, log_time: u64, payload: &[u8]) {
         self.time = Some((time, log_time));
-        match part {
-            Part::Pose(actor) => {
+        match role {
+            SceneRole::Pose(actor) => {
                 let Some([x, y, z, roll, pitch, yaw]) = six(payload).filter(|n| n.iter().all(|x| x.is_finite())) else {
                     return;
                 };
@@ -261,7 +261,7 @@ impl Moment {
                     nested(out, 5, |out| doubles(out, &quaternion(roll, pitch, yaw)));
                 });
             }
-            Part::Light(actor) => {
+            SceneRole::Light(actor) => {
                 let Some(state) = payload.first() else { return };
                 self.changed |= self.lights.insert(actor, *state) != Some(*state);
             }

@@ -11,8 +11,9 @@ use crate::Header;
 /// Writes an MCAP file of a stream, whose channels and schemas come as it goes on.
 ///
 /// The file is what [`McapWriter`](super::McapWriter) makes of a whole log. What was given up to a
-/// [`McapStream::flush`] is in it, and every reader that takes files without an end finds it, whatever happens to the
-/// program afterwards; [`McapStream::finish`] adds the summary, with which viewers jump.
+/// [`McapStream::flush`] is in it, whatever happens to the program afterwards. With [`DATA_END`] and [`FOOTER`] behind
+/// it, in whose place the next chunk comes, that is a whole file without a summary; [`McapStream::finish`] adds the
+/// summary, with which viewers jump.
 ///
 /// The summary has ten bytes for each channel in each chunk, and they are kept in memory up to then: 300 channels that
 /// are flushed four times a second cost 43 MB an hour.
@@ -21,6 +22,12 @@ pub struct McapStream<W: Write> {
     messages: Messages,
     problems: Vec<Problem>,
 }
+
+/// The record that ends the data section, without a checksum.
+pub const DATA_END: [u8; 13] = *b"\x0f\x04\0\0\0\0\0\0\0\0\0\0\0";
+
+/// The footer of a file that has no summary, and the magic bytes behind it.
+pub const FOOTER: [u8; 37] = *b"\x02\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89MCAP0\r\n";
 
 impl<W: Write> McapStream<W> {
     /// Starts a file. `epoch_ns` is what to add to a time to get Unix nanoseconds, if it is known.
@@ -50,7 +57,7 @@ impl<W: Write> McapStream<W> {
         self.write()?;
         // Channels without samples are channels all the same.
         let plan = self.messages.plan();
-        for topic in plan.lanes.iter().map(|lane| lane.topic).filter(|topic| *topic != 0) {
+        for topic in plan.routes.iter().map(|route| route.topic).filter(|topic| *topic != 0) {
             self.file.declare(&plan.catalog, topic)?;
         }
         self.file.finish()?;

@@ -38,7 +38,8 @@ impl<'a> Iterator for Frames<'a> {
     #[inline]
     fn next(&mut self) -> Option<Frame<'a>> {
         let at = self.at;
-        let opcode = *self.bytes.get(at)?;
+        // No record has the opcode 0: a loss of power left zeros here.
+        let opcode = *self.bytes.get(at).filter(|opcode| **opcode != 0)?;
         let length = usize::try_from(u64::from_le_bytes(*array_at(self.bytes, at + 1)?)).ok()?;
         let start = at + HEAD;
         let end = start.checked_add(length)?;
@@ -60,19 +61,19 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A stretch of the data section.
+/// A stretch of the data section that can be unpacked on its own.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
+pub(crate) enum DataBlock<'a> {
     /// A chunk: its record, and how many bytes of records it claims.
     Chunk(&'a [u8], u64),
     /// Messages outside of chunks.
     Loose(&'a [u8]),
 }
 
-/// What was in a part.
+/// The contents of a block.
 #[derive(Default)]
 pub(crate) struct Unpacked<'a> {
-    /// What messages hold lies here.
+    /// The payloads of the messages.
     pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) items: Vec<Item>,
 }
@@ -90,7 +91,7 @@ pub(crate) enum Item {
     Bad(u8, String),
 }
 
-impl<'a> Part<'a> {
+impl<'a> DataBlock<'a> {
     /// How much memory it takes.
     pub(crate) fn size(&self) -> u64 {
         match self {

@@ -24,11 +24,12 @@ mod store;
 mod stream;
 mod text;
 
-use logpose_bridges::{BRIDGES, Bridge, Header, Piece, Writer};
+use logpose_bridges::{Bridge, Header, Piece, Writer};
 use logpose_core::{
     Channel, ChannelId, Dialect, FileDialect, Index, Layout, Lookup, Numbers, Problem, Problems, ReadOptions, Sample,
     Sink, SinkError, Time, Type, Value,
 };
+use logpose_files::Format;
 
 /// What a sink was told, call by call, samples one by one.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,7 +185,11 @@ pub(crate) fn long_log(samples: i64) -> (Header, Vec<Call>) {
 }
 
 pub(crate) fn bridge(name: &str) -> &'static Bridge {
-    BRIDGES.iter().find(|bridge| bridge.info().name == name).unwrap()
+    bridges().find(|bridge| bridge.info().name == name).unwrap()
+}
+
+pub(crate) fn bridges() -> impl Iterator<Item = &'static Bridge> {
+    logpose_files::FORMATS.iter().filter_map(Format::unpacker)
 }
 
 /// Writes calls in pieces of at most `rows` calls.

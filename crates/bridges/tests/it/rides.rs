@@ -1,10 +1,12 @@
 use std::path::{Path, PathBuf};
 
-use logpose_bridges::{BRIDGES, Bridge, RefloatRows, VescRows, csv, fuzzing, is_recording, ndjson};
+use logpose_bridges::{RefloatRows, VescRows, csv, fuzzing, is_recording, ndjson};
 use logpose_core::{
-    Channel, ChannelId, Confidence, Dialect, FileDialect, Limits, Lookup, Problem, Problems, ReadOptions, Sample,
-    Severity, Sink, SinkError, Time, Value,
+    Channel, ChannelId, Confidence, FileDialect, Limits, Lookup, Problem, Problems, ReadOptions, Sample, Severity,
+    Sink, SinkError, Time, Value,
 };
+
+use logpose_files::Formats;
 
 use crate::bridge;
 
@@ -82,11 +84,7 @@ fn check(name: &str, file: &str, channels: &[&str], lines: &[&str], problems: &[
 
 #[test]
 fn every_program_is_known_by_its_columns() {
-    let detect = |head: &[u8]| {
-        let asked = BRIDGES.iter().rev().map(|bridge| (bridge.sniff(head), *bridge));
-        let best: (Confidence, &Bridge) = asked.max_by_key(|(confidence, _)| *confidence).unwrap();
-        (best.0 > Confidence::No).then(|| best.1.info().name)
-    };
+    let detect = |head: &[u8]| Formats::default().detect(head, Path::new("ride")).map(|format| format.name());
     for (file, name) in [
         ("refloat.csv", "refloat-csv"),
         ("vesc-analysis.csv", "vesc-csv"),

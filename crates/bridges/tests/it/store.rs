@@ -75,12 +75,8 @@ fn windows_on_two_threads_and_columns_say_the_same() {
         end: Some(Time::from_millis(2_000)),
         ..Lookup::default()
     };
-    for (lookup, read) in [(Lookup::default(), &two), (some, &two)] {
-        let columns = if lookup.channels.is_empty() {
-            bridge.columns(&store, read, &mut Problems::default()).unwrap()
-        } else {
-            bridge.scan(&store, &index, &lookup, |_| {}).unwrap()
-        };
+    for lookup in [Lookup::default(), some] {
+        let columns = bridge.scan(&store, &index, &lookup, |_| {}).unwrap();
         let calls = replayed(&store, &lookup);
         for (id, column) in (0..).zip(&columns.columns) {
             let found: Vec<(i64, &[u8])> = column
@@ -188,7 +184,6 @@ fn a_store_that_is_damaged_anywhere_does_not_panic() {
     let bridge = bridge("parquet");
     let all = |store: &[u8]| {
         let read = ReadOptions::default();
-        let _ = bridge.columns(store, &read, &mut Problems::default());
         let _ = bridge.records(store, &read, 0, &mut |_| ControlFlow::Continue(()));
         let Ok(index) = bridge.index(store, &read, &mut Problems::default()) else { return false };
         let within = Lookup { within: Some(Span { start: 3, end: u64::MAX }), ..Lookup::default() };
@@ -236,7 +231,7 @@ fn no_bytes_make_a_bridge_panic() {
         seed.to_le_bytes()[7]
     };
     let fronts: [&[u8]; 6] = [b"PAR1", b"ARROW1\0\0", b"\x89MCAP0\r\n", b"time,channel,value\n", b"{\"time\":1,", b""];
-    for bridge in logpose_bridges::BRIDGES {
+    for bridge in crate::bridges() {
         for front in fronts {
             for len in [0, 1, 8, 64, 500] {
                 let mut file = front.to_vec();

@@ -292,6 +292,46 @@ fn an_empty_stream_is_a_file() {
     assert!(bridge("mcap").unpack(b"", &ReadOptions::default(), &mut Vec::new(), &mut Default::default()).is_err());
 }
 
+/// The names that Foxglove and Lichtblick show for the numbers of each field of a message: those of the constants that
+/// stand right in front of it and have its type.
+fn shown_names(text: &str) -> Vec<(String, String)> {
+    let (mut shown, mut constants, mut last) = (Vec::new(), Vec::new(), "");
+    for line in text.lines() {
+        let (ty, rest) = line.split_once(' ').unwrap();
+        if std::mem::replace(&mut last, ty) != ty {
+            constants.clear();
+        }
+        if rest.contains('=') {
+            constants.push(rest.to_owned());
+        } else if !constants.is_empty() {
+            shown.push((rest.to_owned(), std::mem::take(&mut constants).join(" ")));
+        }
+    }
+    shown
+}
+
+#[test]
+fn viewers_find_the_names_of_every_enum_and_no_others() {
+    let text = "uint8 before;enum{off=0,on=1} uint8 state;uint8 behind;enum{off=-1,state=2} int16 Mode;\
+                enum{a=0} int32 low:4;int16 last;enum{x=7} uint8 other;uint8 off_;";
+    let cases = [
+        (Language::Ros1, ["state: off=0 on=1", "Mode: Mode_off=-1 Mode_state=2", "other: x=7"]),
+        (Language::Ros2, ["state: OFF=0 ON=1", "mode: MODE_OFF=-1 STATE=2", "other: X=7"]),
+    ];
+    for (language, expected) in cases {
+        let mut messages = Messages::new(0, true, language).unwrap();
+        messages.channel(0, &Channel::new("/.schema/struct:Outer", "structschema")).unwrap();
+        messages.channel(1, &Channel::new("/outer", "struct:Outer")).unwrap();
+        let at = |channel, value| Sample { channel, time: Time::from_nanos(1), value };
+        messages.samples(&[at(0, Value::String(text.as_bytes())), at(1, Value::Bytes(&[0; 15]))]).unwrap();
+        messages.seal().unwrap();
+        let topic = messages.topics().find(|topic| topic.name == "/outer").unwrap();
+        let shown = shown_names(str::from_utf8(topic.schema.unwrap().data).unwrap());
+        let shown: Vec<String> = shown.iter().map(|(field, names)| format!("{field}: {names}")).collect();
+        assert_eq!(shown, expected);
+    }
+}
+
 #[test]
 fn messages_of_ros_2_have_gaps_and_small_letters() {
     let mut messages = Messages::new(0, true, Language::Ros2).unwrap();

@@ -122,6 +122,10 @@ fn bad_rows_are_named_by_their_line() {
             .unwrap_err()
             .to_string()
     };
+    let nothing = format!("time,a\n{}", "\0".repeat(40 << 20));
+    assert_eq!(refused(&nothing), "csv: byte 0x1000000: a line has more than 16 MiB; a table has a row on each line");
+    let word = "x".repeat(1000);
+    assert!(refused(&format!("time,a\n{word},1\n")).len() < 150);
     assert_eq!(
         refused("time,a\n2024-01-01,1\n"),
         "csv: byte 0x7: line 2: \"2024-01-01\" is not a timestamp; skipped the row"

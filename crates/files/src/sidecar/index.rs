@@ -319,7 +319,7 @@ const MOST_WORDS: usize = 1000;
 mod tests {
     use std::io::{Read as _, Seek, SeekFrom};
 
-    use logpose_core::{ChannelId, EncodeOptions, Lookup, Sample, Sink, SinkError, Time, Value};
+    use logpose_core::{ChannelId, DecodeError, EncodeOptions, Lookup, Sample, Sink, SinkError, Time, Value};
     use logpose_wpilog::Wpilog;
 
     use super::*;
@@ -356,20 +356,26 @@ mod tests {
         }
     }
 
-    /// Everything that an index is used for.
+    /// Everything that an index is used for. It works, or says that the index is not that of the log.
     fn use_it(index: &Index, log: &[u8]) {
         let _ = (index.samples(), index.range(), index.marked_time(7));
+        let check = |what: &str, end: Result<(), DecodeError>| {
+            let code = end.err().map(|error| error.code);
+            assert!(matches!(code, None | Some("bad-index" | "no-positions")), "{what}: {code:?}");
+        };
         for bytes in [1, 100, u64::MAX] {
             for window in Wpilog.windows(index, bytes) {
                 let lookup = Lookup { within: Some(window), ..Lookup::default() };
-                Wpilog.scan(log, index, &lookup, |_| {}).unwrap();
-                Wpilog.replay(log, index, &lookup, &mut Nobody).unwrap();
-                Wpilog.rows(log, index, &lookup, &mut |_| Ok(())).unwrap();
+                check("scan", Wpilog.scan(log, index, &lookup, |_| {}).map(drop));
+                check("sums", Wpilog.sums(log, index, &lookup, |_| {}).map(drop));
+                let replayed = Wpilog.replay(log, index, &lookup, &mut Nobody);
+                check("replay", replayed.map_err(|error| error.into_source("wpilog")));
+                let rows = Wpilog.rows(log, index, &lookup, &mut |_| Ok(()));
+                check("rows", rows.map_err(|error| error.into_source("wpilog")));
             }
         }
         let all: Vec<ChannelId> = (0..).zip(&index.channels).map(|(id, _)| id).collect();
-        // Places where no record is are an error, and never a panic.
-        let _ = Wpilog.gather(log, index, &all, |_| {});
+        check("gather", Wpilog.gather(log, index, &all, |_| {}).map(drop));
     }
 
     #[test]

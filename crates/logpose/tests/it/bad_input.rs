@@ -116,7 +116,7 @@ fn no_flipped_byte_makes_anything_panic() {
             let Ok(log) = Log::from_bytes(name, bytes, &options) else { continue };
             opened += 1;
             let _ = (Facts::of(&log), log.robust_range(), log.schemas().problems());
-            for format in [Format::Csv, Format::Ndjson, Format::from_name("wpilog").unwrap()] {
+            for format in [Format::CSV, Format::NDJSON, Format::from_name("wpilog").unwrap()] {
                 let to = Output::Stream(&mut Vec::new());
                 let logs = std::slice::from_ref(&log);
                 convert(logs, Vec::new(), &format, to, &ConvertOptions::default(), &Quiet).unwrap();

@@ -125,7 +125,7 @@ fn a_missing_schema_is_told_once() {
     let report = convert(
         &[one_of_each()],
         Vec::new(),
-        &Format::Csv,
+        &Format::CSV,
         Output::Stream(&mut out),
         &ConvertOptions::default(),
         &Quiet,
@@ -135,7 +135,7 @@ fn a_missing_schema_is_told_once() {
     assert_eq!(missing.len(), 1);
     assert!(missing[0].message.contains("Lost"));
     let raw = ConvertOptions { raw_values: true, ..ConvertOptions::default() };
-    let report = convert(&[one_of_each()], Vec::new(), &Format::Csv, Output::Stream(&mut out), &raw, &Quiet).unwrap();
+    let report = convert(&[one_of_each()], Vec::new(), &Format::CSV, Output::Stream(&mut out), &raw, &Quiet).unwrap();
     assert!(report.problems.is_empty());
 }
 
@@ -166,7 +166,7 @@ fn absurd_tables_are_refused_before_they_fill_the_disk() {
     let logs = [log_of(encode("wpilog", &[("a", "double")], &samples))];
     let options = ConvertOptions { wide: Some(Wide { every: Some(1_000_000) }), ..ConvertOptions::default() };
     let error =
-        convert(&logs, Vec::new(), &Format::Csv, Output::Stream(&mut Vec::new()), &options, &Quiet).unwrap_err();
+        convert(&logs, Vec::new(), &Format::CSV, Output::Stream(&mut Vec::new()), &options, &Quiet).unwrap_err();
     assert_eq!(error.code(), "usage");
     assert!(error.help.unwrap().contains("clock"));
 }
@@ -377,7 +377,7 @@ fn progress_begins_rises_and_ends() {
     convert(
         &logs,
         Vec::new(),
-        &Format::Csv,
+        &Format::CSV,
         Output::File { path: &path, force: false, wrapper: None },
         &options,
         &seen,

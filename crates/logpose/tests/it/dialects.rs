@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use logpose::DIALECTS;
-use logpose::core::{EncodeOptions, Limits};
+use logpose::core::{Dialect, EncodeOptions, Limits};
+use logpose::{FORMATS, Format};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -11,10 +11,15 @@ fn has_files(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
 }
 
+/// What is read by a dialect, and not by what unpacks a format of another field.
+fn dialects() -> impl Iterator<Item = &'static dyn Dialect> {
+    FORMATS.iter().filter(|format| format.unpacker().is_none()).map(Format::dialect)
+}
+
 #[test]
 fn every_dialect_has_what_a_dialect_needs() {
     let mut missing = Vec::new();
-    for dialect in DIALECTS {
+    for dialect in dialects() {
         let info = dialect.info();
         let mut need = |there: bool, what: String| {
             if !there {
@@ -50,12 +55,30 @@ fn every_dialect_has_what_a_dialect_needs() {
 
 #[test]
 fn dialects_are_told_apart() {
-    let mut names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.info().name).collect();
-    let mut extensions: Vec<_> = DIALECTS.iter().flat_map(|dialect| dialect.info().extensions).collect();
+    let mut names: Vec<_> = dialects().map(|dialect| dialect.info().name).collect();
+    let mut extensions: Vec<_> = dialects().flat_map(|dialect| dialect.info().extensions).collect();
     let counts = (names.len(), extensions.len());
     names.sort_unstable();
     names.dedup();
     extensions.sort_unstable();
     extensions.dedup();
     assert_eq!((names.len(), extensions.len()), counts);
+}
+
+/// The page about dialects shows pieces of one that is built and tested.
+#[test]
+fn the_page_about_dialects_quotes_the_toy() {
+    let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let toy = root().join("tests/toy-dialect");
+    let files = std::fs::read_dir(toy.join("src")).unwrap().map(|entry| entry.unwrap().path());
+    let sources: Vec<String> =
+        files.chain([toy.join("Cargo.toml")]).map(|path| lines(&std::fs::read_to_string(path).unwrap())).collect();
+    let page = lines(&std::fs::read_to_string(root().join("docs/adding-a-dialect.md")).unwrap());
+    let quotes: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
+    assert!(quotes.len() > 8, "{quotes:#?}");
+    for quote in quotes {
+        let (language, code) = quote.split_once('\n').unwrap();
+        assert!(["rust", "toml"].contains(&language), "{language}");
+        assert!(sources.iter().any(|source| source.contains(code.trim_end())), "not in tests/toy-dialect:\n{code}");
+    }
 }

@@ -184,6 +184,40 @@ fn a_file_may_come_late_be_truncated_vanish_and_be_replaced() {
     assert!(growing.lines.problems.is_empty(), "{:?}", growing.lines.problems);
 }
 
+/// Every dialect that can be followed, with two of its logs: the first is truncated and written anew as the second, which
+/// is renamed and replaced by the first.
+#[test]
+fn truncation_and_rotation_are_the_same_in_every_dialect() {
+    for dialect in ["wpilog", "rlog", "carla", "dslog"] {
+        let open = |path: &PathBuf| {
+            Log::from_bytes(path.file_name()?.to_str()?, fs::read(path).ok()?, &OpenOptions::default()).ok()
+        };
+        let mut logs: Vec<_> = valid(dialect).iter().filter_map(open).collect();
+        logs.retain(|log| log.index.samples() > 0 && log.path.extension() == logs_extension(dialect));
+        logs.sort_by_key(|log| std::cmp::Reverse(log.bytes().len()));
+        let (first, second) = (&logs[0], &logs[1]);
+        let lines = [first, second, first].into_iter().flat_map(|log| Lines::of(log).lines).collect();
+        let expected = Lines { lines, ..Lines::default() };
+        let mut growing = Growing::new(first.path.file_name().unwrap().to_str().unwrap());
+        growing.append(first.bytes());
+        growing.poll();
+        File::create(&growing.path).unwrap();
+        growing.append(second.bytes());
+        growing.poll();
+        fs::rename(&growing.path, growing.path.with_extension("old")).unwrap();
+        growing.append(first.bytes());
+        growing.poll();
+        let Growing { follow, mut lines, notices, .. } = growing;
+        follow.finish(&mut lines).unwrap();
+        assert!(matches!(notices[..], [Notice::Truncated { .. }, Notice::Replaced]), "{dialect}: {notices:?}");
+        assert_eq!(lines.sorted(), expected.sorted(), "{dialect}");
+    }
+}
+
+fn logs_extension(dialect: &str) -> Option<&std::ffi::OsStr> {
+    Some(if dialect == "carla" { "log" } else { dialect }.as_ref())
+}
+
 #[test]
 fn damage_is_reported_with_its_byte_and_ends_it() {
     let (mut bytes, ends) = cycles(20, 30);

@@ -24,11 +24,14 @@ mod find;
 mod follow;
 mod frc;
 mod link;
+#[cfg(target_os = "linux")]
+mod memory;
 mod numbers;
 mod order;
 mod output;
 mod refloat;
 mod rides;
+mod seam;
 mod select;
 mod show;
 mod sidecar;
@@ -36,6 +39,10 @@ mod stats;
 mod stream;
 mod support;
 mod timeline;
+// The dialect of docs/adding-a-dialect.md. `make package` builds it as its users would, outside the workspace.
+#[path = "../../../../tests/toy-dialect/src/lib.rs"]
+#[expect(unreachable_pub, reason = "its users see it where it is a crate")]
+mod toy_dialect;
 mod verify;
 mod watcher;
 mod wrappers;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use logpose::core::{EncodeOptions, Lookup, Severity, Time};
-use logpose::{ConvertOptions, Log, Order, Quiet, recover};
+use logpose::{ConvertOptions, Format, Log, Order, Quiet, recover};
 use logpose_refloat::rfrec::Recording;
 use tempfile::TempDir;
 
@@ -163,6 +163,6 @@ fn damaged_recordings_are_saved_with_what_they_hold() {
 
 #[test]
 fn the_encoder_has_no_revisions() {
-    let dialect = logpose::file_dialect("refloat").unwrap();
+    let dialect = Format::from_name("refloat").unwrap().files().unwrap();
     assert!(dialect.encoder(&EncodeOptions { revision: Some(2), ..EncodeOptions::default() }).is_none());
 }

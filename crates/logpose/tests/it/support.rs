@@ -35,7 +35,7 @@ pub(crate) fn open_demo(name: &str) -> Log {
 
 /// A log of one dialect, from channels and samples.
 pub(crate) fn encode(dialect: &str, channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Vec<u8> {
-    let mut encoder = logpose::file_dialect(dialect).unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = logpose::Format::from_name(dialect).unwrap().encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
     for (id, (name, type_name)) in (0..).zip(channels) {

@@ -32,7 +32,7 @@ fn every_format_can_be_proved() {
 #[test]
 fn a_stream_cannot_be_proved() {
     let options = ConvertOptions { verify: true, ..ConvertOptions::default() };
-    let error = convert(&[open_demo(R2)], Vec::new(), &Format::Csv, Output::Stream(&mut Vec::new()), &options, &Quiet)
+    let error = convert(&[open_demo(R2)], Vec::new(), &Format::CSV, Output::Stream(&mut Vec::new()), &options, &Quiet)
         .unwrap_err();
     assert_eq!(error.code(), "usage");
 }

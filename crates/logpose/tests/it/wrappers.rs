@@ -89,3 +89,25 @@ fn pack(wrapper: Wrapper, bytes: &[u8]) -> Vec<u8> {
         }
     }
 }
+
+#[test]
+fn what_is_unpacked_has_a_limit() {
+    // A gigabyte of zeros and more, which no log becomes.
+    let mut zeros = pack(Wrapper::Zst, &vec![0; 16 << 20]);
+    zeros = zeros.repeat((1 << 30) / (16 << 20) + 1);
+    assert!(zeros.len() < 1 << 20);
+    let error = Log::from_bytes("x.zst", zeros, &OpenOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "io");
+    let expected =
+        "x.zst: unpacked, it has more than 1024 MiB, far more than logs become; raise --limit-unpacked to read it";
+    assert_eq!(error.to_string(), expected);
+    let whole = open_demo(AKIT).bytes().to_vec();
+    for wrapper in Wrapper::ALL {
+        let options = |limit| OpenOptions { unpacked: Some(limit), ..OpenOptions::default() };
+        let packed = pack(wrapper, &whole);
+        let open = |limit| Log::from_bytes("x", packed.clone(), &options(limit));
+        assert!(open(whole.len() as u64).is_ok(), "{wrapper}");
+        let error = open(1 << 10).unwrap_err().to_string();
+        assert_eq!(error, "x: unpacked, it has more than 1024 bytes; raise --limit-unpacked to read it", "{wrapper}");
+    }
+}

@@ -1,4 +1,4 @@
-//! What the messages of an MCAP channel are as samples.
+//! How the messages of MCAP channels become samples.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -13,12 +13,12 @@ use super::ros::{Definition, Single};
 
 /// The MCAP channels met so far and the channels that they are.
 #[derive(Default)]
-pub(crate) struct Lanes {
+pub(crate) struct TopicMap {
     schemas: HashMap<u16, Schema<'static>>,
     /// What messages with a schema are, by its id and their encoding: read once, however many channels have it.
     explained: HashMap<(u16, String), Explained>,
     topics: HashMap<u16, Topic>,
-    lanes: Vec<Option<Lane>>,
+    mapped: Vec<Option<MappedTopic>>,
     /// Whether a file is ours: then its metadata hold.
     pub(crate) ours: bool,
     pub(crate) channels: Vec<Channel>,
@@ -31,8 +31,9 @@ pub(crate) struct Lanes {
     given: HashSet<(ChannelId, Vec<u8>)>,
 }
 
+/// The channel that the messages of one MCAP channel belong to, and how to read them.
 #[derive(Clone)]
-pub(crate) struct Lane {
+pub(crate) struct MappedTopic {
     pub(crate) channel: ChannelId,
     pub(crate) ty: Type,
     pub(crate) kind: Kind,
@@ -67,7 +68,7 @@ pub(crate) enum Kind {
     Skip,
 }
 
-impl Lanes {
+impl TopicMap {
     pub(crate) fn schema(&mut self, schema: Schema<'static>) {
         if self.schemas.get(&schema.id) != Some(&schema) {
             self.explained.retain(|(id, _), _| *id != schema.id);
@@ -83,21 +84,21 @@ impl Lanes {
         }
         let replaced = known.is_some();
         let place = usize::from(topic.id);
-        if self.lanes.len() <= place {
-            self.lanes.resize_with(place + 1, || None);
+        if self.mapped.len() <= place {
+            self.mapped.resize_with(place + 1, || None);
         }
-        let lane =
+        let mapped =
             if self.ours && topic.metadata.contains_key(key::ROLE) { self.own(&topic) } else { self.foreign(&topic) };
-        if let Some(slot) = self.lanes.get_mut(place) {
-            *slot = lane;
+        if let Some(slot) = self.mapped.get_mut(place) {
+            *slot = mapped;
         }
         self.topics.insert(topic.id, topic);
         replaced
     }
 
     #[inline]
-    pub(crate) fn lane(&mut self, topic: u16) -> Option<&mut Lane> {
-        self.lanes.get_mut(usize::from(topic))?.as_mut()
+    pub(crate) fn mapped(&mut self, topic: u16) -> Option<&mut MappedTopic> {
+        self.mapped.get_mut(usize::from(topic))?.as_mut()
     }
 
     pub(crate) fn number(&self, number: u64) -> Option<ChannelId> {
@@ -126,20 +127,20 @@ impl Lanes {
         !self.given.contains(need) && self.given.insert(need.clone())
     }
 
-    /// A lane as our own writer described it.
-    fn own(&mut self, topic: &Topic) -> Option<Lane> {
-        let lane = |channel, ty, kind| Some(Lane { channel, ty, kind, needs: Needs::default() });
+    /// A topic as our own writer described it.
+    fn own(&mut self, topic: &Topic) -> Option<MappedTopic> {
+        let mapped = |channel, ty, kind| Some(MappedTopic { channel, ty, kind, needs: Needs::default() });
         let about = |key: &str| topic.metadata.get(key).map(String::as_str);
         match about(key::ROLE)? {
-            role::EVENTS => return lane(0, Type::String, Kind::Events),
-            role::DERIVED => return lane(0, Type::Bytes, Kind::Skip),
+            role::EVENTS => return mapped(0, Type::String, Kind::Events),
+            role::DERIVED => return mapped(0, Type::Bytes, Kind::Skip),
             _ => {}
         }
         let number = about(key::ID)?.parse().ok()?;
         let kind = if about(key::FORM) == Some("counted") { Kind::Counted } else { Kind::Plain };
         if about(key::ROLE) == Some(role::REST) {
             let channel = *self.numbers.get(&number)?;
-            return lane(channel, self.channels.get(channel as usize)?.ty(), kind);
+            return mapped(channel, self.channels.get(channel as usize)?.ty(), kind);
         }
         let channel = Channel {
             name: about(key::NAME).unwrap_or(&topic.topic).to_owned(),
@@ -151,11 +152,11 @@ impl Lanes {
         let ty = channel.ty();
         let id = self.channel(channel)?;
         self.numbers.insert(number, id);
-        lane(id, ty, kind)
+        mapped(id, ty, kind)
     }
 
-    /// A lane that encoding and schema describe.
-    fn foreign(&mut self, topic: &Topic) -> Option<Lane> {
+    /// A topic that encoding and schema describe.
+    fn foreign(&mut self, topic: &Topic) -> Option<MappedTopic> {
         let key = (topic.schema_id, topic.message_encoding.clone());
         let explained = match self.explained.get(&key) {
             Some(explained) => explained.clone(),
@@ -173,7 +174,7 @@ impl Lanes {
             channel.metadata = serde_json::Value::Object(pairs.collect()).to_string();
         }
         let ty = channel.ty();
-        Some(Lane { channel: self.channel(channel)?, ty, kind: explained.kind, needs: explained.needs })
+        Some(MappedTopic { channel: self.channel(channel)?, ty, kind: explained.kind, needs: explained.needs })
     }
 
     fn explain(&mut self, encoding: &str, schema: Option<&Schema<'_>>) -> Explained {
