@@ -1,7 +1,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use logpose::DIALECTS;
+use logpose::FORMATS;
 use logpose_core::{Dialect, Reach, Transport};
 
 use crate::SerialPort;
@@ -135,6 +135,12 @@ impl Address {
         Ok(Self { speech, place: Place::Network { host, port } })
     }
 
+    /// Whether there is a Refloat board.
+    #[must_use]
+    pub fn is_board(&self) -> bool {
+        matches!(self.speech, Speech::Dialect(dialect, _) if dialect.info().name == logpose_refloat::NAME)
+    }
+
     /// Whether listening there means to be the one who commands: then a robot has no other station meanwhile.
     #[must_use]
     pub fn is_commanding(&self) -> bool {
@@ -217,6 +223,12 @@ impl Host {
 }
 
 impl Speech {
+    /// Everything that can be listened to, each over all of its ways.
+    pub fn sources() -> impl Iterator<Item = Self> {
+        let heard = reached().filter(|(dialect, _)| dialect.live().is_some());
+        heard.map(|(dialect, reach)| Self::Dialect(dialect, reach))
+    }
+
     fn of(scheme: &str) -> Option<Self> {
         if scheme.eq_ignore_ascii_case(FOXGLOVE) {
             return Some(Self::Foxglove);
@@ -234,7 +246,9 @@ impl Speech {
         }
     }
 
-    fn port(self) -> u16 {
+    /// The usual port; 0 where there is none.
+    #[must_use]
+    pub fn port(self) -> u16 {
         match self {
             Self::Dialect(_, reach) => match reach.transport {
                 Transport::Tcp { port }
@@ -279,7 +293,7 @@ impl fmt::Debug for Address {
 
 /// All ways in which dialects are reached.
 fn reached() -> impl Iterator<Item = (&'static dyn Dialect, &'static Reach)> {
-    DIALECTS.iter().flat_map(|dialect| dialect.info().reached.iter().map(|reach| (*dialect, reach)))
+    FORMATS.iter().flat_map(|format| format.info().reached.iter().map(|reach| (format.dialect(), reach)))
 }
 
 /// What stands in front of the addresses of everything live.
@@ -307,7 +321,7 @@ const MAX_TEAM: u16 = 25_599;
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Host, Place, Speech};
+    use super::{Address, Host, Place};
 
     #[test]
     fn every_form_of_an_address_is_read() {
@@ -364,8 +378,8 @@ mod tests {
         assert!(address.bind().unwrap_err().to_string().contains("a server needs a network address"));
         assert_eq!(address.clone().on(Host::Team(254)).to_string(), address.to_string());
         let usual = Address::parse("refloat+serial:COM3").unwrap();
+        assert!(usual.is_board());
         assert!(matches!(usual.place, Place::Serial(port) if port.baud == 115_200));
-        assert!(matches!(usual.speech, Speech::Dialect(dialect, _) if dialect.info().name == "refloat"));
     }
 
     #[cfg(feature = "ble")]

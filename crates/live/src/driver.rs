@@ -138,7 +138,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
     }
 
     /// A link was closed from outside of the session.
-    fn closed(&mut self, link: Link, reason: String) {
+    pub(crate) fn closed(&mut self, link: Link, reason: String) {
         if self.links.remove(&link).is_some() {
             self.stats.closed(reason);
             self.session.handle_close(self.clock.micros(), link);

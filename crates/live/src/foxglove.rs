@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,9 +15,16 @@ use foxglove::{
 use logpose::bridges::mcap::{Language, Messages, Role, Topic};
 use logpose::model::free_name;
 use logpose_core::Time;
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
-use crate::{Batch, Output, OutputError, ServerError};
+use crate::links::keep_alive;
+use crate::{Admission, Admitted, Batch, Output, OutputError, ServerError};
 
 /// A server for Foxglove and whatever else speaks its WebSocket protocol.
 ///
@@ -27,15 +34,21 @@ use crate::{Batch, Output, OutputError, ServerError};
 /// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many
 /// it loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown,
 /// it is cut off, and comes back.
+///
+/// Foxglove's library accepts everyone, waits for handshakes for ever, and stops to listen when the system has no more open
+/// files. So it listens on a port of its own on this machine, and those who are admitted are passed on to it.
 pub struct FoxgloveServer {
     address: SocketAddr,
     options: FoxgloveOptions,
     messages: Messages,
     context: Arc<Context>,
     shared: Arc<Shared>,
-    /// The names of topics that clients were told of.
+    /// The names of the advertised topics.
     names: HashSet<String>,
     clock: ClientClock,
+    admitting: Option<JoinHandle<()>>,
+    /// Ends when no client is passed on any more.
+    passed: Option<mpsc::Receiver<()>>,
     runtime: Option<Runtime>,
 }
 
@@ -53,11 +66,14 @@ pub struct FoxgloveOptions {
     pub time: bool,
     /// How many messages may wait for one client before it loses the oldest.
     pub backlog: usize,
+    /// How many clients there may be at once, each with three open files; no address can keep the others out, see
+    /// [`Admission`].
+    pub clients: usize,
 }
 
 impl Default for FoxgloveOptions {
     fn default() -> Self {
-        Self { epoch_ns: None, poses: true, language: Language::Ros1, time: true, backlog: 1 << 14 }
+        Self { epoch_ns: None, poses: true, language: Language::Ros1, time: true, backlog: 1 << 14, clients: 256 }
     }
 }
 
@@ -123,16 +139,17 @@ struct Counts {
     early: AtomicU64,
 }
 
-/// The topics that clients were told of.
+/// The topics that were advertised to clients.
 #[derive(Default)]
 struct Topics {
     /// By the number of the topic less one.
-    told: Vec<Option<Told>>,
+    advertised: Vec<Option<AdvertisedTopic>>,
     /// Which of them a channel of Foxglove's library is.
     places: HashMap<ChannelId, usize>,
 }
 
-struct Told {
+/// A topic that clients know.
+struct AdvertisedTopic {
     channel: Arc<RawChannel>,
     /// The last message and its time.
     last: Option<(u64, Vec<u8>)>,
@@ -147,13 +164,9 @@ impl FoxgloveServer {
         let messages =
             Messages::new(offset, options.poses, options.language).map_err(|error| failed(io::Error::other(error)))?;
         let (context, shared) = (Context::new(), Arc::<Shared>::default());
-        let host = match address.ip() {
-            IpAddr::V4(ip) => ip.to_string(),
-            IpAddr::V6(ip) => format!("[{ip}]"),
-        };
         let server = WebSocketServer::new()
             .name("logpose")
-            .bind(host, address.port())
+            .bind(Ipv4Addr::LOCALHOST.to_string(), 0)
             .context(&context)
             .capabilities(options.time.then_some(Capability::Time))
             .message_backlog_size(options.backlog.clamp(1, u32::MAX as usize))
@@ -162,6 +175,9 @@ impl FoxgloveServer {
         let threads =
             Builder::new_multi_thread().worker_threads(2).thread_name("logpose-foxglove").enable_all().build();
         let runtime = threads.map_err(failed)?;
+        let listener = std::net::TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
         let (done, started) = channel();
         runtime.spawn(async move { done.send(server.start().await) });
         let gone = |_| failed(io::Error::other("its task failed"));
@@ -169,11 +185,19 @@ impl FoxgloveServer {
             FoxgloveError::Bind(error) => failed(error),
             other => failed(io::Error::other(other)),
         })?;
-        let address = SocketAddr::new(address.ip(), server.port());
+        let inner = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
+        let admission = Admission::new(options.clients);
+        let (passing, passed) = mpsc::channel(1);
+        let admitting = runtime.spawn(async move {
+            // It was bound above, so it is a socket like any other.
+            if let Ok(listener) = TcpListener::from_std(listener) {
+                admit(listener, inner, admission, passing).await;
+            }
+        });
         *lock(&shared.server) = Some(server);
         let (options, clock) = (options.clone(), ClientClock::default());
-        let (names, runtime) = (HashSet::new(), Some(runtime));
-        Ok(Self { address, options, messages, context, shared, names, clock, runtime })
+        let (names, admitting, passed, runtime) = (HashSet::new(), Some(admitting), Some(passed), Some(runtime));
+        Ok(Self { address, options, messages, context, shared, names, clock, admitting, passed, runtime })
     }
 
     /// Where it listens: the port is known here also if 0 was asked for.
@@ -198,31 +222,31 @@ impl FoxgloveServer {
     /// Hands the messages over that were made.
     fn send(&mut self) -> Result<(), OutputError> {
         let mut topics = lock(&self.shared.topics);
-        for topic in self.messages.topics().skip(topics.told.len()) {
+        for topic in self.messages.topics().skip(topics.advertised.len()) {
             // A topic for viewers is told of when it has something, and most topics for what does not fit never have.
-            let told = match topic.role {
+            let advertised = match topic.role {
                 Role::Values => Some(tell(&topic, &self.context, &mut self.names)?),
                 Role::Rest | Role::Derived | Role::Events => None,
             };
-            topics.add(told);
+            topics.add(advertised);
         }
         let (mut messages, mut sent) = (0, 0);
         for message in self.messages.messages() {
             let place = usize::from(message.topic).saturating_sub(1);
-            if matches!(topics.told.get(place), Some(None))
+            if matches!(topics.advertised.get(place), Some(None))
                 && let Some(topic) = self.messages.topics().nth(place).filter(|topic| topic.role != Role::Events)
             {
-                let told = tell(&topic, &self.context, &mut self.names)?;
-                topics.set(place, told);
+                let advertised = tell(&topic, &self.context, &mut self.names)?;
+                topics.set(place, advertised);
             }
-            let Some(Some(told)) = topics.told.get_mut(place) else { continue };
-            told.channel.log_with_meta(message.data, PartialMetadata::with_log_time(message.time));
-            let (time, data) = told.last.get_or_insert_default();
+            let Some(Some(advertised)) = topics.advertised.get_mut(place) else { continue };
+            advertised.channel.log_with_meta(message.data, PartialMetadata::with_log_time(message.time));
+            let (time, data) = advertised.last.get_or_insert_default();
             *time = message.time;
             data.clear();
             data.extend_from_slice(message.data);
             messages += 1;
-            sent += told.subscriptions;
+            sent += advertised.subscriptions;
         }
         let counts = &self.shared.counts;
         counts.messages.fetch_add(messages, Ordering::Relaxed);
@@ -236,14 +260,81 @@ impl FoxgloveServer {
     fn stop(&mut self) {
         let (server, runtime) = (lock(&self.shared.server).take(), self.runtime.take());
         if let (Some(server), Some(runtime)) = (server, runtime) {
-            let stopping = server.stop();
+            let (stopping, admitting, passed) = (server.stop(), self.admitting.take(), self.passed.take());
             let (done, stopped) = channel();
             runtime.spawn(async move {
+                if let Some(admitting) = admitting {
+                    admitting.abort();
+                    let _ = admitting.await;
+                }
                 stopping.wait().await;
+                // Closing what a client still writes to would reset it, and it would not see the end that was sent.
+                if let Some(mut passed) = passed {
+                    while passed.recv().await.is_some() {}
+                }
                 done.send(())
             });
             let _ = stopped.recv_timeout(STOP);
             runtime.shutdown_background();
+        }
+    }
+}
+
+/// Passes on those who are admitted, for ever.
+async fn admit(listener: TcpListener, inner: SocketAddr, admission: Admission, passing: mpsc::Sender<()>) {
+    loop {
+        match listener.accept().await {
+            Ok((client, from)) => {
+                if let Some(place) = admission.admit(from.ip()) {
+                    let passing = passing.clone();
+                    tokio::spawn(async move {
+                        // Whatever ends it, nobody is left to report it to.
+                        let _ = pass_on(client, inner, place).await;
+                        drop(passing);
+                    });
+                }
+            }
+            // Mostly too many open files.
+            Err(_) => {
+                admission.make_room();
+                sleep(SHORTLY).await;
+            }
+        }
+    }
+}
+
+/// Passes a client on until it goes, does not shake hands, or another one gets its place.
+async fn pass_on(mut client: TcpStream, inner: SocketAddr, place: Admitted) -> io::Result<()> {
+    let passed = async {
+        client.set_nodelay(true)?;
+        // What waits for it shall wait where it can be dropped.
+        SockRef::from(&client).set_send_buffer_size(SEND_BUFFER)?;
+        keep_alive(&client);
+        let mut server = TcpStream::connect(inner).await?;
+        server.set_nodelay(true)?;
+        SockRef::from(&server).set_recv_buffer_size(SEND_BUFFER)?;
+        timeout(PATIENCE, shake_hands(&mut client, &mut server)).await??;
+        place.works();
+        copy_bidirectional(&mut client, &mut server).await.map(|_| ())
+    };
+    tokio::select! {
+        done = passed => done,
+        () = place.evicted() => Ok(()),
+    }
+}
+
+/// Passes on what a client asks until it is answered.
+async fn shake_hands(client: &mut TcpStream, server: &mut TcpStream) -> io::Result<()> {
+    let (mut asked, mut answered) = ([0; 4096], [0; 4096]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => match read? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                n => server.write_all(asked.get(..n).unwrap_or_default()).await?,
+            },
+            read = server.read(&mut answered) => {
+                return client.write_all(answered.get(..read?).unwrap_or_default()).await;
+            }
         }
     }
 }
@@ -284,7 +375,11 @@ impl Drop for FoxgloveServer {
 }
 
 /// Tells clients of a topic.
-fn tell(topic: &Topic<'_>, context: &Arc<Context>, names: &mut HashSet<String>) -> Result<Told, OutputError> {
+fn tell(
+    topic: &Topic<'_>,
+    context: &Arc<Context>,
+    names: &mut HashSet<String>,
+) -> Result<AdvertisedTopic, OutputError> {
     // Viewers take no two topics of one name, and a channel may be called like one that is made for viewers.
     let name = free_name(names, topic.name.to_owned());
     let schema = topic.schema.map(|schema| Schema::new(schema.name, schema.encoding, schema.data.to_vec()));
@@ -295,27 +390,27 @@ fn tell(topic: &Topic<'_>, context: &Arc<Context>, names: &mut HashSet<String>) 
         .metadata(topic.metadata.clone())
         .build_raw()
         .map_err(|error| OutputError::Failed(error.to_string()))?;
-    Ok(Told { channel, last: None, subscriptions: 0 })
+    Ok(AdvertisedTopic { channel, last: None, subscriptions: 0 })
 }
 
 impl Topics {
-    fn add(&mut self, told: Option<Told>) {
-        let place = self.told.len();
-        self.told.push(None);
-        if let Some(told) = told {
-            self.set(place, told);
+    fn add(&mut self, advertised: Option<AdvertisedTopic>) {
+        let place = self.advertised.len();
+        self.advertised.push(None);
+        if let Some(advertised) = advertised {
+            self.set(place, advertised);
         }
     }
 
-    fn set(&mut self, place: usize, told: Told) {
-        self.places.insert(told.channel.id(), place);
-        if let Some(slot) = self.told.get_mut(place) {
-            *slot = Some(told);
+    fn set(&mut self, place: usize, advertised: AdvertisedTopic) {
+        self.places.insert(advertised.channel.id(), place);
+        if let Some(slot) = self.advertised.get_mut(place) {
+            *slot = Some(advertised);
         }
     }
 
-    fn find(&mut self, channel: ChannelId) -> Option<&mut Told> {
-        self.told.get_mut(*self.places.get(&channel)?)?.as_mut()
+    fn find(&mut self, channel: ChannelId) -> Option<&mut AdvertisedTopic> {
+        self.advertised.get_mut(*self.places.get(&channel)?)?.as_mut()
     }
 }
 
@@ -350,18 +445,18 @@ impl ServerListener for Listener {
         self.0.counts.subscriptions.fetch_add(1, Ordering::Relaxed);
         // Nobody sends as long as this is held, so that what is sent here is the newest there is.
         let mut topics = lock(&self.0.topics);
-        let Some(told) = topics.find(channel.id()) else { return };
-        told.subscriptions += 1;
-        if let Some((time, data)) = &told.last {
-            told.channel.log_with_meta_to_sink(data, PartialMetadata::with_log_time(*time), client.sink_id());
+        let Some(advertised) = topics.find(channel.id()) else { return };
+        advertised.subscriptions += 1;
+        if let Some((time, data)) = &advertised.last {
+            advertised.channel.log_with_meta_to_sink(data, PartialMetadata::with_log_time(*time), client.sink_id());
             self.0.counts.sent.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn on_unsubscribe(&self, _: Client, channel: ChannelView<'_>) {
         self.0.counts.subscriptions.fetch_sub(1, Ordering::Relaxed);
-        if let Some(told) = lock(&self.0.topics).find(channel.id()) {
-            told.subscriptions = told.subscriptions.saturating_sub(1);
+        if let Some(advertised) = lock(&self.0.topics).find(channel.id()) {
+            advertised.subscriptions = advertised.subscriptions.saturating_sub(1);
         }
     }
 }
@@ -372,10 +467,10 @@ impl ServerListener for Listener {
 /// sources whose clocks are set anew, are left out.
 #[derive(Default)]
 struct ClientClock {
-    /// What it is, and what was told.
+    /// The current time, and the last one that clients received.
     now: Option<u64>,
-    told: Option<u64>,
-    told_at: Option<Instant>,
+    sent: Option<u64>,
+    sent_at: Option<Instant>,
 }
 
 impl ClientClock {
@@ -389,11 +484,11 @@ impl ClientClock {
 
     /// What to tell at this moment, if there is something.
     fn next(&mut self, at: Instant) -> Option<u64> {
-        let now = self.now.filter(|now| self.told != Some(*now))?;
-        if self.told_at.is_some_and(|told| at.saturating_duration_since(told) < EVERY) {
+        let now = self.now.filter(|now| self.sent != Some(*now))?;
+        if self.sent_at.is_some_and(|sent| at.saturating_duration_since(sent) < EVERY) {
             return None;
         }
-        (self.told, self.told_at) = (Some(now), Some(at));
+        (self.sent, self.sent_at) = (Some(now), Some(at));
         Some(now)
     }
 }
@@ -408,6 +503,12 @@ const JUMP: Duration = Duration::from_millis(500);
 const EVERY: Duration = Duration::from_millis(8);
 /// How long clients may take for what waits for them at the end.
 const LINGER: Duration = Duration::from_millis(200);
+/// How long a handshake may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Until there may be room for another client.
+const SHORTLY: Duration = Duration::from_millis(20);
+/// Bytes that the system may hold for a client.
+const SEND_BUFFER: usize = 256 << 10;
 /// How long closing may take.
 const STOP: Duration = Duration::from_secs(2);
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod admission;
 mod alarm;
 mod clock;
 mod driver;
@@ -24,6 +25,7 @@ mod trigger;
 
 pub use self::foxglove::{FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats};
 pub use address::{Address, AddressError, Host, Place, Speech};
+pub use admission::{Admission, Admitted};
 pub use clock::Clock;
 pub use free::free_space;
 pub use join::Join;

@@ -76,6 +76,7 @@ impl From<SinkError> for OutputError {
             SinkError::Io(error) => Self::Io(error),
             SinkError::Refused(error) => Self::Refused(error),
             SinkError::Source(error) => Self::Failed(error.to_string()),
+            SinkError::Failed(error) => Self::Failed(error.to_string()),
             SinkError::Stopped => Self::Failed("the output ended before the recording did".to_owned()),
         }
     }

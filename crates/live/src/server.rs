@@ -1,9 +1,10 @@
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use logpose_core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Serve, Sink, SinkError, Time, Transport};
+use logpose_core::{Channel, ChannelId, EncodeOptions, Link, Problem, Sample, Serve, Sink, SinkError, Time, Transport};
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -14,7 +15,7 @@ use tokio::time::timeout;
 use crate::driver::Driver;
 use crate::links::{Wire, accept_websocket, keep_alive};
 use crate::stats::LinkStats;
-use crate::{Address, Batch, Clock, Output, OutputError, Speech};
+use crate::{Address, Admission, Admitted, Batch, Clock, Output, OutputError, Speech};
 
 /// A dialect's server: everyone who connects gets what goes into this output.
 ///
@@ -35,13 +36,13 @@ pub struct ServerOptions {
     pub encode: EncodeOptions,
     /// How many bytes may wait for one client before it is cut off.
     pub queue_bytes: usize,
-    /// How many clients there may be at once.
+    /// How many clients there may be at once; no address can keep the others out, see [`Admission`].
     pub clients: usize,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self { encode: EncodeOptions::default(), queue_bytes: 4 << 20, clients: 1024 }
+        Self { encode: EncodeOptions::default(), queue_bytes: 4 << 20, clients: 512 }
     }
 }
 
@@ -133,7 +134,10 @@ struct Serving {
 impl Serving {
     async fn run(mut self, mut batches: mpsc::Receiver<Batch>, stats: Arc<LinkStats>) {
         let mut driver = Driver::new(&mut *self.session, self.clock, self.options.queue_bytes, &stats);
-        let (ready, mut newcomers) = mpsc::channel(NEWCOMERS);
+        let admission = Admission::new(self.options.clients);
+        // Each newcomer has a place, so all of them fit.
+        let (ready, mut newcomers) = mpsc::channel(self.options.clients.max(1));
+        let mut places: HashMap<Link, Admitted> = HashMap::new();
         loop {
             tokio::select! {
                 batch = batches.recv() => {
@@ -145,23 +149,38 @@ impl Serving {
                         publish(&batch, &mut driver, &stats);
                     }
                 }
-                // Those who wait to shake hands wait with the system; those who do count as clients.
-                accepted = self.listener.accept(), if ready.capacity() > 0 => match accepted {
-                    Ok((socket, _)) if driver.links() + (NEWCOMERS - ready.capacity()) < self.options.clients => {
-                        greet(socket, self.transport, &ready);
+                accepted = self.listener.accept() => match accepted {
+                    Ok((socket, from)) => {
+                        match admission.admit(from.ip()) {
+                            Some(place) => greet(socket, self.transport, &ready, place),
+                            None => stats.turned_away(),
+                        }
+                        let evicted: Vec<Link> =
+                            places.iter().filter(|(_, place)| place.is_evicted()).map(|(link, _)| *link).collect();
+                        for link in evicted {
+                            driver.closed(link, "its address has too many connections".to_owned());
+                        }
                     }
-                    Ok(_) => stats.turned_away(),
-                    // Mostly too many open files: it passes when clients go.
-                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                    // Mostly too many open files.
+                    Err(_) => {
+                        admission.make_room();
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
                 },
                 Some(newcomer) = newcomers.recv() => match newcomer {
-                    Some(wire) => { driver.open(wire); }
+                    Some((wire, place)) => {
+                        place.works();
+                        places.insert(driver.open(wire), place);
+                    }
                     None => stats.turned_away(),
                 },
                 event = driver.wait() => {
                     // What clients have to say is between them and the session; what went wrong is counted.
                     let _ = driver.handle(event, &mut FromClients(&stats));
                 }
+            }
+            if places.len() != driver.links() {
+                places.retain(|link, _| driver.is_open(*link));
             }
         }
         driver.finish().await;
@@ -175,10 +194,16 @@ fn publish(batch: &Batch, driver: &mut Driver<'_, dyn Serve>, stats: &LinkStats)
     driver.carry();
 }
 
-/// Lets a client in, without anyone waiting for it. `None` is one who does not speak what is spoken here.
-fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wire>>) {
-    // The caller has seen that there is a place.
-    let Ok(place) = ready.clone().try_reserve_owned() else { return };
+/// A client that was let in, and its place. `None` is one who does not speak what is spoken here.
+type Newcomer = Option<(Wire, Admitted)>;
+
+/// Lets a client in, without anyone waiting for it.
+fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Newcomer>, place: Admitted) {
+    let ready = ready.clone();
+    if !matches!(transport, Transport::WebSocket { .. }) {
+        // There is nothing that it has to send.
+        place.works();
+    }
     tokio::spawn(async move {
         // Without it a cycle waits for the answer to the one before.
         let _ = socket.set_nodelay(true);
@@ -186,13 +211,16 @@ fn greet(socket: TcpStream, transport: Transport, ready: &mpsc::Sender<Option<Wi
         let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER);
         keep_alive(&socket);
         let wire = match transport {
-            Transport::WebSocket { protocols, also, .. } => {
-                let accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)).await;
-                accepted.ok().and_then(Result::ok).map(Wire::WebSocket)
-            }
+            Transport::WebSocket { protocols, also, .. } => tokio::select! {
+                accepted = timeout(PATIENCE, accept_websocket(socket, protocols, also)) => {
+                    accepted.ok().and_then(Result::ok).map(Wire::WebSocket)
+                }
+                () = place.evicted() => None,
+            },
             _ => Some(Wire::Tcp(socket)),
         };
-        place.send(wire);
+        // If the server has ended, so has the client.
+        let _ = ready.send(wire.map(|wire| (wire, place))).await;
     });
 }
 
@@ -261,8 +289,6 @@ impl Sink for FromClients<'_> {
 const BATCHES: usize = 256;
 /// Batches that are published before links are looked at.
 const AT_ONCE: usize = 32;
-/// Clients that may be shaking hands at once.
-const NEWCOMERS: usize = 256;
 /// Bytes that the system may hold for a client.
 const SEND_BUFFER: usize = 256 << 10;
 /// How long a handshake may take.

@@ -40,8 +40,9 @@ pub fn joystick_moves(log: &Log) -> Result<Vec<Move>, SinkError> {
     Ok(reading.moves)
 }
 
+/// The input of a joystick that a channel carries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Part {
+enum JoystickPart {
     Axes,
     Buttons,
     ButtonCount,
@@ -49,14 +50,14 @@ enum Part {
 }
 
 /// Which part of which stick a channel is.
-fn part(name: &str) -> Option<(u8, Part)> {
+fn part(name: &str) -> Option<(u8, JoystickPart)> {
     let lower = name.to_ascii_lowercase();
     let (before, part) = lower.rsplit_once('/')?;
     let part = match part {
-        "axes" | "axisvalues" => Part::Axes,
-        "buttons" | "buttonvalues" => Part::Buttons,
-        "buttoncount" => Part::ButtonCount,
-        "povs" => Part::Povs,
+        "axes" | "axisvalues" => JoystickPart::Axes,
+        "buttons" | "buttonvalues" => JoystickPart::Buttons,
+        "buttoncount" => JoystickPart::ButtonCount,
+        "povs" => JoystickPart::Povs,
         _ => return None,
     };
     let port = ["/ds/joystick/", "ds:joystick", "/driverstation/joystick", "nt:/advantagekit/driverstation/joystick"]
@@ -68,7 +69,7 @@ fn part(name: &str) -> Option<(u8, Part)> {
 
 struct Reading {
     /// By channel.
-    parts: Vec<Option<(u8, Part)>>,
+    parts: Vec<Option<(u8, JoystickPart)>>,
     states: [JoystickState; PORTS as usize],
     /// How many buttons each has, where a log says so.
     counts: [usize; PORTS as usize],
@@ -94,21 +95,23 @@ impl Sink for Reading {
             let place = usize::from(port);
             let (Some(state), Some(count)) = (self.states.get_mut(place), self.counts.get_mut(place)) else { continue };
             match (part, &sample.value) {
-                (Part::Axes, Value::FloatArray(axes)) => state.axes = axes.iter().collect(),
+                (JoystickPart::Axes, Value::FloatArray(axes)) => state.axes = axes.iter().collect(),
                 #[expect(clippy::cast_possible_truncation, reason = "an axis has eight bits on the wire")]
-                (Part::Axes, Value::DoubleArray(axes)) => state.axes = axes.iter().map(|axis| axis as f32).collect(),
-                (Part::Buttons, Value::BooleanArray(buttons)) => {
+                (JoystickPart::Axes, Value::DoubleArray(axes)) => {
+                    state.axes = axes.iter().map(|axis| axis as f32).collect()
+                }
+                (JoystickPart::Buttons, Value::BooleanArray(buttons)) => {
                     state.buttons = buttons.iter().map(|button| *button != 0).collect();
                 }
                 // AdvantageKit has all buttons in one number.
-                (Part::Buttons, Value::Int64(bits)) => {
+                (JoystickPart::Buttons, Value::Int64(bits)) => {
                     state.buttons = (0..*count).map(|button| bits >> button & 1 == 1).collect();
                 }
-                (Part::ButtonCount, Value::Int64(buttons)) => {
+                (JoystickPart::ButtonCount, Value::Int64(buttons)) => {
                     *count = usize::try_from(*buttons).unwrap_or(0).min(BUTTONS);
                     state.buttons.resize(*count, false);
                 }
-                (Part::Povs, Value::Int64Array(povs)) => {
+                (JoystickPart::Povs, Value::Int64Array(povs)) => {
                     state.povs = povs.iter().map(|pov| i16::try_from(pov).unwrap_or(-1)).collect();
                 }
                 _ => continue,
@@ -134,17 +137,17 @@ const PORTS: u8 = 6;
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, part};
+    use super::{JoystickPart, part};
 
     #[test]
     fn sticks_are_found_under_all_their_names() {
         let cases = [
-            ("/ds/joystick/0/axes", Some((0, Part::Axes))),
-            ("DS:joystick3/buttons", Some((3, Part::Buttons))),
-            ("/DriverStation/Joystick5/POVs", Some((5, Part::Povs))),
-            ("/DriverStation/Joystick1/AxisValues", Some((1, Part::Axes))),
-            ("/DriverStation/Joystick1/ButtonValues", Some((1, Part::Buttons))),
-            ("/DriverStation/Joystick1/ButtonCount", Some((1, Part::ButtonCount))),
+            ("/ds/joystick/0/axes", Some((0, JoystickPart::Axes))),
+            ("DS:joystick3/buttons", Some((3, JoystickPart::Buttons))),
+            ("/DriverStation/Joystick5/POVs", Some((5, JoystickPart::Povs))),
+            ("/DriverStation/Joystick1/AxisValues", Some((1, JoystickPart::Axes))),
+            ("/DriverStation/Joystick1/ButtonValues", Some((1, JoystickPart::Buttons))),
+            ("/DriverStation/Joystick1/ButtonCount", Some((1, JoystickPart::ButtonCount))),
             ("/DriverStation/Joystick1/Type", None),
             ("/ds/joystick/6/axes", None),
             ("/ds/joystick/0/outputs", None),

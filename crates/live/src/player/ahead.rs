@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use logpose::Timeline;
-use logpose_core::{Sample, Sink, Time};
+use logpose_core::{Sample, Sink, SinkError, Time};
 
 use crate::Batch;
 
@@ -17,6 +17,8 @@ pub(super) struct Ahead<'t, 'a> {
     /// What is added to times of the log, so that times given out never step back.
     shift: i64,
     end: bool,
+    /// Why it ended before the log did.
+    failed: Option<SinkError>,
     /// Whether the declaration of the channels was fetched.
     declared: bool,
 }
@@ -55,6 +57,7 @@ impl<'t, 'a> Ahead<'t, 'a> {
             looped,
             shift: 0,
             end: false,
+            failed: None,
             declared: false,
         };
         ahead.go(range.0, None, What::State);
@@ -87,13 +90,14 @@ impl<'t, 'a> Ahead<'t, 'a> {
             }
         }
         let mut samples = 0;
-        let _ = self.timeline.held(to, &mut |held| {
+        let held = self.timeline.held(to, &mut |held| {
             samples += held.len();
             batch.push_at(given, held);
             Ok(())
         });
         self.timeline.seek(to);
-        self.end = false;
+        self.end = held.is_err();
+        self.failed = held.err();
         self.push(Item { at: to, given, what, samples, batch });
     }
 
@@ -130,6 +134,9 @@ impl<'t, 'a> Ahead<'t, 'a> {
         let next = self.timeline.peek().filter(|time| *time <= self.range.1);
         let Some(next) = next else { return self.turn() };
         self.read(PORTION, self.range.1);
+        if self.end {
+            return;
+        }
         // The last group may not be whole. One that is too large for that is given in parts.
         let last = self.items.back().map_or(next, |item| item.at);
         self.read(LARGEST, last);
@@ -152,11 +159,19 @@ impl<'t, 'a> Ahead<'t, 'a> {
                 *bytes += item.batch.size() - before;
             }
         };
-        // What only fills batches never fails.
-        let _ = timeline.read(most, until, &mut |found| {
+        let read = timeline.read(most, until, &mut |found| {
             found.chunk_by(|a, b| a.time == b.time).for_each(&mut group);
             Ok(())
         });
+        if let Err(error) = read {
+            self.end = true;
+            self.failed = Some(error);
+        }
+    }
+
+    /// Why it ended before the log did, if so.
+    pub(super) fn failed(&mut self) -> Option<SinkError> {
+        self.failed.take()
     }
 
     /// The end was reached.

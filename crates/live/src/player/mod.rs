@@ -68,7 +68,7 @@ pub enum Control {
 }
 
 /// How playing ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub enum End {
     /// Everything was given.
     Finished,
@@ -76,10 +76,12 @@ pub enum End {
     Quit,
     /// Nobody takes any more.
     Refused,
+    /// The rest of the logs cannot be read.
+    Unreadable(Error),
 }
 
 /// What was played.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Report {
     /// How it ended.
     pub end: End,
@@ -151,6 +153,12 @@ impl<'a> Player<'a> {
         Arc::clone(&self.status)
     }
 
+    /// Makes `run` begin paused, as [`PlayOptions::paused`] does.
+    pub fn pause(&mut self) {
+        self.options.paused = true;
+        self.status.lock().paused = true;
+    }
+
     /// Plays on this thread, until the end or until `give` breaks off. Controls are heeded at once, also during a wait.
     pub fn run(&mut self, controls: Receiver<Control>, give: &mut dyn FnMut(Batch) -> ControlFlow<()>) -> Report {
         let clock = self.clock;
@@ -217,7 +225,10 @@ impl Deck<'_, '_> {
             let when = self.when();
             self.publish();
             let until = match when {
-                When::Never => return End::Finished,
+                When::Never => {
+                    let failed = self.ahead.failed();
+                    return failed.map_or(End::Finished, |error| End::Unreadable(error.into_source("log").into()));
+                }
                 When::Now => Some(timer.now()),
                 When::At(due) => Some(due),
                 When::Later => None,

@@ -131,7 +131,7 @@ fn play(logs: &[Log], options: PlayOptions, script: &[(i64, Control)]) -> (Vec<G
 }
 
 fn log_of(channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Log {
-    let mut encoder = logpose::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
     for (id, (name, type_name)) in (0..).zip(channels) {
@@ -165,7 +165,8 @@ fn every_group_comes_at_its_moment() {
         assert_eq!(all[1].shown(1000.0), ["/x 0"]);
         assert_eq!(all[4].shown(1025.0), ["/y 7"]);
         assert_eq!(all[6].shown(1040.0), ["/x 4", SCHEMA]);
-        assert_eq!((report.end, report.last.groups, report.last.samples), (End::Finished, 6, 7));
+        assert!(matches!(report.end, End::Finished));
+        assert_eq!((report.last.groups, report.last.samples), (6, 7));
         assert_eq!((report.last.error.max_ns, report.last.late, report.last.position), (0, 0, ms(1040)));
     }
 }
@@ -244,7 +245,8 @@ fn a_part_begins_with_the_values_of_its_start() {
     let (all, report) = play(&counting(10), part, &[]);
     assert_eq!(all[0].shown(1026.0), [SCHEMA, "/x 2", "/y 7"]);
     assert_eq!(all[1..].iter().map(|given| given.at).collect::<Vec<_>>(), [4.0, 14.0]);
-    assert_eq!((report.end, report.last.samples), (End::Finished, 2));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!(report.last.samples, 2);
     // The same by a lookup.
     let lookup = Lookup { start: Some(ms(1026)), end: Some(ms(1045)), ..Lookup::default() };
     assert_eq!(play_to(&counting(10), vec![lookup], PlayOptions::default(), &[], |_| 0).0[..2], all[..2]);
@@ -262,12 +264,14 @@ fn standing_still_takes_no_time_of_the_log() {
 fn a_start_at_rest_shows_its_moment() {
     let options = PlayOptions { paused: true, start: Some(ms(1020)), ..PlayOptions::default() };
     let (all, report) = play(&counting(5), options.clone(), &[(500, Control::Quit)]);
-    assert_eq!((all.len(), report.end), (2, End::Quit));
+    assert!(matches!(report.end, End::Quit));
+    assert_eq!(all.len(), 2);
     assert_eq!(all[0].shown(1020.0), [SCHEMA, "/x 1"]);
     assert_eq!((all[1].shown(1020.0), all[1].at), (vec!["/x 2".to_owned()], 0.0));
     // With nobody to let it go on it would stand for ever.
     let (all, report) = play(&counting(5), options, &[]);
-    assert_eq!((all.len(), report.end), (2, End::Quit));
+    assert!(matches!(report.end, End::Quit));
+    assert_eq!(all.len(), 2);
 }
 
 #[test]
@@ -301,7 +305,8 @@ fn a_seek_back_goes_on_in_time_and_ends_what_is_not_there_yet() {
     let rest: Vec<_> = all[7..].iter().map(|given| (given.at, given.samples[0].0)).collect();
     let expected = [0.0, 10.0, 15.0, 20.0, 30.0].map(|ms| (32.0 + ms, 1030.001 + ms));
     rest.iter().zip(expected).for_each(|(a, b)| assert!((a.0 - b.0).abs() + (a.1 - b.1).abs() < 1e-6, "{a:?} {b:?}"));
-    assert_eq!((rest.len(), report.last.position, report.end), (5, ms(1040), End::Finished));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!((rest.len(), report.last.position), (5, ms(1040)));
 }
 
 #[test]
@@ -329,7 +334,8 @@ fn a_seek_is_shown_whatever_comes_right_behind_it() {
 fn a_loop_goes_on_in_time() {
     let options = PlayOptions { looped: true, ..PlayOptions::default() };
     let (all, report) = play(&counting(5), options, &[(105, Control::Quit)]);
-    assert_eq!((report.end, report.last.loops), (End::Quit, 2));
+    assert!(matches!(report.end, End::Quit));
+    assert_eq!(report.last.loops, 2);
     let turns: Vec<_> = all.iter().filter(|given| !given.ended.is_empty()).collect();
     assert_eq!(turns.len(), 2);
     assert_eq!(turns[0].ended, [(1040.001, "/y".to_owned())]);
@@ -344,7 +350,8 @@ fn a_loop_goes_on_in_time() {
     // What takes no time is not begun again for ever.
     let one = [log_of(&[("/x", "int64")], &[(0, ms(5), Value::Int64(1))])];
     let (all, report) = play(&one, PlayOptions { looped: true, ..PlayOptions::default() }, &[]);
-    assert_eq!((all.len(), report.end), (2, End::Finished));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!(all.len(), 2);
 }
 
 #[test]
@@ -397,7 +404,7 @@ fn steps_give_one_group_and_go_back_to_the_one_before() {
     let expected: Vec<_> =
         expected.iter().map(|(at, all)| (*at, all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>())).collect();
     assert_eq!(shown, expected);
-    assert_eq!(report.end, End::Finished);
+    assert!(matches!(report.end, End::Finished));
 }
 
 #[test]
@@ -406,10 +413,12 @@ fn at_the_end_it_can_be_stepped_back() {
     let script = [(1, Control::Step(5)), (2, Control::Step(-1)), (3, Control::Quit)];
     let (all, report) = play(&counting(5), options, &script);
     // The only group of the part is the last; before it there is the start, where there is no group to go back to.
-    assert_eq!((all.len(), report.end), (2, End::Quit));
+    assert!(matches!(report.end, End::Quit));
+    assert_eq!(all.len(), 2);
     let script = [(35, Control::Pause), (36, Control::Step(5)), (37, Control::Step(-1)), (38, Control::Resume)];
     let (all, report) = play(&counting(5), PlayOptions::default(), &script);
-    assert_eq!((all.last().unwrap().at, report.end), (48.0, End::Finished));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!(all.last().unwrap().at, 48.0);
 }
 
 #[test]
@@ -417,7 +426,8 @@ fn controls_are_heeded_during_long_waits() {
     let hours = ms(1000).plus(3 * 3_600_000_000_000);
     let log = || [log_of(&[("/x", "int64")], &[(0, ms(1000), Value::Int64(0)), (0, hours, Value::Int64(1))])];
     let (all, report) = play(&log(), PlayOptions::default(), &[(20, Control::Quit)]);
-    assert_eq!((all.len(), report.end), (2, End::Quit));
+    assert!(matches!(report.end, End::Quit));
+    assert_eq!(all.len(), 2);
     let (all, _) = play(&log(), PlayOptions::default(), &[(20, Control::Seek(hours))]);
     assert_eq!((all.len(), all[3].at), (4, 20.0));
 }
@@ -428,7 +438,8 @@ fn a_clock_years_away_is_not_waited_for() {
     samples.push((1, Time::from_millis(1_700_000_000_000), Value::Int64(7)));
     let logs = [log_of(&[("/x", "int64"), ("/wall", "int64")], &samples)];
     let (all, report) = play(&logs, PlayOptions::default(), &[]);
-    assert_eq!((all.last().unwrap().at, report.end, report.last.samples), (490.0, End::Finished, 50));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!((all.last().unwrap().at, report.last.samples), (490.0, 50));
     assert_eq!(Player::new(&logs, Vec::new(), PlayOptions::default()).unwrap().timeline().strays(), 1);
 }
 
@@ -436,9 +447,11 @@ fn a_clock_years_away_is_not_waited_for() {
 fn nothing_to_play_is_declared_all_the_same() {
     let logs = [log_of(&[("/x", "int64")], &[])];
     let (all, report) = play(&logs, PlayOptions { looped: true, ..PlayOptions::default() }, &[]);
-    assert_eq!((all.len(), &*all[0].declared[0], report.end), (1, "/x", End::Finished));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!((all.len(), &*all[0].declared[0]), (1, "/x"));
     let (all, report) = play(&[], PlayOptions::default(), &[]);
-    assert_eq!((all.len(), report.end), (0, End::Finished));
+    assert!(matches!(report.end, End::Finished));
+    assert_eq!(all.len(), 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 /// A file system.
@@ -27,8 +27,8 @@ pub(super) trait Disk: Send {
 
 /// An open file.
 pub(super) trait DiskFile: Send {
-    /// Appends all bytes, or as many as there is room for.
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Writes all bytes at a place, or as many as there is room for. Between the end and a place behind it come zeros.
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
     /// Cuts off what lies behind.
     fn truncate(&mut self, len: u64) -> io::Result<()>;
     /// Makes sure that what was written outlasts a loss of power.
@@ -75,8 +75,9 @@ impl Disk for Real {
 }
 
 impl DiskFile for File {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        Write::write_all(self, bytes)
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.seek(SeekFrom::Start(at))?;
+        self.write_all(bytes)
     }
 
     fn truncate(&mut self, len: u64) -> io::Result<()> {
@@ -116,6 +117,9 @@ pub(super) mod memory {
         pub(in crate::recorder) syncs: usize,
         /// How often something was written.
         pub(in crate::recorder) writes: usize,
+        /// The content of a file after each write, if it is to be kept.
+        pub(in crate::recorder) keep_states: bool,
+        pub(in crate::recorder) states: Vec<Vec<u8>>,
     }
 
     impl Memory {
@@ -139,7 +143,7 @@ pub(super) mod memory {
                     Ok(())
                 }
             })?;
-            Ok(Box::new(MemoryFile { disk: self.clone(), path: path.to_owned() }))
+            Ok(Box::new(MemoryFile { disk: self.clone(), path: path.to_owned(), hole: 0..0 }))
         }
 
         fn is_folder(&self, path: &Path) -> Option<bool> {
@@ -183,17 +187,36 @@ pub(super) mod memory {
     struct MemoryFile {
         disk: Memory,
         path: PathBuf,
+        /// Bytes of the file that were skipped so far.
+        hole: std::ops::Range<usize>,
     }
 
     impl DiskFile for MemoryFile {
-        fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
             self.disk.change(|state| {
                 state.writes += 1;
-                let fits = usize::try_from(state.room).unwrap_or(usize::MAX).min(bytes.len());
-                state.room -= fits as u64;
-                state.files.get_mut(&self.path).ok_or(io::ErrorKind::NotFound)?.extend_from_slice(&bytes[..fits]);
-                let full = state.error.unwrap_or(io::ErrorKind::StorageFull);
-                if fits < bytes.len() { Err(full.into()) } else { Ok(()) }
+                let file = state.files.get_mut(&self.path).ok_or(io::ErrorKind::NotFound)?;
+                let at = usize::try_from(at).unwrap();
+                if at > file.len() {
+                    // What is skipped takes room only once something is written there.
+                    self.hole = file.len()..at;
+                    file.resize(at, 0);
+                }
+                for (place, byte) in (at..).zip(bytes) {
+                    if place >= file.len() || self.hole.contains(&place) {
+                        let full = state.error.unwrap_or(io::ErrorKind::StorageFull);
+                        state.room = state.room.checked_sub(1).ok_or(full)?;
+                    }
+                    file.resize(file.len().max(place + 1), 0);
+                    file[place] = *byte;
+                }
+                if at <= self.hole.start {
+                    self.hole.start = self.hole.start.max(at + bytes.len());
+                }
+                if state.keep_states {
+                    state.states.push(file.clone());
+                }
+                Ok(())
             })
         }
 

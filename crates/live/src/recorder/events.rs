@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 
 use logpose_core::{Problem, Severity, Time};
 
-use super::held::Held;
-use super::kit::{Kit, Track};
+use super::context::{Context, Track};
+use super::last_values::LastValues;
 use super::segment::Segment;
 use crate::{Batch, OutputError, Trigger};
 
@@ -15,7 +15,7 @@ pub(super) struct Events {
     /// What came last, as long as an event may ask for it.
     recent: VecDeque<Batch>,
     /// How all was before that.
-    before: Held,
+    before: LastValues,
     /// Memory that the batches take, and may take.
     size: usize,
     memory: usize,
@@ -33,7 +33,7 @@ impl Events {
             pre_ns,
             post_ns,
             recent: VecDeque::new(),
-            before: Held::default(),
+            before: LastValues::default(),
             size: 0,
             memory,
             cut: None,
@@ -43,7 +43,7 @@ impl Events {
     }
 
     /// Begins the file of an event that happened at `since`.
-    fn begin(&mut self, kit: &Kit, since: Time, now: Time) -> Result<(), OutputError> {
+    fn begin(&mut self, context: &Context, since: Time, now: Time) -> Result<(), OutputError> {
         let from = since.plus(self.pre_ns.saturating_neg());
         while self.recent.front().is_some_and(|batch| batch.received < from) {
             self.forget();
@@ -54,17 +54,18 @@ impl Events {
                 "only {} s from before an event fit in memory; raise the limit or lower --pre",
                 Time::from_nanos(kept)
             );
-            kit.watch.problem(Problem::general(Severity::Warning, "event-cut", message));
+            context.watch.problem(Problem::general(Severity::Warning, "event-cut", message));
         }
-        let mut segment = kit.create_free(&mut self.number, |number| kit.names.with(&format!("_event-{number:03}")))?;
+        let mut segment =
+            context.create_free(&mut self.number, |number| context.names.with(&format!("_event-{number:03}")))?;
         self.number = self.number.saturating_add(1);
-        segment.begin_with(&self.before, kit)?;
+        segment.begin_with(&self.before, context)?;
         for batch in &self.recent {
-            segment.take(batch, kit, now)?;
+            segment.take(batch, context, now)?;
             // What was kept for so long is not to be in memory twice.
-            segment.tick(kit, now)?;
+            segment.tick(context, now)?;
         }
-        segment.flush(kit, now)?;
+        segment.flush(context, now)?;
         self.open = Some((segment, since.plus(self.post_ns)));
         Ok(())
     }
@@ -78,20 +79,20 @@ impl Events {
         }
     }
 
-    fn close(&mut self, kit: &Kit, now: Time, over: impl FnOnce(Time) -> bool) -> Result<(), OutputError> {
+    fn close(&mut self, context: &Context, now: Time, over: impl FnOnce(Time) -> bool) -> Result<(), OutputError> {
         if let Some((_, until)) = &self.open
             && over(*until)
             && let Some((mut segment, _)) = self.open.take()
         {
-            segment.finish(kit, now)?;
+            segment.finish(context, now)?;
         }
         Ok(())
     }
 }
 
 impl Track for Events {
-    fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
-        self.close(kit, now, |until| now > until)?;
+    fn take(&mut self, context: &Context, batch: &Batch, now: Time) -> Result<(), OutputError> {
+        self.close(context, now, |until| now > until)?;
         let since = self.trigger.take(batch).map(|moment| {
             // The moment is on the clock of the samples; what is kept is known by when it came.
             let ago = batch.newest().map_or(0, |newest| newest.since(moment)).clamp(0, LAG_NS);
@@ -104,10 +105,10 @@ impl Track for Events {
                 if let Some(since) = since {
                     *until = (*until).max(since.plus(self.post_ns));
                 }
-                segment.take(batch, kit, now)?;
-                segment.tick(kit, now)?;
+                segment.take(batch, context, now)?;
+                segment.tick(context, now)?;
             }
-            (None, Some(since)) => self.begin(kit, since, now)?,
+            (None, Some(since)) => self.begin(context, since, now)?,
             (None, None) => {}
         }
         let from = now.plus(self.pre_ns.saturating_add(LAG_NS).saturating_neg());
@@ -123,17 +124,17 @@ impl Track for Events {
         Ok(())
     }
 
-    fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        self.close(kit, now, |until| now > until)?;
-        self.open.as_mut().map_or(Ok(()), |(segment, _)| segment.tick(kit, now))
+    fn tick(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
+        self.close(context, now, |until| now > until)?;
+        self.open.as_mut().map_or(Ok(()), |(segment, _)| segment.tick(context, now))
     }
 
-    fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+    fn finish(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
         if let Some(doubt) = self.trigger.doubt() {
             let message = format!("the trigger was never evaluated: {doubt}");
-            kit.watch.problem(Problem::general(Severity::Warning, "trigger", message));
+            context.watch.problem(Problem::general(Severity::Warning, "trigger", message));
         }
-        self.close(kit, now, |_| true)
+        self.close(context, now, |_| true)
     }
 }
 

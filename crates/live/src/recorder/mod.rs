@@ -8,12 +8,12 @@
 //! until its first samples are on the disk, and only then takes the place of the old one: there is no instant without
 //! a whole file of that name. A recording that gets no sample replaces nothing.
 
+mod context;
 mod disk;
+mod encoding;
 mod error;
 mod events;
-mod form;
-mod held;
-mod kit;
+mod last_values;
 mod names;
 mod plain;
 mod queue;
@@ -28,15 +28,16 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use logpose::ConvertOptions;
 use logpose::bridges::mcap::McapOptions;
 use logpose_core::{EncodeOptions, Problem, Severity, Time};
 
 use crate::source_clock::SourceClock;
 use crate::{Batch, Output, OutputError, Trigger};
+use context::{Context, Track};
 use disk::{Disk, Real};
+use encoding::SegmentFormat;
 use events::Events;
-use form::Forms;
-use kit::{Kit, Track};
 use names::Names;
 use plain::Plain;
 use ring::Ring;
@@ -136,7 +137,7 @@ impl fmt::Debug for RecordOptions {
 ///
 /// Dropped without [`Output::finish`] it closes its files all the same; only nobody hears of errors.
 pub struct Recorder {
-    kit: Kit,
+    context: Context,
     tracks: Vec<Box<dyn Track>>,
     epoch: Epoch,
     /// How far the clock of the samples is from the wall clock, if nobody says.
@@ -158,17 +159,18 @@ impl Recorder {
     fn create_on(disk: Box<dyn Disk>, path: &Path, options: RecordOptions) -> Result<Self, RecordError> {
         check(&options)?;
         let names = Names::new(path);
-        let forms = Forms::of(path, options.encode, options.mcap)?;
+        let convert = ConvertOptions { encode: options.encode, mcap: options.mcap, ..ConvertOptions::default() };
+        let format = SegmentFormat::of(path, convert)?;
         let is_plain = options.ring_ns.is_none() && options.trigger.is_none();
         let exists = check_place(&*disk, &names)?;
         if exists && is_plain && !options.force {
             return Err(RecordError::Exists { path: path.to_owned() });
         }
-        let kit = Kit {
+        let context = Context {
             disk,
             names,
-            system_time: forms.has_system_time() && options.epoch != Epoch::Unknown,
-            forms,
+            system_time: format.has_system_time() && options.epoch != Epoch::Unknown,
+            format,
             watch: RecordWatch::default(),
             flush_ns: options.flush_ns,
             sync_ns: options.sync_ns,
@@ -178,23 +180,24 @@ impl Recorder {
                 Epoch::Unknown | Epoch::Received => None,
             },
         };
-        let (folder, keep) = (kit.names.folder(), kit.keep_free);
-        match kit.disk.free(folder) {
+        let (folder, keep) = (context.names.folder(), context.keep_free);
+        match context.disk.free(folder) {
             Ok(free) if free < keep => return Err(RecordError::NoSpace { folder: folder.to_owned(), free, keep }),
             Ok(_) => {}
             Err(error) => {
                 let message = format!("{}: {error}; nobody looks whether the disk gets full", folder.display());
-                kit.watch.problem(Problem::general(Severity::Note, "free-space-unknown", message));
+                context.watch.problem(Problem::general(Severity::Note, "free-space-unknown", message));
             }
         }
-        let lazy = kit.forms.begins_with_epoch() && options.epoch == Epoch::Received;
+        let lazy = context.format.begins_with_epoch() && options.epoch == Epoch::Received;
         let begin = |segment: &mut Segment| {
-            let begun = if lazy { Ok(()) } else { segment.begin(&kit).and_then(|()| segment.flush(&kit, Time::ZERO)) };
+            let begun =
+                if lazy { Ok(()) } else { segment.begin(&context).and_then(|()| segment.flush(&context, Time::ZERO)) };
             begun.map_err(|error| not_begun(path, error))
         };
         let mut tracks: Vec<Box<dyn Track>> = Vec::new();
         if is_plain {
-            let created = if exists { kit.create_instead(path) } else { kit.create(path.to_owned()) };
+            let created = if exists { context.create_instead(path) } else { context.create(path.to_owned()) };
             let mut segment = created.map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.to_owned() },
                 _ => RecordError::Io { path: path.to_owned(), error },
@@ -203,7 +206,7 @@ impl Recorder {
             tracks.push(Box::new(Plain::new(segment, options.split)));
         }
         if let Some(ring_ns) = options.ring_ns {
-            let mut ring = Ring::new(&kit, ring_ns).map_err(|error| not_begun(path, error))?;
+            let mut ring = Ring::new(&context, ring_ns).map_err(|error| not_begun(path, error))?;
             begin(ring.segment())?;
             tracks.push(Box::new(ring));
         }
@@ -212,7 +215,7 @@ impl Recorder {
         }
         let (waiting, epoch) = (Vec::new(), options.epoch);
         Ok(Self {
-            kit,
+            context,
             tracks,
             epoch,
             clock: SourceClock::default(),
@@ -226,24 +229,24 @@ impl Recorder {
     /// The facts of the recording, which stay readable from elsewhere while it goes on and after.
     #[must_use]
     pub fn watch(&self) -> RecordWatch {
-        self.kit.watch.clone()
+        self.context.watch.clone()
     }
 
     fn record(&mut self, batch: &Batch) -> Result<(), OutputError> {
         let last = batch.channels().map(|(id, _)| u64::from(id) + 1).max();
-        last.into_iter().for_each(|count| self.kit.watch.channels(count));
+        last.into_iter().for_each(|count| self.context.watch.channels(count));
         if self.epoch == Epoch::Received {
             let reckoned = batch.newest().map(|newest| self.clock.offset(newest, batch.received));
-            self.kit.epoch_ns = batch.clock_offset.or(reckoned).or(self.kit.epoch_ns);
-            if self.kit.epoch_ns.is_none() && self.kit.forms.begins_with_epoch() {
+            self.context.epoch_ns = batch.clock_offset.or(reckoned).or(self.context.epoch_ns);
+            if self.context.epoch_ns.is_none() && self.context.format.begins_with_epoch() {
                 self.waiting.push(batch.clone());
                 return Ok(());
             }
         }
         for waited in std::mem::take(&mut self.waiting) {
-            self.tracks.iter_mut().try_for_each(|track| track.take(&self.kit, &waited, self.now))?;
+            self.tracks.iter_mut().try_for_each(|track| track.take(&self.context, &waited, self.now))?;
         }
-        self.tracks.iter_mut().try_for_each(|track| track.take(&self.kit, batch, self.now))
+        self.tracks.iter_mut().try_for_each(|track| track.take(&self.context, batch, self.now))
     }
 
     /// Ends the recording while there is still room to end it well.
@@ -252,11 +255,11 @@ impl Recorder {
             return Ok(());
         }
         self.looked = Some(self.now);
-        let (folder, keep) = (self.kit.names.folder().to_owned(), self.kit.keep_free);
-        match self.kit.disk.free(&folder) {
+        let (folder, keep) = (self.context.names.folder().to_owned(), self.context.keep_free);
+        match self.context.disk.free(&folder) {
             Ok(free) if free < keep => {
                 self.close()?;
-                Err(OutputError::NoSpace { folder, free, keep, saved: self.kit.watch.bytes() })
+                Err(OutputError::NoSpace { folder, free, keep, saved: self.context.watch.bytes() })
             }
             _ => Ok(()),
         }
@@ -267,11 +270,11 @@ impl Recorder {
         self.over = true;
         let mut first = Ok(());
         for waited in std::mem::take(&mut self.waiting) {
-            let done = self.tracks.iter_mut().try_for_each(|track| track.take(&self.kit, &waited, self.now));
+            let done = self.tracks.iter_mut().try_for_each(|track| track.take(&self.context, &waited, self.now));
             first = first.and(done);
         }
         for track in &mut self.tracks {
-            let done = track.finish(&self.kit, self.now);
+            let done = track.finish(&self.context, self.now);
             first = first.and(done);
         }
         first
@@ -302,7 +305,7 @@ impl Output for Recorder {
             return Ok(());
         }
         self.now = self.now.max(now);
-        let ticked = self.tracks.iter_mut().try_for_each(|track| track.tick(&self.kit, self.now));
+        let ticked = self.tracks.iter_mut().try_for_each(|track| track.tick(&self.context, self.now));
         let done = ticked.and_then(|()| self.look_at_space());
         self.settle(done)
     }
@@ -323,7 +326,7 @@ impl Drop for Recorder {
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder")
-            .field("path", &self.kit.names.path())
+            .field("path", &self.context.names.path())
             .field("over", &self.over)
             .finish_non_exhaustive()
     }

@@ -2,8 +2,8 @@ use logpose::frc::{Match, MatchWatch};
 use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time};
 
 use super::SplitBy;
-use super::held::Held;
-use super::kit::{Kit, Track};
+use super::context::{Context, Track};
+use super::last_values::LastValues;
 use super::restart::Restarts;
 use super::segment::Segment;
 use crate::{Batch, OutputError};
@@ -12,7 +12,7 @@ use crate::{Batch, OutputError};
 pub(super) struct Plain {
     segment: Segment,
     split: Option<SplitBy>,
-    held: Held,
+    last_values: LastValues,
     restarts: Restarts,
     matches: Matches,
     /// What came since a match may have begun: it belongs to that match, if there is one.
@@ -27,7 +27,7 @@ impl Plain {
         Self {
             segment,
             split,
-            held: Held::default(),
+            last_values: LastValues::default(),
             restarts: Restarts::default(),
             matches: Matches::default(),
             waiting: Vec::new(),
@@ -37,69 +37,69 @@ impl Plain {
     }
 
     /// Goes on in another file.
-    fn split(&mut self, kit: &Kit, now: Time, tail: Option<String>) -> Result<(), OutputError> {
-        self.segment.finish(kit, now)?;
+    fn split(&mut self, context: &Context, now: Time, tail: Option<String>) -> Result<(), OutputError> {
+        self.segment.finish(context, now)?;
         let mut segment = match tail {
-            None => kit.create_free(&mut self.number, |number| kit.names.with(&format!("_{number:03}")))?,
+            None => context.create_free(&mut self.number, |number| context.names.with(&format!("_{number:03}")))?,
             // The same match can come twice: it is played again, or its number was set wrong before.
-            Some(tail) => kit.create_free(&mut 1, |number| match number {
-                1 => kit.names.with(&tail),
-                _ => kit.names.with(&format!("{tail}_{number:03}")),
+            Some(tail) => context.create_free(&mut 1, |number| match number {
+                1 => context.names.with(&tail),
+                _ => context.names.with(&format!("{tail}_{number:03}")),
             })?,
         };
-        segment.begin_with(&self.held, kit)?;
-        segment.flush(kit, now)?;
+        segment.begin_with(&self.last_values, context)?;
+        segment.flush(context, now)?;
         self.segment = segment;
         self.begun = Some(now);
         Ok(())
     }
 
     /// Flushes, and splits where it is time for it after what was taken.
-    fn look(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        self.segment.tick(kit, now)?;
+    fn look(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
+        self.segment.tick(context, now)?;
         match self.split {
             Some(SplitBy::Size(bytes)) if self.segment.size() >= bytes && self.segment.samples() > 0 => {
-                self.split(kit, now, None)
+                self.split(context, now, None)
             }
             Some(SplitBy::Match) => {
-                if let Some(tail) = self.matches.begun(now, kit.flush_ns) {
-                    self.split(kit, now, Some(tail))?;
+                if let Some(tail) = self.matches.begun(now, context.flush_ns) {
+                    self.split(context, now, Some(tail))?;
                 }
-                if self.matches.next.is_none() { self.release(kit) } else { Ok(()) }
+                if self.matches.next.is_none() { self.release(context) } else { Ok(()) }
             }
             _ => Ok(()),
         }
     }
 
     /// Writes what waited.
-    fn release(&mut self, kit: &Kit) -> Result<(), OutputError> {
+    fn release(&mut self, context: &Context) -> Result<(), OutputError> {
         for batch in std::mem::take(&mut self.waiting) {
-            self.write(kit, &batch, batch.received)?;
+            self.write(context, &batch, batch.received)?;
         }
         Ok(())
     }
 
-    fn write(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
-        self.segment.take(batch, kit, now)?;
+    fn write(&mut self, context: &Context, batch: &Batch, now: Time) -> Result<(), OutputError> {
+        self.segment.take(batch, context, now)?;
         // It refuses nothing.
-        let _ = batch.play(&mut self.held);
+        let _ = batch.play(&mut self.last_values);
         Ok(())
     }
 }
 
 impl Track for Plain {
-    fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError> {
+    fn take(&mut self, context: &Context, batch: &Batch, now: Time) -> Result<(), OutputError> {
         if self.restarts.take(batch) {
-            self.release(kit)?;
-            self.held.forget();
-            self.split(kit, now, None)?;
+            self.release(context)?;
+            self.last_values.forget();
+            self.split(context, now, None)?;
         }
         // Only when something comes: silence makes no files.
         if let (Some(SplitBy::Time(ns)), Some(begun)) = (self.split, self.begun)
             && now.since(begun) >= ns
             && self.segment.samples() > 0
         {
-            self.split(kit, now, None)?;
+            self.split(context, now, None)?;
         }
         self.begun.get_or_insert(now);
         if self.split == Some(SplitBy::Match) {
@@ -110,19 +110,19 @@ impl Track for Plain {
         if self.matches.next.is_some() {
             self.waiting.push(batch.clone());
         } else {
-            self.release(kit)?;
-            self.write(kit, batch, now)?;
+            self.release(context)?;
+            self.write(context, batch, now)?;
         }
-        self.look(kit, now)
+        self.look(context, now)
     }
 
-    fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        self.look(kit, now)
+    fn tick(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
+        self.look(context, now)
     }
 
-    fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        self.release(kit)?;
-        self.segment.finish(kit, now)
+    fn finish(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
+        self.release(context)?;
+        self.segment.finish(context, now)
     }
 }
 

@@ -1,16 +1,16 @@
 //! One file of a recording, from its first byte to its last.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use logpose::frc::{SYSTEM_TIME, SYSTEM_TIME_METADATA};
 use logpose_core::{
-    Channel, ChannelId, EncodeError, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Value,
+    Channel, ChannelId, Encode, EncodeError, Problem, Problems, Sample, Severity, Sink, SinkError, Time, Value,
 };
 
+use super::context::{Context, is_due};
 use super::disk::DiskFile;
-use super::form::Form;
-use super::held::Held;
-use super::kit::{Kit, is_due};
+use super::last_values::LastValues;
 use super::queue::{Queue, What};
 use crate::{Batch, OutputError};
 
@@ -22,10 +22,12 @@ pub(super) struct Segment {
     /// `None` once it is closed.
     file: Option<Box<dyn DiskFile>>,
     /// `None` before the first byte.
-    form: Option<Form>,
+    encoder: Option<Box<dyn Encode>>,
     writing: Writing,
-    /// Bytes in the file, all of them whole records.
+    /// Bytes in the file, all of them whole records, without those of an end that is not the last.
     whole: u64,
+    /// Bytes in the file with such an end.
+    length: u64,
     /// Samples in the file, without those that it began with.
     samples: u64,
     /// When the first of what is pending came.
@@ -44,9 +46,10 @@ impl Segment {
             path,
             replaces,
             file: Some(file),
-            form: None,
+            encoder: None,
             writing: Writing { own, ..Writing::default() },
             whole: 0,
+            length: 0,
             samples: 0,
             oldest: None,
             unsynced: None,
@@ -70,167 +73,199 @@ impl Segment {
     }
 
     /// Makes what stands before everything else.
-    pub(super) fn begin(&mut self, kit: &Kit) -> Result<(), OutputError> {
-        if self.form.is_none() {
-            let mut form = kit.forms.make(kit.epoch_ns)?;
-            form.begin(&mut self.writing.pending);
-            self.writing.queue = form.needs_time_order().then(Queue::default);
-            self.form = Some(form);
+    pub(super) fn begin(&mut self, context: &Context) -> Result<(), OutputError> {
+        if self.encoder.is_none() {
+            let mut encoder = context.format.make(context.epoch_ns)?;
+            encoder.begin(&mut self.writing.pending);
+            self.writing.queue = encoder.needs_time_order().then(Queue::default);
+            self.encoder = Some(encoder);
         }
         Ok(())
     }
 
     /// Begins in the middle of things: with all channels and their values.
-    pub(super) fn begin_with(&mut self, held: &Held, kit: &Kit) -> Result<(), OutputError> {
-        self.play(kit, |sink| held.play(sink))?;
+    pub(super) fn begin_with(&mut self, last: &LastValues, context: &Context) -> Result<(), OutputError> {
+        self.play(context, |sink| last.play(sink))?;
         self.writing.samples = 0;
-        let missing = held.missing();
+        let missing = last.missing();
         if missing > 0 {
             let message = format!("{missing} channels have values too large to repeat at the start of the next file");
-            kit.watch.problem(Problem::general(Severity::Warning, "not-repeated", message));
+            context.watch.problem(Problem::general(Severity::Warning, "not-repeated", message));
         }
         Ok(())
     }
 
     /// Takes what happened; it stays in memory until the next flush.
-    pub(super) fn take(&mut self, batch: &Batch, kit: &Kit, now: Time) -> Result<(), OutputError> {
+    pub(super) fn take(&mut self, batch: &Batch, context: &Context, now: Time) -> Result<(), OutputError> {
         self.oldest.get_or_insert(now);
-        self.play(kit, |sink| batch.play(sink))
+        self.play(context, |sink| batch.play(sink))
     }
 
     fn play(
         &mut self,
-        kit: &Kit,
+        context: &Context,
         play: impl FnOnce(&mut dyn Sink) -> Result<(), SinkError>,
     ) -> Result<(), OutputError> {
-        self.begin(kit)?;
-        let Some(form) = &mut self.form else { return Ok(()) };
-        self.writing.epoch_ns = kit.epoch_ns;
-        Ok(play(&mut Into { form, writing: &mut self.writing })?)
+        self.begin(context)?;
+        let Some(encoder) = &mut self.encoder else { return Ok(()) };
+        self.writing.epoch_ns = context.epoch_ns;
+        Ok(play(&mut SegmentSink { encoder: &mut **encoder, writing: &mut self.writing })?)
     }
 
     /// Flushes and syncs what it is time for.
-    pub(super) fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
-        if self.oldest.is_some_and(|oldest| is_due(oldest, kit.flush_ns, now)) || self.writing.size() >= PENDING {
-            self.flush(kit, now)?;
+    pub(super) fn tick(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
+        if self.oldest.is_some_and(|oldest| is_due(oldest, context.flush_ns, now)) || self.writing.size() >= PENDING {
+            self.flush(context, now)?;
         }
-        if self.unsynced.is_some_and(|since| is_due(since, kit.sync_ns, now)) {
-            self.sync(kit)?;
+        if self.unsynced.is_some_and(|since| is_due(since, context.sync_ns, now)) {
+            self.sync(context)?;
         }
         Ok(())
     }
 
     /// Writes everything that is pending, at once. If that fails, the file is cut back to what it was, and closed.
-    pub(super) fn flush(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+    pub(super) fn flush(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
         self.oldest = None;
-        if let Some(form) = &mut self.form {
-            self.writing.seal(form)?;
+        if let Some(encoder) = &mut self.encoder {
+            self.writing.seal(&mut **encoder)?;
         }
-        kit.watch.problems(std::mem::take(&mut self.writing.problems));
-        kit.watch.late(std::mem::take(&mut self.writing.new_late));
+        context.watch.problems(std::mem::take(&mut self.writing.problems));
+        context.watch.late(std::mem::take(&mut self.writing.new_late));
         let samples = std::mem::take(&mut self.writing.samples);
-        let Some(file) = self.file.as_mut().filter(|_| !self.writing.pending.is_empty()) else { return Ok(()) };
-        if let Err(error) = file.write_all(&self.writing.pending) {
-            self.cut_back(kit);
-            return Err(kit.failed(&self.path, error));
+        if self.file.is_none() || self.writing.pending.is_empty() {
+            return Ok(());
         }
         let bytes = self.writing.pending.len() as u64;
+        if let Err(error) = self.append(context) {
+            self.cut_back(context);
+            return Err(context.failed(&self.path, error));
+        }
+        let length = self.whole + self.writing.pending.len() as u64;
         self.writing.pending.clear();
         self.writing.pending.shrink_to(2 * PENDING);
         self.whole += bytes;
         self.samples += samples;
         self.unsynced.get_or_insert(now);
-        kit.watch.wrote(bytes, samples, now);
+        context.watch.wrote(length.saturating_sub(self.length), samples, now);
+        self.length = length;
         if samples > 0 && self.replaces.is_some() {
-            self.replace(kit)?;
+            self.replace(context)?;
         }
         Ok(())
+    }
+
+    /// Writes what is pending behind what the file has, with an end behind it where the format needs one.
+    ///
+    /// A file that has an end has one at every moment: what is written first is the new one, with room in front of it.
+    /// The old one, in the middle now, stays until all that follows it is there, and goes in one small write.
+    fn append(&mut self, context: &Context) -> io::Result<()> {
+        let Self { file: Some(file), writing, whole, encoder, length, .. } = self else { return Ok(()) };
+        let (front, back) = context.format.end();
+        // Without an encoder this is the last of the file, with an end of its own.
+        if encoder.is_some() {
+            writing.pending.extend_from_slice(front);
+            writing.pending.extend_from_slice(back);
+        }
+        let old = usize::try_from(length.saturating_sub(*whole)).unwrap_or(usize::MAX);
+        let parts = writing.pending.split_at_checked(writing.pending.len().saturating_sub(back.len()));
+        let parts = parts.and_then(|(body, end)| Some((body.split_at_checked(old)?, end)));
+        let Some(((first, rest), end)) = parts.filter(|_| old > 0) else {
+            return file.write_at(*whole, &writing.pending);
+        };
+        let (behind, last) = (*length, *whole + (first.len() + rest.len()) as u64);
+        file.write_at(last, back)?;
+        file.write_at(behind, rest)?;
+        file.write_at(*whole, first)?;
+        if end == back { Ok(()) } else { file.write_at(last, end) }
     }
 
     /// Takes the place of the file that is to be replaced.
     ///
     /// Renaming is safe against a loss of power only once the new content is on the disk.
-    fn replace(&mut self, kit: &Kit) -> Result<(), OutputError> {
-        self.sync(kit)?;
+    fn replace(&mut self, context: &Context) -> Result<(), OutputError> {
+        self.sync(context)?;
         let Some(path) = self.replaces.take() else { return Ok(()) };
-        if let Err(error) = kit.disk.rename(&self.path, &path) {
-            let error = kit.failed(&path, error);
+        if let Err(error) = context.disk.rename(&self.path, &path) {
+            let error = context.failed(&path, error);
             self.file = None;
             return Err(error);
         }
-        kit.watch.renamed(&self.path, &path);
+        context.watch.renamed(&self.path, &path);
         self.path = path;
         self.name_synced = false;
-        self.sync_name(kit);
+        self.sync_name(context);
         Ok(())
     }
 
-    fn sync(&mut self, kit: &Kit) -> Result<(), OutputError> {
+    fn sync(&mut self, context: &Context) -> Result<(), OutputError> {
         self.unsynced = None;
         let Some(file) = &mut self.file else { return Ok(()) };
         if let Err(error) = file.sync() {
             self.file = None;
-            return Err(kit.failed(&self.path, error));
+            return Err(context.failed(&self.path, error));
         }
-        self.sync_name(kit);
+        self.sync_name(context);
         Ok(())
     }
 
     /// Not every file system can do this, and none is worse for it.
-    fn sync_name(&mut self, kit: &Kit) {
+    fn sync_name(&mut self, context: &Context) {
         if !std::mem::replace(&mut self.name_synced, true) {
-            let _ = kit.disk.sync_folder(kit.names.folder());
+            let _ = context.disk.sync_folder(context.names.folder());
         }
     }
 
     /// After a write that was not whole.
-    fn cut_back(&mut self, kit: &Kit) {
+    fn cut_back(&mut self, context: &Context) {
         let Some(mut file) = self.file.take() else { return };
         if self.whole == 0 || self.replaces.is_some() {
             // It holds nothing that anybody would miss.
             drop(file);
-            self.remove(kit);
+            self.remove(context);
             return;
         }
-        if let Err(error) = file.truncate(self.whole).and_then(|()| file.sync()) {
+        let (front, back) = context.format.end();
+        let end = if self.length > self.whole { [front, back].concat() } else { Vec::new() };
+        let restored = file.write_at(self.whole, &end).and_then(|()| file.truncate(self.length));
+        if let Err(error) = restored.and_then(|()| file.sync()) {
             let path = self.path.display();
             let message = format!("{path}: could not cut off an incomplete record at the end: {error}");
-            kit.watch.problem(Problem::general(Severity::Warning, "cut-tail", message));
+            context.watch.problem(Problem::general(Severity::Warning, "cut-tail", message));
         }
     }
 
-    fn remove(&mut self, kit: &Kit) {
-        if kit.disk.remove(&self.path).is_ok() {
-            kit.watch.removed(&self.path, self.whole);
+    fn remove(&mut self, context: &Context) {
+        if context.disk.remove(&self.path).is_ok() {
+            context.watch.removed(&self.path, self.length);
         }
     }
 
     /// Writes what stands at the end, and closes the file. Doing it twice does nothing.
-    pub(super) fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError> {
+    pub(super) fn finish(&mut self, context: &Context, now: Time) -> Result<(), OutputError> {
         if self.file.is_none() {
             return Ok(());
         }
         if self.replaces.is_some() && self.samples() == 0 {
             // Nothing came: the file of before is worth more than an empty one.
             self.file = None;
-            self.remove(kit);
+            self.remove(context);
             let message = "nothing was recorded; the existing file was kept";
-            kit.watch.problem(Problem::general(Severity::Note, "not-replaced", message));
+            context.watch.problem(Problem::general(Severity::Note, "not-replaced", message));
             return Ok(());
         }
-        self.begin(kit)?;
-        self.flush(kit, now)?;
-        if let Some(form) = self.form.take() {
-            let problems = form.finish(&mut self.writing.pending)?;
-            problems.into_iter().for_each(|problem| kit.watch.problem(problem));
+        self.begin(context)?;
+        self.flush(context, now)?;
+        if let Some(mut encoder) = self.encoder.take() {
+            let problems = encoder.finish(&mut self.writing.pending);
+            problems.into_iter().for_each(|problem| context.watch.problem(problem));
         }
         let late = self.writing.late;
         if late > 0 {
             let message = format!("{late} samples arrived after later ones were written and got their timestamps");
-            kit.watch.problem(Problem::general(Severity::Warning, "late", message));
+            context.watch.problem(Problem::general(Severity::Warning, "late", message));
         }
-        self.flush(kit, now)?;
-        self.sync(kit)?;
+        self.flush(context, now)?;
+        self.sync(context)?;
         self.file = None;
         Ok(())
     }
@@ -282,32 +317,33 @@ impl Writing {
     }
 
     /// Puts in order what has to be, and makes bytes of everything.
-    fn seal(&mut self, form: &mut Form) -> Result<(), SinkError> {
+    fn seal(&mut self, encoder: &mut dyn Encode) -> Result<(), SinkError> {
         if let Some(mut queue) = self.queue.take() {
             let mut last = self.last;
             let done = queue.drain(&mut last, |what| match what {
-                What::Samples(samples) => self.encode(form, samples),
-                What::Metadata(channel, time, text) => form.metadata(channel, time, text, &mut self.pending),
-                What::End(channel, time) => form.end(channel, time, &mut self.pending),
+                What::Samples(samples) => self.encode(encoder, samples),
+                What::Metadata(channel, time, text) => Ok(encoder.metadata(channel, time, text, &mut self.pending)?),
+                What::End(channel, time) => Ok(encoder.end(channel, time, &mut self.pending)?),
             });
             self.last = last;
             self.queue = Some(queue);
             self.new_late = done?;
             self.late += self.new_late;
         }
-        form.seal(&mut self.pending)
+        Ok(encoder.seal(&mut self.pending)?)
     }
 
     /// Makes bytes of samples. What the format cannot represent is left out and reported; only what makes it impossible
     /// to go on is an error.
-    fn encode(&mut self, form: &mut Form, samples: &[Sample<'_>]) -> Result<(), SinkError> {
-        let mut pending = std::mem::take(&mut self.pending);
-        let done = form.samples(samples, &mut pending, &mut |error| {
+    fn encode(&mut self, encoder: &mut dyn Encode, samples: &[Sample<'_>]) -> Result<(), SinkError> {
+        let mut rest = samples;
+        while let Err(error) = encoder.samples(rest, &mut self.pending) {
+            let Some(place) = error.sample else { return Err(error.into()) };
             self.samples = self.samples.saturating_sub(1);
             self.refused(&error);
-        });
-        self.pending = pending;
-        done
+            rest = rest.get(place + 1..).unwrap_or_default();
+        }
+        Ok(())
     }
 
     fn refused(&mut self, error: &EncodeError) {
@@ -316,39 +352,38 @@ impl Writing {
     }
 }
 
-/// A sink that leads into a file.
-struct Into<'a> {
-    form: &'a mut Form,
+/// Writes a batch into a segment.
+struct SegmentSink<'a> {
+    encoder: &'a mut dyn Encode,
     writing: &'a mut Writing,
 }
 
-impl Into<'_> {
-    /// Tells the wall-clock time of a moment, as DataLogManager does.
+impl SegmentSink<'_> {
+    /// Writes the wall-clock time of `time`, as DataLogManager does.
     fn system_time(&mut self, time: Time) -> Result<(), SinkError> {
         let Some(epoch_ns) = self.writing.epoch_ns else { return Ok(()) };
         if self.writing.own == Own::Waiting {
             self.writing.own = Own::Written;
             let metadata = SYSTEM_TIME_METADATA.to_owned();
             let channel = Channel { metadata, ..Channel::new(SYSTEM_TIME, "int64") };
-            self.form.channel(OWN, &channel, &mut self.writing.pending)?;
+            self.encoder.channel(OWN, &channel, &mut self.writing.pending)?;
         }
         self.writing.told = Some(time);
         let value = Value::Int64(time.plus(epoch_ns).micros());
-        // A number is never refused.
-        self.form.samples(&[Sample { channel: OWN, time, value }], &mut self.writing.pending, &mut |_| {})
+        Ok(self.encoder.samples(&[Sample { channel: OWN, time, value }], &mut self.writing.pending)?)
     }
 
     fn cede(&mut self) -> Result<(), SinkError> {
         let before = std::mem::replace(&mut self.writing.own, Own::Ceded);
         if before == Own::Written {
             let time = self.writing.last.unwrap_or_default();
-            self.form.end(OWN, time, &mut self.writing.pending)?;
+            self.encoder.end(OWN, time, &mut self.writing.pending)?;
         }
         Ok(())
     }
 }
 
-impl Sink for Into<'_> {
+impl Sink for SegmentSink<'_> {
     fn channel(&mut self, id: ChannelId, channel: &Channel) -> Result<(), SinkError> {
         if channel.name == SYSTEM_TIME && matches!(self.writing.own, Own::Waiting | Own::Written) {
             self.cede()?;
@@ -363,14 +398,11 @@ impl Sink for Into<'_> {
             return self.metadata(id, self.writing.last.unwrap_or_default(), &channel.metadata);
         }
         let id = self.writing.id(id);
-        match self.form.channel(id, channel, &mut self.writing.pending) {
-            Err(SinkError::Refused(error)) => {
-                self.writing.declared.get_mut(place).into_iter().for_each(|known| *known = false);
-                self.writing.refused(&error);
-                Ok(())
-            }
-            done => done,
+        if let Err(error) = self.encoder.channel(id, channel, &mut self.writing.pending) {
+            self.writing.declared.get_mut(place).into_iter().for_each(|known| *known = false);
+            self.writing.refused(&error);
         }
+        Ok(())
     }
 
     fn samples(&mut self, samples: &[Sample<'_>]) -> Result<(), SinkError> {
@@ -398,7 +430,7 @@ impl Sink for Into<'_> {
             Some(queue) => taken.iter().for_each(|sample| queue.sample(sample)),
             None => {
                 self.writing.last = self.writing.last.max(taken.iter().map(|sample| sample.time).max());
-                self.writing.encode(self.form, &taken)?;
+                self.writing.encode(self.encoder, &taken)?;
             }
         }
         Ok(())
@@ -408,7 +440,7 @@ impl Sink for Into<'_> {
         let id = self.writing.id(id);
         match &mut self.writing.queue {
             Some(queue) => queue.metadata(id, time, metadata),
-            None => self.form.metadata(id, time, metadata, &mut self.writing.pending)?,
+            None => self.encoder.metadata(id, time, metadata, &mut self.writing.pending)?,
         }
         Ok(())
     }
@@ -417,7 +449,7 @@ impl Sink for Into<'_> {
         let id = self.writing.id(id);
         match &mut self.writing.queue {
             Some(queue) => queue.end(id, time),
-            None => self.form.end(id, time, &mut self.writing.pending)?,
+            None => self.encoder.end(id, time, &mut self.writing.pending)?,
         }
         Ok(())
     }

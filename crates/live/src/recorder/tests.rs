@@ -113,6 +113,26 @@ fn a_disk_that_gets_full_at_any_byte_leaves_whole_files() {
 }
 
 #[test]
+fn an_mcap_file_has_an_end_after_every_write() {
+    let disk = Memory::with_room(u64::MAX);
+    disk.change(|state| state.keep_states = true);
+    let recorder = create(&disk, "match.mcap", RecordOptions { keep_free: 0, ..RecordOptions::default() }).unwrap();
+    run(recorder, 10_000).unwrap();
+    let states = disk.change(|state| std::mem::take(&mut state.states));
+    assert!(states.len() > 100, "{} writes", states.len());
+    let mut samples = 0;
+    for state in states {
+        assert!(state.ends_with(&logpose::bridges::mcap::FOOTER[29..]), "readers look there first");
+        let log = Log::from_bytes("match.mcap", state, &OpenOptions::default()).unwrap();
+        // Without an end, or with one that is cut, there would be a problem.
+        assert!(log.problems.is_empty(), "{:?}", log.problems.list());
+        assert!(log.index.samples() >= samples);
+        samples = log.index.samples();
+    }
+    assert_eq!(samples, 1000);
+}
+
+#[test]
 fn another_error_of_the_disk_says_what_was_saved() {
     let disk = Memory::with_room(400);
     disk.change(|state| state.error = Some(io::ErrorKind::Other));

@@ -69,7 +69,7 @@ impl BoardLink {
     pub fn new(address: &Address, mut options: LinkOptions) -> Result<Self, LinkError> {
         let no_board = || LinkError::NoBoard(address.to_string());
         let reach = match address.speech {
-            Speech::Dialect(dialect, reach) if dialect.info().name == "refloat" => reach,
+            Speech::Dialect(_, reach) if address.is_board() => reach,
             _ => return Err(no_board()),
         };
         let candidate = match &address.place {

@@ -8,6 +8,7 @@ use logpose::bridges::mcap::Language;
 use logpose::core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::{Batch, FoxgloveFigures, FoxgloveOptions, FoxgloveServer, FoxgloveStats, Output};
 use serde_json::{Value as Json, json};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -341,4 +342,25 @@ fn a_channel_that_is_called_like_one_for_viewers_is_told_of_too() {
     batch.channel(5, &Channel::new("/tf", "string")).unwrap();
     server.take(&batch).unwrap();
     assert_eq!(stats.figures().topics, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_handshakes_keep_nobody_out() {
+    let options = FoxgloveOptions { clients: 5, ..FoxgloveOptions::default() };
+    let (_server, address, stats) = start(&options);
+    let mut held = Vec::new();
+    for n in 0..40 {
+        let mut half = TcpStream::connect(address).await.unwrap();
+        if n % 2 == 0 {
+            half.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n").await.unwrap();
+        }
+        held.push(half);
+    }
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        let mut client = Client::new(address).await;
+        assert!(matches!(client.hear().await, Heard::Json(_)));
+        clients.push(client);
+    }
+    assert_eq!(stats.figures().clients, 3);
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use logpose::bridges::mcap::FOOTER;
 use logpose::{Log, OpenOptions, Quiet};
 use logpose_core::{Channel, Sample, Severity, Sink, Time, Value};
 use logpose_live::recorder::{RecordOptions, Recorder, SplitBy};
@@ -118,6 +119,10 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
 /// Counts what is in a file. Every counter must go on where the file before has ended.
 fn look_at(path: &Path, cycles: &mut [i64], outcome: &mut Outcome) {
     let log = Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap_or_else(|error| panic!("{error}"));
+    if path.extension().is_some_and(|extension| extension == "mcap") {
+        assert!(std::fs::read(path).unwrap().ends_with(&FOOTER[29..]), "{}: the footer is at the end", path.display());
+        assert!(log.problems.is_empty(), "{}: {:?}", path.display(), log.problems.list());
+    }
     for problem in log.problems.list().iter().filter(|problem| problem.severity == Severity::Damage) {
         let end = problem.at.unwrap() + problem.length;
         assert_eq!((problem.code, end), ("truncated", log.file_len()), "{}: {problem}", path.display());

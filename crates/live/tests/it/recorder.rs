@@ -77,7 +77,7 @@ fn rows_of_text_are_those_of_a_conversion() {
     let batches = cycles(0, 400);
     let log = folder.path().join("match.wpilog");
     record(&log, no_limit(), &batches);
-    for (name, format) in [("match.csv", Format::Csv), ("match.ndjson", Format::Ndjson)] {
+    for (name, format) in [("match.csv", Format::CSV), ("match.ndjson", Format::NDJSON)] {
         let path = folder.path().join(name);
         let stats = record(&path, no_limit(), &batches);
         assert_eq!(stats.samples, 161);

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use logpose_core::Time;
 
 use super::disk::Disk;
-use super::form::Forms;
+use super::encoding::SegmentFormat;
 use super::names::Names;
 use super::segment::Segment;
 use super::stats::RecordWatch;
 use crate::{Batch, OutputError};
 
-/// What all files of a recording share.
-pub(super) struct Kit {
+/// The settings and handles that all files of a recording share.
+pub(super) struct Context {
     pub(super) disk: Box<dyn Disk>,
     pub(super) names: Names,
-    pub(super) forms: Forms,
-    /// Whether files tell the wall-clock time by a channel.
+    pub(super) format: SegmentFormat,
+    /// Whether files get a channel with the wall-clock time.
     pub(super) system_time: bool,
     pub(super) watch: RecordWatch,
     pub(super) flush_ns: i64,
@@ -28,14 +28,14 @@ pub(super) struct Kit {
 /// One way in which what happens becomes files.
 pub(super) trait Track: Send {
     /// Takes what happened.
-    fn take(&mut self, kit: &Kit, batch: &Batch, now: Time) -> Result<(), OutputError>;
+    fn take(&mut self, context: &Context, batch: &Batch, now: Time) -> Result<(), OutputError>;
     /// Time went by.
-    fn tick(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError>;
+    fn tick(&mut self, context: &Context, now: Time) -> Result<(), OutputError>;
     /// Closes its files whole. Doing it twice does nothing.
-    fn finish(&mut self, kit: &Kit, now: Time) -> Result<(), OutputError>;
+    fn finish(&mut self, context: &Context, now: Time) -> Result<(), OutputError>;
 }
 
-impl Kit {
+impl Context {
     /// A new file with this name.
     pub(super) fn create(&self, path: PathBuf) -> io::Result<Segment> {
         let file = self.disk.create(&path)?;
