@@ -26,6 +26,9 @@ fenced() { # dependency, then the packages that may name it
   done
 }
 fenced datafusion logpose-query
+fenced datafusion-datasource-parquet logpose-query
+fenced object_store logpose-lake logpose-query
+fenced blake3 logpose-lake
 fenced parquet logpose-bridges
 fenced arrow-ipc logpose-bridges logpose-viewer
 fenced mcap logpose-bridges
@@ -33,8 +36,9 @@ fenced pcap-parser logpose-bridges
 fenced etherparse logpose-bridges
 fenced prost-reflect logpose-schema logpose-bridges
 fenced plotters logpose-plot
-fenced tokio logpose-live logpose-query logpose-server
+fenced tokio logpose-lake logpose-live logpose-query logpose-server
 fenced axum logpose-server
+fenced hyper logpose-server
 # The rooms of the library: all stand on files, none on another, and only the library itself names them. What simulates
 # and generates is for the command line and for tests.
 fenced logpose-files logpose-analysis logpose-expr logpose-browse logpose-log logpose-demo
@@ -42,6 +46,7 @@ fenced logpose-analysis logpose-log
 fenced logpose-expr logpose-log
 fenced logpose-browse logpose-log
 fenced logpose-demo logpose
+fenced logpose-lake logpose logpose-query
 fenced logpose-sim logpose logpose-demo
 fenced tokio-tungstenite logpose-live
 fenced tokio-serial logpose-live

@@ -27,8 +27,10 @@ pub(crate) struct Catalog {
 }
 
 enum Kind {
+    Logs,
     Samples,
     Channels,
+    Problems,
     Modes,
     Matches,
     Console,
@@ -36,13 +38,18 @@ enum Kind {
     Carla(View),
     Channel(Vec<(usize, ChannelId)>),
     Family(Vec<(usize, ChannelId, String)>),
+    /// Of a lake, made before.
+    #[cfg(feature = "lake")]
+    Stored(Arc<dyn TableProvider>),
 }
 
 impl Catalog {
     pub(crate) fn new(logs: &Arc<Logs>) -> Self {
         let fixed = [
+            ("logs", Kind::Logs),
             ("channels", Kind::Channels),
             ("samples", Kind::Samples),
+            ("problems", Kind::Problems),
             ("modes", Kind::Modes),
             ("matches", Kind::Matches),
             ("console", Kind::Console),
@@ -67,11 +74,29 @@ impl Catalog {
         for (name, (_, members)) in logpose_model::names(&described).into_iter().zip(channels) {
             add(&name, Kind::Channel(members));
         }
+        Self::of(logs.clone(), names, kinds)
+    }
+
+    /// The tables of a lake.
+    #[cfg(feature = "lake")]
+    pub(crate) fn of_lake(logs: Arc<Logs>, tables: Vec<(String, Arc<dyn TableProvider>)>) -> Self {
+        let names = tables.iter().map(|(name, _)| name.clone()).collect();
+        Self::of(logs, names, tables.into_iter().map(|(name, table)| (name, Kind::Stored(table))).collect())
+    }
+
+    fn of(logs: Arc<Logs>, names: Vec<String>, kinds: HashMap<String, Kind>) -> Self {
         let mut folded: HashMap<String, Option<String>> = HashMap::new();
         for name in &names {
             folded.entry(name.to_lowercase()).and_modify(|one| *one = None).or_insert_with(|| Some(name.clone()));
         }
-        Self { logs: logs.clone(), names, kinds, folded, made: Mutex::default(), functions: OnceLock::new() }
+        Self { logs, names, kinds, folded, made: Mutex::default(), functions: OnceLock::new() }
+    }
+
+    /// The tables that are the same for every log, and those that only its kind of log has, without those that only show
+    /// samples in another way.
+    #[cfg(feature = "lake")]
+    pub(crate) fn derived(&self) -> impl Iterator<Item = &str> {
+        self.names().filter(|name| !matches!(self.kinds.get(*name), None | Some(Kind::Samples | Kind::Channel(_))))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -99,12 +124,16 @@ impl Catalog {
             Kind::Samples => Arc::new(Provider(Arc::new(Table::samples(logs)))),
             Kind::Channel(members) => Arc::new(Provider(Arc::new(Table::channel(logs, name, members.clone())))),
             Kind::Family(members) => Arc::new(Provider(Arc::new(Table::family(logs, name, members.clone())))),
+            Kind::Logs => Arc::new(views::logs(logs)?),
+            Kind::Problems => Arc::new(views::problems(logs)?),
             Kind::Channels => Arc::new(views::channels(logs)?),
             Kind::Modes => Arc::new(views::modes(logs)?),
             Kind::Matches => Arc::new(views::matches(logs)?),
             Kind::Console => Arc::new(views::console(logs)?),
             Kind::Errors => Arc::new(views::errors(logs)?),
             Kind::Carla(view) => view.provider(logs)?,
+            #[cfg(feature = "lake")]
+            Kind::Stored(table) => table.clone(),
         };
         made.insert(name.to_owned(), table.clone());
         Ok(Some(table))

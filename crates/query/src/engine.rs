@@ -11,6 +11,7 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, SessionStateDefaults};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use futures::StreamExt;
@@ -18,13 +19,13 @@ use logpose::Log;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::aligned::{Asof, Wide};
 use crate::answer::{Answer, Patience, Task};
 use crate::bucket::TimeBucket;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
-use crate::group::ByChannel;
-use crate::held::{Asof, Wide};
-use crate::logs::Logs;
-use crate::{Error, aggregates, bounds, memory};
+use crate::group::{ByChannel, YieldingJoins};
+use crate::logs::{Clock, Logs};
+use crate::{Error, aggregates, bounds, functions, memory};
 
 /// How questions are answered.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,17 @@ pub struct Options {
     pub wall: bool,
     /// Whether tables have the column `log` even for one log.
     pub name_logs: bool,
+}
+
+impl Options {
+    pub(crate) fn threads(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        if self.threads == 0 { processors() } else { self.threads }
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(memory::by_default)
+    }
 }
 
 /// SQL over logs.
@@ -58,20 +70,61 @@ pub struct Statement {
     sql: String,
 }
 
+/// What questions are about.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Opened logs.
+    Logs(Vec<Arc<Log>>),
+    /// A lake, of which only what a question needs is read.
+    #[cfg(feature = "lake")]
+    Lake(Arc<logpose_lake::Lake>),
+}
+
 impl Engine {
     /// An engine over opened logs.
     pub fn new(logs: Vec<Arc<Log>>, options: &Options) -> Result<Self, Error> {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if options.threads == 0 { processors() } else { options.threads };
-        let limit = options.memory.unwrap_or_else(memory::by_default);
-        let window = (limit / (SHARE * threads as u64)).clamp(SMALLEST_WINDOW, WINDOW);
-        let logs = Arc::new(Logs::new(logs, options.name_logs, options.wall, threads, window)?);
-        let catalog = Arc::new(Catalog::new(&logs));
-        let context = context(&logs, &catalog, threads, limit).map_err(|error| Error::of(&error, "", &catalog))?;
+        Self::over(Source::Logs(logs), options)
+    }
+
+    /// An engine over logs or a lake.
+    pub fn over(source: Source, options: &Options) -> Result<Self, Error> {
+        match source {
+            Source::Logs(logs) => {
+                let clock = Clock::of(&logs, options.wall)?;
+                Self::of_logs(logs, clock, options)
+            }
+            #[cfg(feature = "lake")]
+            Source::Lake(lake) => {
+                let (tables, files) = crate::lake::tables(&lake, options)?;
+                let logs = Logs::new(Vec::new(), true, Clock::Seconds, 1, WINDOW);
+                let engine = Self::build(Catalog::of_lake(Arc::new(logs), tables), options)?;
+                engine.context.register_object_store(&files.0, files.1);
+                let [wide, asof] = ["wide", "asof"].map(crate::lake::NotYet);
+                engine.context.register_udtf("wide", Arc::new(wide));
+                engine.context.register_udtf("asof", Arc::new(asof));
+                Ok(engine)
+            }
+        }
+    }
+
+    pub(crate) fn of_logs(logs: Vec<Arc<Log>>, clock: Clock, options: &Options) -> Result<Self, Error> {
+        let threads = options.threads();
+        let window = (options.memory() / (SHARE * threads as u64)).clamp(SMALLEST_WINDOW, WINDOW);
+        let logs = Arc::new(Logs::new(logs, options.name_logs, clock, threads, window));
+        let engine = Self::build(Catalog::new(&logs), options)?;
+        engine.context.register_udtf("wide", Arc::new(Wide(logs.clone())));
+        engine.context.register_udtf("asof", Arc::new(Asof(logs)));
+        Ok(engine)
+    }
+
+    fn build(catalog: Catalog, options: &Options) -> Result<Self, Error> {
+        let catalog = Arc::new(catalog);
+        let threads = options.threads();
+        let context = context(&catalog, threads, options.memory()).map_err(|error| Error::of(&error, "", &catalog))?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_stack_size(STACK)
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(|error| Error::new("io", format!("cannot start threads: {error}")))?;
         let handle = runtime.handle().clone();
@@ -107,20 +160,33 @@ impl Engine {
         // All of it runs on the engine's own threads, for their stack and so that it can be given up at any time.
         let task = Task(self.handle.spawn(async move {
             let failed = |error| Error::of(&error, &sql, &catalog);
-            let mut stream = match plan(&context, *parsed, &failed).await {
-                Ok((stream, names)) => {
+            let mut begin = Some(begin);
+            // Joins by hash are quick, and have to fit into memory; sorted ones use the disk.
+            for context in [context.clone(), by_sorting(&context)] {
+                let mut plan = match plan(&context, (*parsed).clone()).await {
+                    Ok(plan) => plan,
+                    Err(error) => {
+                        if let Some(begin) = begin.take() {
+                            let _ = begin.send(Err(error.into_error(&failed)));
+                        }
+                        return;
+                    }
+                };
+                if let Some(begin) = begin.take() {
                     // Who does not wait any more drops the task too.
-                    let _ = begin.send(Ok((stream.schema(), names)));
-                    stream
+                    let _ = begin.send(Ok((plan.stream.schema(), plan.names)));
                 }
-                Err(error) => {
-                    let _ = begin.send(Err(error));
-                    return;
-                }
-            };
-            while let Some(batch) = stream.next().await {
-                if send.send(batch.map_err(failed)).await.is_err() {
-                    return;
+                let mut may_try_again = plan.joins_by_hash;
+                loop {
+                    let batch = match plan.stream.next().await {
+                        None => return,
+                        Some(Err(error)) if may_try_again && is_out_of_memory(&error) => break,
+                        Some(batch) => batch,
+                    };
+                    may_try_again = false;
+                    if send.send(batch.map_err(failed)).await.is_err() {
+                        return;
+                    }
                 }
             }
         }));
@@ -158,6 +224,12 @@ impl Engine {
         self.catalog.names()
     }
 
+    /// The tables that are the same for every log, and those that only its kind of log has.
+    #[cfg(feature = "lake")]
+    pub(crate) fn derived(&self) -> impl Iterator<Item = &str> {
+        self.catalog.derived()
+    }
+
     /// A table's columns and their types, if there is such a table.
     #[must_use]
     pub fn columns(&self, table: &str) -> Option<Vec<(String, String)>> {
@@ -193,12 +265,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-fn context(
-    logs: &Arc<Logs>,
-    catalog: &Arc<Catalog>,
-    threads: usize,
-    limit: u64,
-) -> datafusion::common::Result<SessionContext> {
+fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::common::Result<SessionContext> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
@@ -216,40 +283,83 @@ fn context(
         .with_config(config)
         .with_runtime_env(runtime)
         .with_expr_planners(SessionStateDefaults::default_expr_planners())
-        .with_scalar_functions(SessionStateDefaults::default_scalar_functions())
+        .with_scalar_functions(functions::all((limit as u64 / 4).min(LARGEST_RESULT)))
         .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
         .with_aggregate_functions(aggregates::all())
         .with_window_functions(SessionStateDefaults::default_window_functions())
         .with_table_function_list(SessionStateDefaults::default_table_functions())
         .with_physical_optimizer_rule(Arc::new(ByChannel))
+        .with_physical_optimizer_rule(Arc::new(YieldingJoins))
         .build();
     let context = SessionContext::new_with_state(state);
     let schemas = MemoryCatalogProvider::new();
     schemas.register_schema(SCHEMA, Arc::new(Tables(catalog.clone())))?;
     context.register_catalog(CATALOG, Arc::new(schemas));
     context.register_udf(ScalarUDF::from(TimeBucket::new()));
-    context.register_udtf("wide", Arc::new(Wide(logs.clone())));
-    context.register_udtf("asof", Arc::new(Asof(logs.clone())));
     let state = context.state();
     let functions = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
     let functions = functions.chain(state.window_functions().keys()).chain(state.table_functions().keys());
-    catalog.functions.get_or_init(|| functions.cloned().collect());
+    let of_ours = ["wide", "asof"].map(str::to_owned);
+    catalog.functions.get_or_init(|| functions.cloned().chain(of_ours).collect());
     Ok(context)
 }
 
-/// The rows of an answer and what their columns are called.
-async fn plan(
-    context: &SessionContext,
-    statement: Parsed,
-    failed: &(dyn Fn(DataFusionError) -> Error + Sync),
-) -> Result<(SendableRecordBatchStream, Vec<String>), Error> {
-    let plan = context.state().statement_to_plan(statement).await.map_err(failed)?;
+/// A question that is about to be answered.
+struct Planned {
+    stream: SendableRecordBatchStream,
+    /// What the columns are called.
+    names: Vec<String>,
+    joins_by_hash: bool,
+}
+
+/// Why a question cannot be answered.
+enum Unplanned {
+    /// It is no question.
+    Refused,
+    /// DataFusion cannot answer it.
+    Failed(DataFusionError),
+}
+
+impl From<DataFusionError> for Unplanned {
+    fn from(error: DataFusionError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Unplanned {
+    fn into_error(self, failed: &dyn Fn(DataFusionError) -> Error) -> Error {
+        match self {
+            Self::Refused => Error::refused(),
+            Self::Failed(error) => failed(error),
+        }
+    }
+}
+
+async fn plan(context: &SessionContext, statement: Parsed) -> Result<Planned, Unplanned> {
+    let plan = context.state().statement_to_plan(statement).await?;
     let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    reading.verify_plan(&plan).map_err(|_| Error::refused())?;
+    reading.verify_plan(&plan).map_err(|_| Unplanned::Refused)?;
     let names = names(&plan);
-    let frame = context.execute_logical_plan(plan).await.map_err(failed)?;
-    let stream = frame.execute_stream().await.map_err(failed)?;
-    Ok((stream, names))
+    let frame = context.execute_logical_plan(plan).await?;
+    let task = Arc::new(frame.task_ctx());
+    let plan = frame.create_physical_plan().await?;
+    let joins_by_hash = joins_by_hash(&*plan);
+    Ok(Planned { stream: execute_stream(plan, task)?, names, joins_by_hash })
+}
+
+/// The same, except that joins sort.
+fn by_sorting(context: &SessionContext) -> SessionContext {
+    let mut state = context.state();
+    state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+    SessionContext::new_with_state(state)
+}
+
+fn joins_by_hash(plan: &dyn ExecutionPlan) -> bool {
+    plan.name() == "HashJoinExec" || plan.children().into_iter().any(|child| joins_by_hash(&**child))
+}
+
+fn is_out_of_memory(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 
 /// Whether a statement reads or writes a file of its own, for which planning would look for a file format.
@@ -289,5 +399,7 @@ fn names(plan: &LogicalPlan) -> Vec<String> {
 const SHARE: u64 = 8;
 const WINDOW: u64 = 16 << 20;
 const SMALLEST_WINDOW: u64 = 1 << 20;
+/// Bytes that a function may make of the rows of a batch, and of a quarter of the memory.
+const LARGEST_RESULT: u64 = 256 << 20;
 /// DataFusion's plans are walked by recursion: this is for questions within [`bounds`]. Only what is used takes memory.
 const STACK: usize = 64 << 20;

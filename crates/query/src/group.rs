@@ -67,6 +67,31 @@ impl PhysicalOptimizerRule for ByChannel {
     }
 }
 
+/// Has joins let others run now and then: they can make far more rows than they read, without ever waiting for any, and
+/// would not notice that their query was given up.
+#[derive(Debug)]
+pub(crate) struct YieldingJoins;
+
+impl PhysicalOptimizerRule for YieldingJoins {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|node| match node.name() {
+            "NestedLoopJoinExec" | "CrossJoinExec" | "HashJoinExec" | "SortMergeJoinExec" => {
+                Ok(Transformed::yes(Arc::new(CooperativeExec::new(node)) as Arc<dyn ExecutionPlan>))
+            }
+            _ => Ok(Transformed::no(node)),
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "yielding_joins"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
 /// An aggregation whose groups are channels.
 #[derive(Clone, Debug)]
 struct Grouped {

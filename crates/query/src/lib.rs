@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod aggregates;
+mod aligned;
 mod answer;
 mod bounds;
 mod bucket;
@@ -8,14 +9,20 @@ mod carla;
 mod catalog;
 mod engine;
 mod error;
+mod functions;
+#[doc(hidden)]
+pub mod fuzzing;
 mod group;
-mod held;
+#[cfg(feature = "lake")]
+mod lake;
 mod logs;
 mod memory;
 mod push;
 mod read;
 mod scan;
 mod show;
+#[cfg(feature = "lake")]
+mod stored;
 mod sums;
 mod table;
 mod views;
@@ -23,8 +30,10 @@ mod windows;
 mod write;
 
 pub use answer::{Answer, Rows};
-pub use engine::{Engine, Options, Statement};
+pub use engine::{Engine, Options, Source, Statement};
 pub use error::Error;
+#[cfg(feature = "lake")]
+pub use stored::Tables as LakeTables;
 pub use write::{AnswerFormat, WriteError};
 
 /// The recipes of the cookbook that need this crate.

@@ -19,25 +19,38 @@ pub(crate) struct Logs {
     pub names: Vec<String>,
     /// Whether tables have the column `log`.
     pub named: bool,
-    /// What to add to the times of each log, where wall-clock time was asked for.
-    epochs: Option<Vec<i64>>,
+    clock: Clock,
     /// Reading is split among so many.
     pub threads: usize,
     /// About so many bytes of a log are read at a time.
     pub window: u64,
 }
 
+/// What columns of moments hold.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Clock {
+    /// Seconds of the log.
+    Seconds,
+    /// Wall-clock time, with what to add to the times of each log.
+    Wall(Vec<i64>),
+    /// Nanoseconds of the log, as a lake keeps them.
+    #[cfg(feature = "lake")]
+    Nanos,
+}
+
+impl Clock {
+    pub(crate) fn of(logs: &[Arc<Log>], wall: bool) -> Result<Self, Error> {
+        if !wall {
+            return Ok(Self::Seconds);
+        }
+        let epochs = logs.iter().map(|log| log.epoch_ns().ok_or_else(|| Error::no_epoch(log)));
+        Ok(Self::Wall(epochs.collect::<Result<_, _>>()?))
+    }
+}
+
 impl Logs {
-    pub(crate) fn new(
-        logs: Vec<Arc<Log>>,
-        named: bool,
-        wall: bool,
-        threads: usize,
-        window: u64,
-    ) -> Result<Self, Error> {
-        let names = names(&logs);
-        let epochs = wall.then(|| logs.iter().map(|log| log.epoch_ns().ok_or_else(|| Error::no_epoch(log))).collect());
-        Ok(Self { names, named: named || logs.len() > 1, epochs: epochs.transpose()?, threads, window, logs })
+    pub(crate) fn new(logs: Vec<Arc<Log>>, named: bool, clock: Clock, threads: usize, window: u64) -> Self {
+        Self { names: names(&logs), named: named || logs.len() > 1, clock, threads, window, logs }
     }
 
     pub(crate) fn log(&self, place: usize) -> Option<&Arc<Log>> {
@@ -46,9 +59,11 @@ impl Logs {
 
     /// The type of the columns that tell a moment.
     pub(crate) fn time_type(&self) -> DataType {
-        match self.epochs {
-            Some(_) => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
-            None => DataType::Float64,
+        match self.clock {
+            Clock::Seconds => DataType::Float64,
+            Clock::Wall(_) => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
+            #[cfg(feature = "lake")]
+            Clock::Nanos => DataType::Timestamp(TimeUnit::Nanosecond, None),
         }
     }
 
@@ -66,25 +81,29 @@ impl Logs {
 
     /// Moments of a log as the column `time` has them.
     pub(crate) fn times(&self, log: usize, ns: &Int64Array) -> ArrayRef {
-        match self.epoch(log) {
-            Some(epoch) => {
+        match &self.clock {
+            Clock::Seconds => Arc::new(ns.unary::<_, arrow_array::types::Float64Type>(seconds) as Float64Array),
+            Clock::Wall(epochs) => {
+                let epoch = epochs.get(log).copied().unwrap_or(0);
                 let unix: TimestampNanosecondArray = ns.unary(|ns| ns.saturating_add(epoch));
                 Arc::new(unix.with_timezone(UTC))
             }
-            None => Arc::new(ns.unary::<_, arrow_array::types::Float64Type>(seconds) as Float64Array),
+            #[cfg(feature = "lake")]
+            Clock::Nanos => Arc::new(ns.reinterpret_cast::<arrow_array::types::TimestampNanosecondType>()),
         }
     }
 
     /// One moment of a log as the column `time` has it.
     pub(crate) fn time(&self, log: usize, ns: i64) -> ScalarValue {
-        match self.epoch(log) {
-            Some(epoch) => ScalarValue::TimestampNanosecond(Some(ns.saturating_add(epoch)), Some(UTC.into())),
-            None => ScalarValue::Float64(Some(seconds(ns))),
+        match &self.clock {
+            Clock::Seconds => ScalarValue::Float64(Some(seconds(ns))),
+            Clock::Wall(epochs) => {
+                let epoch = epochs.get(log).copied().unwrap_or(0);
+                ScalarValue::TimestampNanosecond(Some(ns.saturating_add(epoch)), Some(UTC.into()))
+            }
+            #[cfg(feature = "lake")]
+            Clock::Nanos => ScalarValue::TimestampNanosecond(Some(ns), None),
         }
-    }
-
-    fn epoch(&self, log: usize) -> Option<i64> {
-        self.epochs.as_ref().map(|epochs| epochs.get(log).copied().unwrap_or(0))
     }
 }
 
@@ -93,7 +112,7 @@ pub(crate) fn name_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-fn seconds(ns: i64) -> f64 {
+pub(crate) fn seconds(ns: i64) -> f64 {
     Time::from_nanos(ns).seconds()
 }
 

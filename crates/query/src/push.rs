@@ -6,15 +6,14 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column as Named, Result, ScalarValue};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-use crate::logs::Logs;
 use crate::table::Column;
 
 /// What conditions can be about.
 pub(crate) trait Known {
     /// What the column of that name holds, if it can decide what is read.
     fn column(&self, name: &str) -> Option<Column>;
-    /// The logs, which know what their times are in columns.
-    fn logs(&self) -> &Logs;
+    /// One moment of a log as the column `time` has it.
+    fn time(&self, log: usize, ns: i64) -> ScalarValue;
 }
 
 /// What a condition is about.
@@ -146,7 +145,7 @@ impl Comparison {
     fn span(&self, table: &dyn Known, log: usize) -> Stretch {
         let order = |ns: i64| match (&self.with, self.column) {
             (ScalarValue::Int64(Some(with)), _) => ns.cmp(with),
-            (with, _) => match (table.logs().time(log, ns), with) {
+            (with, _) => match (table.time(log, ns), with) {
                 (ScalarValue::Float64(Some(a)), ScalarValue::Float64(Some(b))) => a.total_cmp(b),
                 (ScalarValue::TimestampNanosecond(Some(a), _), ScalarValue::TimestampNanosecond(Some(b), _)) => {
                     a.cmp(b)

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, Re
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use logpose::schema::Registry;
@@ -195,8 +195,8 @@ impl Known for Table {
         self.columns.get(place).copied()
     }
 
-    fn logs(&self) -> &Logs {
-        &self.logs
+    fn time(&self, log: usize, ns: i64) -> ScalarValue {
+        self.logs.time(log, ns)
     }
 }
 

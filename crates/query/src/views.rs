@@ -12,9 +12,67 @@ use datafusion::common::Result;
 use datafusion::datasource::MemTable;
 use logpose::Log;
 use logpose::frc::{self, ConsoleLine, ErrorLine, Match};
-use logpose_core::Time;
+use logpose_core::{Problem, Time};
 
 use crate::logs::{Logs, name_type};
+
+/// The logs themselves.
+pub(crate) fn logs(logs: &Logs) -> Result<MemTable> {
+    let all = || logs.logs.iter();
+    let number = |of: &dyn Fn(&Log) -> u64| -> ArrayRef {
+        Arc::new(all().map(|log| i64::try_from(of(log)).ok()).collect::<Int64Array>())
+    };
+    let text = |of: &dyn Fn(&Log) -> Option<String>| -> ArrayRef {
+        Arc::new(all().map(|log| of(log)).collect::<StringArray>())
+    };
+    let matches: Vec<Option<Match>> = all().map(|log| Match::of(log)).collect();
+    let of_match = |of: &dyn Fn(&Match) -> Option<String>| -> ArrayRef {
+        Arc::new(matches.iter().map(|found| of(found.as_ref()?)).collect::<StringArray>())
+    };
+    let end = |of: &dyn Fn((Time, Time)) -> Time| {
+        moments(logs, all().enumerate().map(|(log, l)| (log, l.index.range().map(of))))
+    };
+    let numbers: Int64Array = matches.iter().map(|found| Some(i64::from(found.as_ref()?.number?))).collect();
+    let epochs: Int64Array = all().map(|log| log.epoch_ns()).collect();
+    let moment = logs.time_type();
+    let origin = |log: &Log| log.index.fact("origin").unwrap_or(log.dialect().info().name).to_owned();
+    let columns: Vec<(Field, ArrayRef)> = vec![
+        (Field::new("source", DataType::Utf8, false), text(&|log| Some(log.path.display().to_string()))),
+        (Field::new("bytes", DataType::Int64, true), number(&Log::file_len)),
+        (Field::new("dialect", DataType::Utf8, true), text(&|log| Some(origin(log)))),
+        (Field::new("first", moment.clone(), true), end(&|(first, _)| first)?),
+        (Field::new("last", moment, true), end(&|(_, last)| last)?),
+        (Field::new("epoch_ns", DataType::Int64, true), Arc::new(epochs)),
+        (Field::new("channels", DataType::Int64, true), number(&|log| log.index.channels.len() as u64)),
+        (Field::new("samples", DataType::Int64, true), number(&|log| log.index.samples())),
+        (Field::new("problems", DataType::Int64, true), number(&|log| log.problems.list().len() as u64)),
+        (Field::new("match", DataType::Utf8, true), of_match(&|found| found.label())),
+        (Field::new("event", DataType::Utf8, true), of_match(&|found| found.event.clone())),
+        (Field::new("kind", DataType::Utf8, true), of_match(&|found| Some(found.kind.name().to_owned()))),
+        (Field::new("number", DataType::Int64, true), Arc::new(numbers)),
+        (Field::new("station", DataType::Utf8, true), of_match(&|found| found.station.clone())),
+    ];
+    table(logs, (0..logs.logs.len()).collect(), columns)
+}
+
+/// What was lost or doubtful while the logs were read.
+pub(crate) fn problems(logs: &Logs) -> Result<MemTable> {
+    let all: Vec<(usize, &Problem)> =
+        logs.logs.iter().enumerate().flat_map(|(log, l)| l.problems.list().iter().map(move |p| (log, p))).collect();
+    let text = |of: &dyn Fn(&Problem) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(all.iter().map(|(_, problem)| of(problem))))
+    };
+    let bytes: Int64Array = all.iter().map(|(_, problem)| i64::try_from(problem.at?).ok()).collect();
+    let lengths: Int64Array = all.iter().map(|(_, problem)| i64::try_from(problem.length).ok()).collect();
+    let columns: Vec<(Field, ArrayRef)> = vec![
+        (Field::new("severity", DataType::Utf8, false), text(&|problem| problem.severity.name().to_owned())),
+        (Field::new("code", DataType::Utf8, false), text(&|problem| problem.code.to_owned())),
+        (Field::new("byte", DataType::Int64, true), Arc::new(bytes)),
+        (Field::new("length", DataType::Int64, true), Arc::new(lengths)),
+        (Field::new("message", DataType::Utf8, false), text(&|problem| problem.message.clone())),
+    ];
+    table(logs, all.iter().map(|(log, _)| *log).collect(), columns)
+}
 
 /// Every channel and what the index knows of it.
 pub(crate) fn channels(logs: &Logs) -> Result<MemTable> {
@@ -31,7 +89,7 @@ pub(crate) fn channels(logs: &Logs) -> Result<MemTable> {
     };
     let moment = logs.time_type();
     let columns = vec![
-        (Field::new("name", DataType::Utf8, false), text(&|c| Some(c.name.clone()))),
+        (Field::new("channel", DataType::Utf8, false), text(&|c| Some(c.name.clone()))),
         (Field::new("type", DataType::Utf8, false), text(&|c| Some(c.type_name.clone()))),
         (Field::new("unit", DataType::Utf8, true), text(&logpose::unit)),
         (Field::new("samples", DataType::Int64, true), number(&|c| c.samples)),

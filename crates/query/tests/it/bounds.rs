@@ -1,6 +1,6 @@
 //! Questions that are too large, too deep or take too long: refused with a sentence, and the engine goes on.
 
-use crate::support::{engine, line, small, with};
+use crate::support::{engine, large, line, small, with};
 use std::time::{Duration, Instant};
 
 use logpose_query::{Engine, Options};
@@ -97,6 +97,11 @@ fn questions_without_end_are_given_up() {
     let begun = Instant::now();
     assert_eq!(outcome(&limited, ENDLESS), "time-limit");
     // One thread is enough for the next question: nothing is left of the last.
+    assert_eq!(line(&limited, "SELECT 1"), "1");
+    // Joins without an equality make rows without waiting for any.
+    let limited = with(vec![large(40, 5000)], &options);
+    let join = "SELECT a.channel, count(*) FROM samples a JOIN samples b ON a.number < b.number GROUP BY 1";
+    assert_eq!(outcome(&limited, join), "time-limit");
     assert_eq!(line(&limited, "SELECT 1"), "1");
     let engine = engine(vec![small("small.wpilog")]);
     let statement = engine.parse(ENDLESS).unwrap().pop().unwrap();

@@ -61,7 +61,7 @@ fn a_converted_recording_has_the_same_tables() {
     let recording = [open(&path)];
     let parquet = folder.path().join("junction.parquet");
     let to = Output::File { path: &parquet, force: false, wrapper: None };
-    convert(&recording, Vec::new(), &Format::Parquet, to, &ConvertOptions::default(), &Quiet).unwrap();
+    convert(&recording, Vec::new(), &Format::PARQUET, to, &ConvertOptions::default(), &Quiet).unwrap();
     let (own, converted) = (engine(recording.into()), engine(vec![open(&parquet)]));
     for sql in [
         "SELECT * FROM frames",

@@ -7,11 +7,14 @@
     reason = "a panic is how a test fails, also in its helpers"
 )]
 
+mod aligned;
 mod bounds;
 mod carla;
+mod crashes;
 mod errors;
 mod group;
-mod held;
+#[cfg(feature = "lake")]
+mod lake;
 mod memory;
 mod numbers;
 mod push;

@@ -23,3 +23,66 @@ fn too_little_memory_is_said_in_one_sentence() {
     // The engine is still there.
     assert_eq!(ask(&engine, "SELECT 1").len(), 1);
 }
+
+#[test]
+fn a_join_that_does_not_fit_goes_to_the_disk() {
+    let join = "SELECT count(*), max(a.number) FROM samples a JOIN samples b ON a.time_ns = b.time_ns AND a.channel = b.channel";
+    assert_eq!(line(&limited(12 << 20), join), line(&limited(1 << 30), join));
+    // Every kind of join, and what is selected behind it.
+    for kind in ["LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI"] {
+        let sql = format!(
+            "SELECT count(*) FROM samples a {kind} JOIN (SELECT * FROM samples WHERE number > 20) b \
+             ON a.time_ns = b.time_ns AND a.channel = b.channel"
+        );
+        assert_eq!(line(&limited(12 << 20), &sql), line(&limited(1 << 30), &sql), "{kind}");
+    }
+}
+
+#[test]
+fn large_results_of_functions_are_refused_before_they_take_memory() {
+    let engine = limited(64 << 20);
+    for (sql, function) in [
+        ("SELECT length(repeat('x', 2000000000))", "repeat"),
+        ("SELECT repeat(repeat('x', 60000), 60000)", "repeat"),
+        ("SELECT repeat(channel, 1000000) FROM samples", "repeat"),
+        ("SELECT lpad('x', 2000000000, 'y')", "lpad"),
+        ("SELECT rpad('x', 2000000000)", "rpad"),
+        ("SELECT array_repeat(array_repeat(1, 60000), 60000)", "array_repeat"),
+        ("SELECT array_resize([1], 2000000000, 0)", "array_resize"),
+        ("SELECT range(0, 2000000000)", "range"),
+        ("SELECT range(2000000000)", "range"),
+        ("SELECT generate_series(DATE '1900-01-01', DATE '2026-01-01', INTERVAL '1 second')", "generate_series"),
+        ("SELECT replace(repeat('a', 100000), 'a', repeat('b', 10000))", "replace"),
+        ("SELECT regexp_replace(repeat('a', 100000), 'a', repeat('b', 10000), 'g')", "regexp_replace"),
+        ("SELECT array_to_string(range(0, 100000), repeat('x', 10000))", "array_to_string"),
+        ("SELECT concat(s, s) FROM (SELECT repeat('x', 10000000) AS s)", "concat"),
+        ("SELECT array_concat(s, s, s) FROM (SELECT range(0, 1000000) AS s)", "array_concat"),
+    ] {
+        let error = engine.run(sql).and_then(|mut rows| rows.find_map(Result::err).map_or(Ok(()), Err)).unwrap_err();
+        assert_eq!(error.message, format!("the result of {function} has more than 16 MB"), "{sql}");
+    }
+}
+
+#[test]
+fn results_of_functions_within_bounds_are_what_they_were() {
+    let engine = limited(64 << 20);
+    for (sql, expected) in [
+        (
+            "SELECT repeat('ab', 3), repeat('x', -1), repeat(NULL, 2), lpad('x', 3, '-'), rpad('x', 2)",
+            "ababab   --x x ",
+        ),
+        (
+            "SELECT range(3), range(5, 0, -2), generate_series(1, 3), array_repeat('a', 2)",
+            "[0,1,2] [5,3,1] [1,2,3] [\"a\",\"a\"]",
+        ),
+        ("SELECT replace('banana', 'a', 'oo'), concat('a', NULL, 1), concat_ws('-', 'a', 'b')", "boonoonoo a1 a-b"),
+        ("SELECT array_to_string([1, 2], '+'), array_resize([1], 2, 0), array_concat([1], [2])", "1+2 [1,0] [1,2]"),
+        // More by the estimate than may be made at once.
+        (
+            "SELECT count(DISTINCT length(replace(channel || repeat('ab', 200), 'q', '0123456789'))) > 0, count(*) FROM samples",
+            "true 200000",
+        ),
+    ] {
+        assert_eq!(line(&engine, sql), expected, "{sql}");
+    }
+}

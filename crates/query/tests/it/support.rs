@@ -15,7 +15,7 @@ pub(crate) struct Making {
 
 impl Making {
     pub(crate) fn new() -> Self {
-        let mut encoder = logpose::file_dialect("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
         let mut bytes = Vec::new();
         encoder.begin(&mut bytes);
         Self { encoder, channels: 0, bytes }

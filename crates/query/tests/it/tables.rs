@@ -6,7 +6,7 @@ use logpose::core::Value;
 #[test]
 fn channels_are_listed_with_what_the_index_knows() {
     let engine = engine(vec![small("a.wpilog")]);
-    let sql = "SELECT name, type, samples, first, last FROM channels WHERE name LIKE '/Drive/%' ORDER BY name";
+    let sql = "SELECT channel, type, samples, first, last FROM channels WHERE channel LIKE '/Drive/%' ORDER BY channel";
     assert_eq!(
         line(&engine, sql),
         "/Drive/Count int64 30 0.0 29.0 | /Drive/Pose struct:Point 2 6.0 7.0 | /Drive/Speeds double[] 2 6.0 7.0"

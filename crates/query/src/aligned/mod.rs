@@ -1,4 +1,4 @@
-//! Several channels side by side, the last value held: `wide` and `asof`.
+//! Several channels side by side, each with its last value: `wide` and `asof`.
 
 mod scan;
 
@@ -19,7 +19,7 @@ use crate::logs::Logs;
 use crate::push::{self, Known, Push};
 use crate::read::external;
 use crate::table::Column;
-use scan::HeldScan;
+use scan::AlignedScan;
 
 /// `wide('20ms', '/Drive/*', …)`: a row every so often, or at every time at which anything was said.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl TableFunctionImpl for Wide {
         if series.is_empty() {
             return plan_err!("wide: no channel matches {}", patterns.join(" or "));
         }
-        Ok(Arc::new(Provider(Arc::new(Held::new(&self.0, "wide", rows, None, series)))))
+        Ok(Arc::new(Provider(Arc::new(AlignedTable::new(&self.0, "wide", rows, None, series)))))
     }
 }
 
@@ -76,7 +76,7 @@ impl TableFunctionImpl for Asof {
             let Some(one) = found.into_iter().next() else { return plan_err!("table '{name}' not found") };
             all.push(one);
         }
-        Ok(Arc::new(Provider(Arc::new(Held::new(&self.0, "asof", Rows::OfFirst, oldest, all)))))
+        Ok(Arc::new(Provider(Arc::new(AlignedTable::new(&self.0, "asof", Rows::OfFirst, oldest, all)))))
     }
 }
 
@@ -136,7 +136,7 @@ fn series(logs: &Logs, wanted: impl Fn(&Channel) -> bool) -> Vec<Series> {
 }
 
 /// The table of `wide` and `asof`.
-struct Held {
+struct AlignedTable {
     logs: Arc<Logs>,
     name: &'static str,
     rows: Rows,
@@ -147,7 +147,7 @@ struct Held {
     schema: SchemaRef,
 }
 
-impl Held {
+impl AlignedTable {
     fn new(logs: &Arc<Logs>, name: &'static str, rows: Rows, oldest: Option<i64>, series: Vec<Series>) -> Self {
         let channels: Vec<Channel> = series.iter().map(|one| one.channel.clone()).collect();
         let mut fields = logs.first_fields();
@@ -192,7 +192,7 @@ fn leaves(name: &str, of: &DataType, path: &mut Vec<usize>, each: &mut dyn FnMut
     }
 }
 
-impl Known for Held {
+impl Known for AlignedTable {
     fn column(&self, name: &str) -> Option<Column> {
         let (place, _) = self.schema.column_with_name(name)?;
         match self.first() - place.min(self.first()) {
@@ -202,20 +202,20 @@ impl Known for Held {
         }
     }
 
-    fn logs(&self) -> &Logs {
-        &self.logs
+    fn time(&self, log: usize, ns: i64) -> ScalarValue {
+        self.logs.time(log, ns)
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for AlignedTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("name", &self.name).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("AlignedTable").field("name", &self.name).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
 /// The table as DataFusion asks for it.
 #[derive(Debug)]
-struct Provider(Arc<Held>);
+struct Provider(Arc<AlignedTable>);
 
 #[async_trait]
 impl TableProvider for Provider {
@@ -234,10 +234,10 @@ impl TableProvider for Provider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let held = &self.0;
-        let projection = projection.cloned().unwrap_or_else(|| (0..held.schema.fields().len()).collect());
-        let spans = (0..held.logs.logs.len()).map(|log| push::span(filters, &**held, log)).collect();
-        Ok(Arc::new(HeldScan::new(held.clone(), projection, spans, limit)?))
+        let table = &self.0;
+        let projection = projection.cloned().unwrap_or_else(|| (0..table.schema.fields().len()).collect());
+        let spans = (0..table.logs.logs.len()).map(|log| push::span(filters, &**table, log)).collect();
+        Ok(Arc::new(AlignedScan::new(table.clone(), projection, spans, limit)?))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

@@ -16,7 +16,7 @@ fn wide_holds_the_last_value() {
 fn wide_reads_only_what_is_asked_for() {
     let engine = engine(vec![small("a.wpilog")]);
     let plan = engine.explain("SELECT \"/Power/Volts\" FROM wide('20ms', '*') WHERE time < 1").unwrap();
-    assert!(plan.contains("HeldScan: table=wide, channels=1 of 9, every=0.020s, time=limited"), "{plan}");
+    assert!(plan.contains("AlignedScan: table=wide, channels=1 of 9, every=0.020s, time=limited"), "{plan}");
     assert!(!plan.contains("FilterExec"), "{plan}");
     assert_eq!(ask(&engine, "SELECT time FROM wide('20ms', '*') LIMIT 5").len(), 5);
 }

@@ -22,14 +22,14 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Par
 use logpose_core::Time;
 use logpose_model::{Memory, channel_batches};
 
-use super::{Held, Rows};
+use super::{AlignedTable, Rows};
 use crate::push::Stretch;
 use crate::read::{external, field_of, fitted};
 
 /// Reads channels and puts them side by side, one part for each log.
 #[derive(Clone, Debug)]
-pub(super) struct HeldScan {
-    held: Arc<Held>,
+pub(super) struct AlignedScan {
+    table: Arc<AlignedTable>,
     projection: Vec<usize>,
     spans: Vec<Stretch>,
     limit: Option<usize>,
@@ -37,14 +37,14 @@ pub(super) struct HeldScan {
     metrics: ExecutionPlanMetricsSet,
 }
 
-impl HeldScan {
+impl AlignedScan {
     pub(super) fn new(
-        held: Arc<Held>,
+        table: Arc<AlignedTable>,
         projection: Vec<usize>,
         spans: Vec<Stretch>,
         limit: Option<usize>,
     ) -> Result<Self> {
-        let schema = Arc::new(Schema::new(held.schema.project(&projection)?.fields().clone()));
+        let schema = Arc::new(Schema::new(table.schema.project(&projection)?.fields().clone()));
         let mut equivalences = EquivalenceProperties::new(schema.clone());
         let place = |name: &str| {
             let (at, field) = schema.column_with_name(name)?;
@@ -55,18 +55,18 @@ impl HeldScan {
         ["time_ns", "time"].into_iter().filter_map(place).for_each(|order| equivalences.add_ordering([order]));
         let properties = PlanProperties::new(
             equivalences,
-            Partitioning::UnknownPartitioning(held.logs.logs.len().max(1)),
+            Partitioning::UnknownPartitioning(table.logs.logs.len().max(1)),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
         let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
-        Ok(Self { held, projection, spans, limit, properties, metrics })
+        Ok(Self { table, projection, spans, limit, properties, metrics })
     }
 
     /// The channels whose values are wanted.
     fn wanted(&self) -> Vec<usize> {
-        let first = self.held.first();
-        let outputs = self.projection.iter().filter_map(|place| self.held.outputs.get(place.checked_sub(first)?));
+        let first = self.table.first();
+        let outputs = self.projection.iter().filter_map(|place| self.table.outputs.get(place.checked_sub(first)?));
         let mut wanted: Vec<usize> = outputs.map(|output| output.series).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -74,15 +74,15 @@ impl HeldScan {
     }
 }
 
-impl DisplayAs for HeldScan {
+impl DisplayAs for AlignedScan {
     fn fmt_as(&self, form: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (held, wanted) = (&self.held, self.wanted().len());
+        let (table, wanted) = (&self.table, self.wanted().len());
         let separator = if matches!(form, DisplayFormatType::TreeRender) { "\n" } else { ", " };
         if !matches!(form, DisplayFormatType::TreeRender) {
-            f.write_str("HeldScan: ")?;
+            f.write_str("AlignedScan: ")?;
         }
-        write!(f, "table={}{separator}channels={wanted} of {}", held.name, held.series.len())?;
-        match held.rows {
+        write!(f, "table={}{separator}channels={wanted} of {}", table.name, table.series.len())?;
+        match table.rows {
             Rows::Period(ns) => write!(f, "{separator}every={}s", Time::from_nanos(ns))?,
             Rows::Every => write!(f, "{separator}every=time")?,
             Rows::OfFirst => write!(f, "{separator}every=sample of the first")?,
@@ -94,9 +94,9 @@ impl DisplayAs for HeldScan {
     }
 }
 
-impl ExecutionPlan for HeldScan {
+impl ExecutionPlan for AlignedScan {
     fn name(&self) -> &'static str {
-        "HeldScan"
+        "AlignedScan"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -148,7 +148,7 @@ impl ExecutionPlan for HeldScan {
 
 /// Makes the rows of one log.
 struct Holder {
-    scan: HeldScan,
+    scan: AlignedScan,
     schema: SchemaRef,
     log: usize,
     loaded: Option<Loaded>,
@@ -166,7 +166,7 @@ struct Loaded {
     series: BTreeMap<usize, Track>,
 }
 
-/// The samples of a channel in the order of their times, and how far they have been held.
+/// The samples of a channel in the order of their times, and how far they have been used.
 struct Track {
     times: Int64Array,
     values: ArrayRef,
@@ -203,17 +203,17 @@ impl Moments {
 
 impl Holder {
     fn load(&mut self) -> Result<Loaded> {
-        let held = self.scan.held.clone();
+        let table = self.scan.table.clone();
         let span = self.scan.spans.get(self.log).copied().unwrap_or(Stretch::ALL);
         let mut needed = self.scan.wanted();
-        match held.rows {
-            Rows::Every => needed = (0..held.series.len()).collect(),
+        match table.rows {
+            Rows::Every => needed = (0..table.series.len()).collect(),
             Rows::OfFirst if needed.first() != Some(&0) => needed.insert(0, 0),
             _ => {}
         }
-        let mut series = self.tracks(&held, &needed)?;
-        let moments = match held.rows {
-            Rows::Period(period) => period_moments(held.range(self.log), period, span)?,
+        let mut series = self.tracks(&table, &needed)?;
+        let moments = match table.rows {
+            Rows::Period(period) => period_moments(table.range(self.log), period, span)?,
             Rows::OfFirst => {
                 listed(series.get(&0).map(|track| track.times.values().to_vec()), span, series.get_mut(&0))
             }
@@ -229,16 +229,16 @@ impl Holder {
     }
 
     /// All samples of some channels.
-    fn tracks(&mut self, held: &Held, needed: &[usize]) -> Result<BTreeMap<usize, Track>> {
-        let of_log = |place: &usize| held.series.get(*place)?.members.iter().find(|(log, ..)| *log == self.log);
+    fn tracks(&mut self, table: &AlignedTable, needed: &[usize]) -> Result<BTreeMap<usize, Track>> {
+        let of_log = |place: &usize| table.series.get(*place)?.members.iter().find(|(log, ..)| *log == self.log);
         let ids: Vec<_> = needed.iter().filter_map(of_log).map(|(_, id, _)| *id).collect();
-        let columns = held.logs.log(self.log).map(|log| log.columns(&ids)).transpose().map_err(external)?;
+        let columns = table.logs.log(self.log).map(|log| log.columns(&ids)).transpose().map_err(external)?;
         let (columns, memory) = columns.unwrap_or_default().into_parts();
         let memory = Memory::from(memory);
         let mut columns = columns.iter();
         let mut tracks = BTreeMap::new();
         for place in needed {
-            let Some(one) = held.series.get(*place) else { continue };
+            let Some(one) = table.series.get(*place) else { continue };
             let Some(data_type) = one.members.first().map(|(.., shape)| shape.data_type()) else { continue };
             let mut track = Track { times: Vec::<i64>::new().into(), values: new_empty_array(data_type), at: 0 };
             if let Some((.., shape)) = of_log(place)
@@ -267,7 +267,7 @@ impl Holder {
             self.loaded = Some(self.load()?);
         }
         let Some(loaded) = &mut self.loaded else { return Ok(None) };
-        let held = &self.scan.held;
+        let table = &self.scan.table;
         let (from, moments) = loaded.moments.take(self.rows.min(self.left));
         if moments.is_empty() {
             self.loaded = None;
@@ -276,29 +276,29 @@ impl Holder {
             return Ok(None);
         }
         self.left -= moments.len();
-        let own = matches!(held.rows, Rows::OfFirst);
+        let own = matches!(table.rows, Rows::OfFirst);
         let mut rows: BTreeMap<usize, UInt32Array> = BTreeMap::new();
         for (place, track) in &mut loaded.series {
-            let held_rows = if own && *place == 0 {
+            let picked = if own && *place == 0 {
                 (from..from + moments.len()).map(|row| u32::try_from(row + track.at).ok()).collect()
             } else {
-                track.rows(&moments, held.oldest)
+                track.rows(&moments, table.oldest)
             };
-            rows.insert(*place, held_rows);
+            rows.insert(*place, picked);
         }
-        let first = held.first();
+        let first = table.first();
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.scan.projection.len());
         for place in &self.scan.projection {
             arrays.push(match (first - *place.min(&first), place.checked_sub(first)) {
                 (3, _) => {
                     let key = i32::try_from(self.log).unwrap_or(i32::MAX);
-                    let names = Arc::new(StringArray::from_iter_values(&held.logs.names));
+                    let names = Arc::new(StringArray::from_iter_values(&table.logs.names));
                     Arc::new(DictionaryArray::try_new(Int32Array::from_value(key, moments.len()), names)?)
                 }
-                (2, _) => held.logs.times(self.log, &moments),
+                (2, _) => table.logs.times(self.log, &moments),
                 (1, _) => Arc::new(moments.clone()),
                 (_, output) => {
-                    let output = output.and_then(|output| held.outputs.get(output));
+                    let output = output.and_then(|output| table.outputs.get(output));
                     let found = output.and_then(|output| {
                         Some((output, loaded.series.get(&output.series)?, rows.get(&output.series)?))
                     });

@@ -1,0 +1,437 @@
+//! A table as Delta Lake keeps it: a log of files, one JSON file a version, which is written only if it does not exist.
+//!
+//! Written against the protocol (<https://github.com/delta-io/delta/blob/master/PROTOCOL.md>), reader version 1 and
+//! writer version 2: adding and removing files, application transactions, checkpoints of one file. What a table of
+//! somebody else has beyond that is refused with a sentence. ARCHITECTURE.md says why no crate does this.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::Error;
+use crate::store::Store;
+
+/// A table, as of its newest version that was read.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Its folder in the lake.
+    name: String,
+    /// The newest version; none if the table does not exist.
+    version: Option<u64>,
+    files: BTreeMap<String, DataFile>,
+    /// How often names were taken and released, as application transactions.
+    transactions: HashMap<String, i64>,
+    /// The columns, as JSON.
+    schema: String,
+    configuration: BTreeMap<String, String>,
+}
+
+/// A file of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct DataFile {
+    pub bytes: u64,
+    pub modified_ms: i64,
+    /// What the writer knows of its columns, as JSON.
+    pub statistics: Option<String>,
+    pub tags: BTreeMap<String, String>,
+}
+
+/// What a commit does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    /// What is done, for who reads the history: `WRITE`, `DELETE`, `OPTIMIZE`.
+    pub operation: &'static str,
+    pub add: Vec<(String, DataFile)>,
+    /// Files that must still be there.
+    pub remove: Vec<String>,
+    /// Names that nobody may have taken: of a log's content, and of the log. This commit takes them.
+    pub take: Vec<String>,
+    /// Names that are free again.
+    pub release: Vec<String>,
+    /// Whether rows come or go; compaction only moves them.
+    pub moves_only: bool,
+}
+
+/// Why a commit was not made.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// Somebody else has taken this name.
+    Taken(String),
+    /// A file that was to be removed is gone.
+    Gone,
+    Failed(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Table {
+    /// The table in a folder of the store, which may not exist yet.
+    pub(crate) fn open(store: &Store, name: &str) -> Result<Self, Error> {
+        let mut table = Self {
+            name: name.to_owned(),
+            version: None,
+            files: BTreeMap::new(),
+            transactions: HashMap::new(),
+            schema: String::new(),
+            configuration: BTreeMap::new(),
+        };
+        table.refresh(store)?;
+        Ok(table)
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.version.is_some()
+    }
+
+    pub(crate) fn configuration(&self, key: &str) -> Option<&str> {
+        self.configuration.get(key).map(String::as_str)
+    }
+
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// The files that make up the table, with their paths in the lake.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (String, &DataFile)> {
+        self.files.iter().map(|(path, file)| (format!("{}/{path}", self.name), file))
+    }
+
+    /// Whether a name is taken. Each taking and each releasing counts one more.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        self.transactions.get(name).is_some_and(|count| count % 2 == 1)
+    }
+
+    /// All names that are taken.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = &str> {
+        self.transactions.iter().filter(|(_, count)| *count % 2 == 1).map(|(name, _)| name.as_str())
+    }
+
+    /// Reads the versions that were committed meanwhile.
+    pub(crate) fn refresh(&mut self, store: &Store) -> Result<(), Error> {
+        loop {
+            let next = self.version.map_or(0, |version| version + 1);
+            let Some(bytes) = store.get(&self.commit_path(next))? else { return Ok(()) };
+            self.read(store, next, &bytes)?;
+        }
+    }
+
+    /// Creates the table, unless somebody has done it meanwhile.
+    pub(crate) fn create(
+        &mut self,
+        store: &Store,
+        schema: &str,
+        description: &str,
+        configuration: &[(&str, &str)],
+    ) -> Result<(), Error> {
+        let settings: Map<String, Json> =
+            configuration.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect();
+        let now = now_ms();
+        let lines = [
+            json!({"commitInfo": {"timestamp": now, "operation": "CREATE TABLE", "engineInfo": ENGINE}}),
+            json!({"protocol": {"minReaderVersion": READER, "minWriterVersion": WRITER}}),
+            json!({"metaData": {
+                "id": uuid::Uuid::new_v4().to_string(), "name": self.name, "description": description,
+                "format": {"provider": "parquet", "options": {}}, "schemaString": schema, "partitionColumns": [],
+                "configuration": settings, "createdTime": now,
+            }}),
+        ];
+        store.put_new(&self.commit_path(0), to_lines(&lines))?;
+        self.refresh(store)
+    }
+
+    /// Commits changes as the next version. Versions of others that came meanwhile are no conflict, unless they have
+    /// taken the same name or have removed the same file.
+    pub(crate) fn commit(&mut self, store: &Store, changes: &Changes) -> Result<(), Refused> {
+        loop {
+            self.refresh(store)?;
+            if let Some(name) = changes.take.iter().find(|name| self.is_taken(name)) {
+                return Err(Refused::Taken(name.clone()));
+            }
+            if changes.remove.iter().any(|path| !self.files.contains_key(path)) {
+                return Err(Refused::Gone);
+            }
+            let next = self.version.map_or(0, |version| version + 1);
+            let path = self.commit_path(next);
+            // Where this returns false somebody was faster.
+            if store.put_new(&path, to_lines(&self.actions(changes)))? {
+                return Ok(self.refresh(store)?);
+            }
+        }
+    }
+
+    /// The part of a path in the lake that names a file in this table.
+    pub(crate) fn own<'p>(&self, path: &'p str) -> &'p str {
+        path.strip_prefix(self.name.as_str()).map_or(path, |rest| rest.trim_start_matches('/'))
+    }
+
+    fn actions(&self, changes: &Changes) -> Vec<Json> {
+        let now = now_ms();
+        let mut lines = vec![json!({"commitInfo": {
+            "timestamp": now, "operation": changes.operation, "operationParameters": {}, "engineInfo": ENGINE,
+            "isBlindAppend": changes.remove.is_empty(),
+        }})];
+        let released = changes.release.iter().filter(|name| self.is_taken(name));
+        for name in changes.take.iter().chain(released) {
+            let count = self.transactions.get(name).copied().unwrap_or(0) + 1;
+            lines.push(json!({"txn": {"appId": name, "version": count, "lastUpdated": now}}));
+        }
+        for path in &changes.remove {
+            let bytes = self.files.get(path).map_or(0, |file| file.bytes);
+            lines.push(json!({"remove": {
+                "path": escaped(path), "deletionTimestamp": now, "dataChange": !changes.moves_only,
+                "extendedFileMetadata": true, "partitionValues": {}, "size": bytes,
+            }}));
+        }
+        for (path, file) in &changes.add {
+            let mut add = json!({
+                "path": escaped(path), "partitionValues": {}, "size": file.bytes,
+                "modificationTime": file.modified_ms, "dataChange": !changes.moves_only, "tags": file.tags,
+            });
+            if let (Some(add), Some(statistics)) = (add.as_object_mut(), &file.statistics) {
+                add.insert("stats".to_owned(), statistics.as_str().into());
+            }
+            lines.push(json!({ "add": add }));
+        }
+        lines
+    }
+
+    /// Reads the actions of a version.
+    fn read(&mut self, store: &Store, version: u64, bytes: &[u8]) -> Result<(), Error> {
+        let path = store.shown(&self.commit_path(version));
+        let damaged = |message: String| Error::damaged(&path, message);
+        let text =
+            str::from_utf8(bytes).map_err(|error| damaged(format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let action: Json = match line.trim() {
+                "" => Json::Null,
+                line => serde_json::from_str(line)
+                    .map_err(|error| damaged(format!("byte {}: {error}", at + error.column().saturating_sub(1))))?,
+            };
+            if let Some((kind, action)) = action.as_object().and_then(|action| action.iter().next()) {
+                self.apply(kind, action).map_err(|message| damaged(format!("byte {at}: {message}")))?;
+            }
+            at += line.len();
+        }
+        self.version = Some(version);
+        Ok(())
+    }
+
+    fn apply(&mut self, kind: &str, action: &Json) -> Result<(), String> {
+        let text = |key: &str| action.get(key).and_then(Json::as_str);
+        let number = |key: &str| action.get(key).and_then(Json::as_i64);
+        let path = || unescaped(text("path").ok_or("a file without a path")?);
+        match kind {
+            "add" => {
+                if action.get("deletionVector").is_some_and(|vector| !vector.is_null()) {
+                    return Err("the table has deletion vectors, which logpose does not read".to_owned());
+                }
+                let tags = action.get("tags").and_then(Json::as_object);
+                let tags = tags.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())));
+                let file = DataFile {
+                    bytes: number("size").and_then(|size| u64::try_from(size).ok()).unwrap_or(0),
+                    modified_ms: number("modificationTime").unwrap_or(0),
+                    statistics: text("stats").map(str::to_owned),
+                    tags: tags.collect(),
+                };
+                self.files.insert(path()?, file);
+            }
+            "remove" => {
+                self.files.remove(&path()?);
+            }
+            "txn" => {
+                let name = text("appId").ok_or("a transaction without a name")?;
+                self.transactions.insert(name.to_owned(), number("version").unwrap_or(0));
+            }
+            "protocol" => {
+                let (reader, writer) =
+                    (number("minReaderVersion").unwrap_or(0), number("minWriterVersion").unwrap_or(0));
+                if reader > READER || writer > WRITER {
+                    return Err(format!(
+                        "the table needs Delta reader version {reader} and writer version {writer}, this logpose has {READER} and {WRITER}"
+                    ));
+                }
+            }
+            "metaData" => {
+                if action.get("partitionColumns").and_then(Json::as_array).is_some_and(|columns| !columns.is_empty()) {
+                    return Err("the table is partitioned, which tables of a lake are not".to_owned());
+                }
+                self.schema = text("schemaString").unwrap_or_default().to_owned();
+                let settings = action.get("configuration").and_then(Json::as_object);
+                let settings = settings.into_iter().flatten();
+                self.configuration = settings.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
+            }
+            // What is said about a commit, and kinds that need a higher version of the protocol.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn commit_path(&self, version: u64) -> String {
+        format!("{}/_delta_log/{version:020}.json", self.name)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn to_lines(actions: &[Json]) -> Vec<u8> {
+    actions.iter().flat_map(|action| format!("{action}\n").into_bytes()).collect()
+}
+
+/// A path as the protocol writes it: like a relative URL.
+fn escaped(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'=' => out.push(byte.into()),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn unescaped(path: &str) -> Result<String, String> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut bytes = path.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let (Some(high), Some(low)) = (digit(), digit()) else { return Err(format!("the path {path:?} is not a URL")) };
+        out.push(high << 4 | low);
+    }
+    String::from_utf8(out).map_err(|_| format!("the path {path:?} is not UTF-8"))
+}
+
+const READER: i64 = 1;
+const WRITER: i64 = 2;
+const ENGINE: &str = concat!("logpose/", env!("CARGO_PKG_VERSION"));
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::{Changes, DataFile, Refused, Table, escaped, unescaped};
+    use crate::store::Store;
+
+    fn file(bytes: u64) -> DataFile {
+        let tags = [("logpose.ingest".to_owned(), "a".to_owned())].into_iter().collect();
+        DataFile { bytes, modified_ms: 5, statistics: Some("{\"numRecords\":1}".to_owned()), tags }
+    }
+
+    fn table(store: &Store) -> Table {
+        let mut table = Table::open(store, "t").unwrap();
+        table.create(store, "{}", "a table", &[("key", "value")]).unwrap();
+        table
+    }
+
+    fn adding(path: &str) -> Changes {
+        Changes { operation: "WRITE", add: vec![(path.to_owned(), file(9))], ..Changes::default() }
+    }
+
+    #[test]
+    fn what_one_writes_another_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+        let (mut one, mut other) = (table(&store), table(&store));
+        one.commit(&store, &adding("a b.parquet")).unwrap();
+        // The other one has seen no file yet, and is no conflict.
+        other.commit(&store, &adding("ü.parquet")).unwrap();
+        one.refresh(&store).unwrap();
+        let files = |table: &Table| table.files().map(|(path, file)| (path, file.clone())).collect::<Vec<_>>();
+        assert_eq!(files(&one), [("t/a b.parquet".to_owned(), file(9)), ("t/ü.parquet".to_owned(), file(9))]);
+        assert_eq!((files(&one), one.configuration("key")), (files(&other), Some("value")));
+        let removing =
+            |path: &str| Changes { operation: "DELETE", remove: vec![path.to_owned()], ..Changes::default() };
+        other.commit(&store, &removing("a b.parquet")).unwrap();
+        assert!(matches!(one.commit(&store, &removing("a b.parquet")), Err(Refused::Gone)));
+        assert_eq!(files(&one).len(), 1);
+        assert!(!Table::open(&store, "another").unwrap().exists());
+    }
+
+    #[test]
+    fn a_name_is_taken_once_however_many_try() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().to_str().unwrap();
+        table(&Store::open(place, false).unwrap());
+        let taken: Vec<usize> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|thread| {
+                    scope.spawn(move || {
+                        let store = Store::open(place, false).unwrap();
+                        let mut table = Table::open(&store, "t").unwrap();
+                        let mut taking = |name: usize| {
+                            let take = vec![format!("log:{name}")];
+                            let changes = Changes { take, ..adding(&format!("{thread}-{name}")) };
+                            match table.commit(&store, &changes) {
+                                Ok(()) => true,
+                                Err(Refused::Taken(_)) => false,
+                                Err(other) => panic!("{other:?}"),
+                            }
+                        };
+                        (0..20).filter(|name| taking(*name)).count()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(taken.iter().sum::<usize>(), 20, "{taken:?}");
+        let store = Store::open(place, false).unwrap();
+        let mut table = Table::open(&store, "t").unwrap();
+        assert_eq!((table.files().count(), table.taken().count()), (20, 20));
+        // What is released can be taken again.
+        let release = Changes { operation: "DELETE", release: vec!["log:3".to_owned()], ..Changes::default() };
+        table.commit(&store, &release).unwrap();
+        assert!(!table.is_taken("log:3"));
+        table.commit(&store, &Changes { take: vec!["log:3".to_owned()], ..adding("again") }).unwrap();
+    }
+
+    #[test]
+    fn tables_of_others_are_refused_with_a_sentence() {
+        for (action, sentence) in [
+            (r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7}}"#, "needs Delta reader version 3"),
+            (r#"{"metaData":{"partitionColumns":["day"],"schemaString":"{}"}}"#, "is partitioned"),
+            (r#"{"add":{"path":"a","size":1,"deletionVector":{"storageType":"u"}}}"#, "deletion vectors"),
+            (r#"{"add":{"size":1}}"#, "a file without a path"),
+            (r#"{"add":{"path":"%zz"}}"#, "is not a URL"),
+            (r#"{"add":"#, "byte 6"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(dir.path().join("t/_delta_log")).unwrap();
+            std::fs::write(dir.path().join("t/_delta_log/00000000000000000000.json"), format!("{action}\n")).unwrap();
+            let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+            let error = Table::open(&store, "t").unwrap_err();
+            assert!(error.message.contains(sentence), "{}", error.message);
+            assert!(error.message.contains("t/_delta_log/00000000000000000000.json"), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn no_path_leads_out_of_the_lake() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+        for path in ["../secret", "/etc/passwd", "t/../../secret", "t/./a"] {
+            assert!(store.get(path).is_err() && store.delete(path).is_err(), "{path}");
+        }
+        assert!(store.get("t/a").unwrap().is_none());
+    }
+
+    #[test]
+    fn paths_are_written_like_urls() {
+        for path in ["a/b.parquet", "collection=2026casf/a b.parquet", "ü%", "\u{1f916}"] {
+            assert_eq!(unescaped(&escaped(path)).unwrap(), path);
+        }
+        assert_eq!(escaped("a b%"), "a%20b%25");
+        assert!(unescaped("%ff").is_err() && unescaped("%4").is_err());
+    }
+}

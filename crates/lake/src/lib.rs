@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod delta;
+mod error;
+mod hash;
+mod ingest;
+mod lake;
+mod manage;
+mod rows;
+mod samples;
+mod schema;
+mod store;
+mod walk;
+
+pub use error::Error;
+pub use ingest::{Derive, DerivedTable, Done, IngestOptions, ingest};
+pub use lake::{Lake, LakeFile, LogRow, Status};
+pub use manage::{Cleaned, Verified};
+pub use walk::{Source, Sources};

@@ -1,0 +1,161 @@
+//! The columns of tables: as Arrow has them, and as the log of a table has them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use serde_json::{Value as Json, json};
+
+use crate::Error;
+
+/// The same columns with an id each, by which readers such as Iceberg's know them: those of a column's parts follow on it.
+pub(crate) fn with_ids(schema: &Schema) -> SchemaRef {
+    let mut next = 1;
+    let fields: Vec<Field> = schema.fields().iter().map(|field| numbered(field, &mut next)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn numbered(field: &Field, next: &mut i32) -> Field {
+    let id = *next;
+    *next += 1;
+    let mut inner = |field: &Arc<Field>| Arc::new(numbered(field, next));
+    let data_type = match field.data_type() {
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::Map(entries, sorted) => {
+            // The entries themselves have no id.
+            let mut entries = Field::clone(entries);
+            if let DataType::Struct(fields) = entries.data_type() {
+                let fields: Fields = fields.iter().map(&mut inner).collect();
+                entries.set_data_type(DataType::Struct(fields));
+            }
+            DataType::Map(Arc::new(entries), *sorted)
+        }
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(&mut inner).collect()),
+        other => other.clone(),
+    };
+    let metadata = HashMap::from([(FIELD_ID.to_owned(), id.to_string())]);
+    field.clone().with_data_type(data_type).with_metadata(metadata)
+}
+
+/// The columns as the log of a table has them.
+pub(crate) fn to_delta(schema: &Schema) -> Result<String, Error> {
+    Ok(struct_json(schema.fields())?.to_string())
+}
+
+fn struct_json(fields: &Fields) -> Result<Json, Error> {
+    let fields = fields.iter().map(|field| {
+        let id = field.metadata().get(FIELD_ID).and_then(|id| id.parse::<i32>().ok());
+        let metadata = id.map_or_else(|| json!({}), |id| json!({ ID: id }));
+        let data_type = type_json(field.data_type())?;
+        Ok(json!({"name": field.name(), "type": data_type, "nullable": field.is_nullable(), "metadata": metadata}))
+    });
+    Ok(json!({"type": "struct", "fields": fields.collect::<Result<Vec<_>, Error>>()?}))
+}
+
+fn type_json(data_type: &DataType) -> Result<Json, Error> {
+    Ok(match data_type {
+        DataType::Utf8 => "string".into(),
+        DataType::Int64 => "long".into(),
+        DataType::Int32 => "integer".into(),
+        DataType::Float64 => "double".into(),
+        DataType::Float32 => "float".into(),
+        DataType::Boolean => "boolean".into(),
+        DataType::Binary => "binary".into(),
+        DataType::List(item) => json!({
+            "type": "array", "elementType": type_json(item.data_type())?, "containsNull": item.is_nullable(),
+        }),
+        DataType::Struct(fields) => struct_json(fields)?,
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) if fields.len() == 2 => json!({
+                "type": "map",
+                "keyType": fields.first().map(|field| type_json(field.data_type())).transpose()?,
+                "valueType": fields.last().map(|field| type_json(field.data_type())).transpose()?,
+                "valueContainsNull": fields.last().is_some_and(|field| field.is_nullable()),
+            }),
+            other => return Err(unknown(&other.to_string())),
+        },
+        other => return Err(unknown(&other.to_string())),
+    })
+}
+
+/// The columns that the log of a table tells.
+pub(crate) fn from_delta(text: &str) -> Result<SchemaRef, Error> {
+    let json: Json = serde_json::from_str(text).map_err(|error| unknown(&error.to_string()))?;
+    match from_json(&json)? {
+        DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields))),
+        other => Err(unknown(&other.to_string())),
+    }
+}
+
+fn from_json(json: &Json) -> Result<DataType, Error> {
+    let part = |key: &str| from_json(json.get(key).unwrap_or(&Json::Null));
+    let flag = |key: &str| json.get(key).and_then(Json::as_bool).unwrap_or(true);
+    let kind = json.get("type").unwrap_or(json).as_str().unwrap_or_default();
+    Ok(match kind {
+        "string" => DataType::Utf8,
+        "long" => DataType::Int64,
+        "integer" => DataType::Int32,
+        "double" => DataType::Float64,
+        "float" => DataType::Float32,
+        "boolean" => DataType::Boolean,
+        "binary" => DataType::Binary,
+        "array" => DataType::List(Arc::new(Field::new("item", part("elementType")?, flag("containsNull")))),
+        "map" => {
+            let key = Field::new("key", part("keyType")?, false);
+            let value = Field::new("value", part("valueType")?, flag("valueContainsNull"));
+            let entries = DataType::Struct(vec![key, value].into());
+            DataType::Map(Arc::new(Field::new("entries", entries, false)), false)
+        }
+        "struct" => {
+            let fields = json.get("fields").and_then(Json::as_array).map_or(&[][..], |fields| fields);
+            let fields = fields.iter().map(|field| {
+                let name =
+                    field.get("name").and_then(Json::as_str).ok_or_else(|| unknown("a column without a name"))?;
+                let nullable = field.get("nullable").and_then(Json::as_bool).unwrap_or(true);
+                let data_type = from_json(field.get("type").unwrap_or(&Json::Null))?;
+                Ok(Field::new(name, data_type, nullable))
+            });
+            DataType::Struct(fields.collect::<Result<_, Error>>()?)
+        }
+        other => return Err(unknown(other)),
+    })
+}
+
+fn unknown(what: &str) -> Error {
+    Error::new("unknown-type", format!("a column of the lake has a type that this logpose does not know: {what}"))
+        .help("the lake was written by another program, or by a newer logpose")
+}
+
+/// What Parquet's writer takes for the id of a column.
+const FIELD_ID: &str = "PARQUET:field_id";
+/// The same in the log of a table, where Delta gives names of its own a meaning.
+const ID: &str = "logpose.id";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_schema::{DataType, Field, Schema};
+
+    use super::{FIELD_ID, from_delta, to_delta, with_ids};
+
+    #[test]
+    fn columns_come_back_from_the_log_of_a_table() {
+        let item = Field::new("item", DataType::Float64, false);
+        let point = vec![Field::new("x", DataType::Float32, true), Field::new("y", DataType::Int32, false)];
+        let pair = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)];
+        let entries = Field::new("entries", DataType::Struct(pair.into()), false);
+        let schema = Schema::new(vec![
+            Field::new("log", DataType::Utf8, false),
+            Field::new("numbers", DataType::List(Arc::new(item)), true),
+            Field::new("labels", DataType::Map(Arc::new(entries), false), true),
+            Field::new("pose", DataType::Struct(point.into()), true),
+            Field::new("bytes", DataType::Binary, true),
+        ]);
+        assert_eq!(*from_delta(&to_delta(&schema).unwrap()).unwrap(), schema);
+        let numbered = with_ids(&schema);
+        let ids: Vec<_> = numbered.fields().iter().map(|field| field.metadata()[FIELD_ID].as_str()).collect();
+        assert_eq!(ids, ["1", "2", "4", "7", "10"]);
+        assert!(to_delta(&Schema::new(vec![Field::new("a", DataType::Date32, true)])).is_err());
+    }
+}
