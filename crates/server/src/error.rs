@@ -68,6 +68,7 @@ impl From<RequestError> for Refusal {
     fn from(error: RequestError) -> Self {
         let status = match error.kind {
             RequestErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            RequestErrorKind::Forbidden => StatusCode::FORBIDDEN,
             RequestErrorKind::NotFound => StatusCode::NOT_FOUND,
             RequestErrorKind::Failed => StatusCode::UNPROCESSABLE_ENTITY,
             RequestErrorKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,

@@ -21,6 +21,21 @@ pub(crate) async fn session(State(app): State<AppState>) -> JsonAnswer<api::Sess
     app.jobs.quick(move |_| Ok(viewer.describe())).await.map(Json)
 }
 
+/// `GET /api/layouts`
+pub(crate) async fn layouts(State(app): State<AppState>) -> JsonAnswer<api::Layouts> {
+    let viewer = Arc::clone(&app.viewer);
+    app.jobs.quick(move |_| Ok(viewer.layouts())).await.map(Json)
+}
+
+/// `POST /api/layouts`
+pub(crate) async fn keep_layout(
+    State(app): State<AppState>,
+    JsonBody(query): JsonBody<api::KeepLayout>,
+) -> JsonAnswer<api::Layouts> {
+    let viewer = Arc::clone(&app.viewer);
+    app.jobs.quick(move |_| viewer.keep_layout(&query)).await.map(Json)
+}
+
 /// `GET /api/logs/{log}/channels`
 pub(crate) async fn channels(State(app): State<AppState>, LogNumber(log): LogNumber) -> JsonAnswer<api::Channels> {
     let viewer = Arc::clone(&app.viewer);
@@ -31,6 +46,17 @@ pub(crate) async fn channels(State(app): State<AppState>, LogNumber(log): LogNum
 pub(crate) async fn events(State(app): State<AppState>, LogNumber(log): LogNumber) -> JsonAnswer<api::Events> {
     let viewer = Arc::clone(&app.viewer);
     app.jobs.slow(move |_| viewer.events(log)).await.map(Json)
+}
+
+/// `GET /api/logs/{log}/panes`
+pub(crate) async fn panes(
+    State(app): State<AppState>,
+    LogNumber(log): LogNumber,
+    query: Result<Query<api::PanesQuery>, QueryRejection>,
+) -> JsonAnswer<api::Panes> {
+    let Query(query) = query.map_err(|error| Refusal::bad("bad-request", error.body_text()))?;
+    let viewer = Arc::clone(&app.viewer);
+    app.jobs.slow(move |_| viewer.panes(log, &query)).await.map(Json)
 }
 
 /// `GET /api/logs/{log}/carla/actors`
@@ -134,6 +160,12 @@ pub(crate) async fn export(
 ) -> Result<Response, Refusal> {
     let viewer = Arc::clone(&app.viewer);
     app.jobs.export(move |stop| viewer.export(&query, stop)).await.map(download)
+}
+
+/// `POST /api/logs/{log}/repaired`
+pub(crate) async fn repaired(State(app): State<AppState>, LogNumber(log): LogNumber) -> Result<Response, Refusal> {
+    let viewer = Arc::clone(&app.viewer);
+    app.jobs.export(move |stop| viewer.repaired(log, stop)).await.map(download)
 }
 
 fn arrow(bytes: Vec<u8>) -> Response {

@@ -18,6 +18,8 @@ pub(crate) struct Jobs {
     long: Arc<Semaphore>,
     /// Exports have places of their own: they do not wait for SQL, nor SQL for them.
     export: Arc<Semaphore>,
+    /// So have logs that are opened.
+    open: Arc<Semaphore>,
     /// How many more may wait for a place.
     queue: Arc<Semaphore>,
 }
@@ -40,6 +42,7 @@ impl Jobs {
             slow: places(2),
             long: places(2),
             export: places(2),
+            open: places(2),
             queue: places(QUEUE),
         }
     }
@@ -66,6 +69,14 @@ impl Jobs {
         work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
     ) -> Result<T, Refusal> {
         self.run(&self.long, LONG, work).await
+    }
+
+    /// Runs what opens a log.
+    pub(crate) async fn open<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&CancelToken) -> Result<T, RequestError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.run(&self.open, LONG, work).await
     }
 
     /// Runs what writes a file.

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod adding;
+mod connections;
 mod error;
 mod export;
 mod guard;
@@ -10,8 +12,13 @@ mod pages;
 mod router;
 mod server;
 mod socket;
+mod sources;
 
 pub use error::Error;
 pub use live::{LiveClock, LiveLog, LiveOptions};
-pub use logpose_viewer::{FollowedLog, FollowedOptions, Session, Sql, SqlAnswer, SqlError};
+pub use logpose_viewer::api::{AlignedBy, Alignment};
+pub use logpose_viewer::{
+    Demos, FollowedLog, FollowedOptions, Layouts, Library, LibraryOptions, Session, Sql, SqlAnswer, SqlError,
+};
 pub use server::{Options, Server};
+pub use sources::LiveFiles;

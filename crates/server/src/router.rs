@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use logpose_live::{Admission, Admitted};
 use logpose_viewer::Viewer;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
@@ -18,7 +19,8 @@ use crate::error::Refusal;
 use crate::guard::{self, Guard};
 use crate::jobs::Jobs;
 use crate::socket::MOST_SOCKETS;
-use crate::{Session, handlers, pages, socket};
+use crate::sources::LiveSources;
+use crate::{LiveFiles, Session, adding, handlers, pages, socket};
 
 /// What every request can reach.
 #[derive(Clone)]
@@ -26,15 +28,21 @@ pub(crate) struct AppState {
     pub viewer: Arc<Viewer>,
     pub jobs: Jobs,
     /// Places for pages that listen.
-    pub sockets: Arc<Semaphore>,
+    pub sockets: Admission,
+    /// Places for uploads.
+    pub uploads: Arc<Semaphore>,
+    /// Live sources that were connected to in the page.
+    pub sources: Arc<LiveSources>,
 }
 
 impl AppState {
-    pub(crate) fn new(session: Session, processors: usize) -> Self {
+    pub(crate) fn new(session: Session, processors: usize, files: &LiveFiles) -> Self {
         Self {
             viewer: Arc::new(Viewer::new(session)),
             jobs: Jobs::new(processors),
-            sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            sockets: Admission::new(MOST_SOCKETS),
+            uploads: Arc::new(Semaphore::new(adding::MOST_UPLOADS)),
+            sources: Arc::new(LiveSources::new(files)),
         }
     }
 }
@@ -43,10 +51,19 @@ impl AppState {
 pub(crate) fn router(app: AppState, guard: Guard) -> Router {
     let api = Router::new()
         .route("/session", get(handlers::session))
+        .route("/start", get(adding::start))
+        .route("/logs/open", post(adding::open))
+        .route("/logs/known", post(adding::known))
+        .route("/logs/upload", post(adding::upload))
+        .route("/logs/connect", post(adding::connect))
+        .route("/logs/{log}/close", post(adding::close))
         .route("/logs/{log}/channels", get(handlers::channels))
         .route("/logs/{log}/events", get(handlers::events))
+        .route("/logs/{log}/panes", get(handlers::panes))
         .route("/logs/{log}/carla/actors", get(handlers::actors))
         .route("/logs/{log}/carla/motion", get(handlers::motion))
+        .route("/logs/{log}/repaired", post(handlers::repaired))
+        .route("/layouts", get(handlers::layouts).post(handlers::keep_layout))
         .route("/pixels", post(handlers::pixels))
         .route("/states", post(handlers::states))
         .route("/values", post(handlers::values))
@@ -105,7 +122,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", message)
                 .with_help("set the header Content-Type: application/json"));
         }
+        let place = request.extensions().get::<Arc<Admitted>>().cloned();
+        // The client can make the server wait for it.
+        place.iter().for_each(|place| place.waits());
         let body = timeout(SENDING, Bytes::from_request(request, state)).await;
+        place.iter().for_each(|place| place.works());
         let body = body
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", "timed out reading the body"))?;
         let body = body.map_err(|rejection: BytesRejection| match rejection.status() {

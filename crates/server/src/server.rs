@@ -1,8 +1,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
-use axum::serve::ListenerExt as _;
+use logpose_live::Admission;
+use logpose_viewer::Viewer;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
@@ -10,7 +12,8 @@ use tokio::task::JoinHandle;
 
 use crate::guard::Guard;
 use crate::router::{AppState, router};
-use crate::{Error, Session};
+use crate::sources::LiveSources;
+use crate::{Error, LiveFiles, Session, connections};
 
 /// Where a server listens, and whom it answers.
 #[derive(Clone, Debug)]
@@ -22,11 +25,24 @@ pub struct Options {
     pub token: Option<String>,
     /// Names besides the address by which the server may be called, with a port if a proxy has another one.
     pub hosts: Vec<String>,
+    /// How many connections there may be at once. Most systems give a program 1024 open files.
+    pub connections: usize,
+    /// How long a client may take to send the head of a request, to read something of an answer, and between requests.
+    pub patience: Duration,
+    /// Where the data of live sources is kept that are connected to in the page.
+    pub live: LiveFiles,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { bind: SocketAddr::from(([127, 0, 0, 1], 0)), token: None, hosts: Vec::new() }
+        Self {
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: None,
+            hosts: Vec::new(),
+            connections: 768,
+            patience: Duration::from_secs(30),
+            live: LiveFiles::default(),
+        }
     }
 }
 
@@ -37,6 +53,8 @@ pub struct Server {
     runtime: Option<Runtime>,
     task: Option<JoinHandle<()>>,
     end: Arc<Notify>,
+    viewer: Arc<Viewer>,
+    sources: Arc<LiveSources>,
 }
 
 impl Server {
@@ -65,20 +83,29 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(options.bind)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let guard = Guard::new(address, options);
-        let app = AppState::new(session, processors);
+        let app = AppState::new(session, processors, &options.live);
+        let (viewer, sources) = (Arc::clone(&app.viewer), Arc::clone(&app.sources));
         let warm = Arc::clone(&app.viewer);
         runtime.spawn_blocking(move || warm.prepare());
         let routes = router(app, guard);
-        // Answers go out at once: waiting for more to send would cost a picture some 40 ms.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let end = Arc::new(Notify::new());
         let ended = Arc::clone(&end);
+        let (admission, patience) = (Admission::new(options.connections), options.patience);
         let task = runtime.spawn(async move {
-            let served = axum::serve(listener, routes).with_graceful_shutdown(async move { ended.notified().await });
-            // It only ends when it is told to: errors of single connections are theirs.
-            let _ = served.await;
+            tokio::select! {
+                () = connections::serve(listener, routes, admission, patience) => {}
+                () = ended.notified() => {}
+            }
         });
-        Ok(Self { address, token: options.token.clone(), runtime: Some(runtime), task: Some(task), end })
+        Ok(Self {
+            address,
+            token: options.token.clone(),
+            runtime: Some(runtime),
+            task: Some(task),
+            end,
+            viewer,
+            sources,
+        })
     }
 
     /// The address that it listens on.
@@ -120,6 +147,8 @@ impl Server {
             // Jobs notice soon that nobody waits for them; the process must not wait for the slowest.
             runtime.shutdown_background();
         }
+        self.sources.end();
+        self.viewer.discard_uploads();
     }
 }
 

@@ -1,26 +1,33 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::StatusCode;
 use axum::response::Response;
+use logpose_live::Admitted;
 use logpose_viewer::{LiveUpdates, api};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::Refusal;
 use crate::router::AppState;
 
 /// `GET /api/live`
-pub(crate) async fn live(State(app): State<AppState>, upgrade: WebSocketUpgrade) -> Result<Response, Refusal> {
-    let Ok(place) = Arc::clone(&app.sockets).try_acquire_owned() else {
+pub(crate) async fn live(
+    State(app): State<AppState>,
+    Extension(connection): Extension<Arc<Admitted>>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, Refusal> {
+    let Some(place) = app.sockets.admit(connection.from()) else {
         let message = format!("too many connections (max {MOST_SOCKETS})");
         return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-connections", message)
             .with_help("close some of them"));
     };
     let upgrade = upgrade.max_message_size(MESSAGE).max_frame_size(MESSAGE).write_buffer_size(0);
-    Ok(upgrade.on_upgrade(move |socket| Talk::new(app, socket, place).run()))
+    // Quiet pages are in order: they answer pings.
+    place.works();
+    Ok(upgrade.on_upgrade(move |socket| Talk::new(app, socket, place, connection).run()))
 }
 
 /// One page that listens. What is new is only looked for when the last answer is on its way, so a slow page gets fewer
@@ -34,14 +41,16 @@ struct Talk {
     /// When the page was last heard.
     heard: Instant,
     pinged: Instant,
-    _place: OwnedSemaphorePermit,
+    place: Admitted,
+    /// The place among all connections, which it keeps.
+    connection: Arc<Admitted>,
 }
 
 impl Talk {
-    fn new(app: AppState, socket: WebSocket, place: OwnedSemaphorePermit) -> Self {
+    fn new(app: AppState, socket: WebSocket, place: Admitted, connection: Arc<Admitted>) -> Self {
         let (now, updates) = (Instant::now(), app.viewer.updates());
         let updates = Arc::new(Mutex::new(updates));
-        Self { app, socket, pause: pause(RATE), updates, heard: now, pinged: now, _place: place }
+        Self { app, socket, pause: pause(RATE), updates, heard: now, pinged: now, place, connection }
     }
 
     async fn run(mut self) {
@@ -53,8 +62,11 @@ impl Talk {
 
     async fn talk(&mut self) -> Result<(), Over> {
         let mut next = Instant::now();
+        self.connection.works();
         loop {
             tokio::select! {
+                () = self.place.evicted() => return Err(over(close_code::POLICY, "too many connections from this address")),
+                () = self.connection.evicted() => return Err(Over(None)),
                 message = self.socket.recv() => self.hear(message.ok_or(Over(None))?.map_err(|_| Over(None))?).await?,
                 () = sleep_until(next) => {
                     self.tell().await?;

@@ -1,7 +1,12 @@
 //! The requests and answers of the viewer, as docs/http-api.md describes them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+use logpose::Aligned;
+use logpose_core::Time;
 
 /// The body of an answer that is an error.
 #[derive(Clone, Debug, Serialize)]
@@ -47,10 +52,12 @@ pub enum LogState {
     Waiting,
     /// A source that sends no more.
     Ended,
+    /// It was closed: only its name is still known.
+    Closed,
 }
 
 /// Which views suit a log.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
@@ -114,7 +121,110 @@ pub struct Session {
     pub end: Option<f64>,
     pub sql: bool,
     pub limits: Limits,
+    pub revision: u64,
+    pub adding: Option<Adding>,
     pub logs: Vec<LogInfo>,
+}
+
+/// How logs can be added and closed while a session is shown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Adding {
+    /// Whether files can be uploaded.
+    pub upload: bool,
+    /// The most bytes of all uploaded files together.
+    pub upload_limit: u64,
+    /// Whether recent files can be opened where they are, and live sources be connected to.
+    pub local: bool,
+}
+
+/// The answer of `/api/start`: what can be opened with a click.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Start {
+    pub recent: Vec<RecentFile>,
+    pub demos: Vec<Demo>,
+    pub sources: Vec<SourceKind>,
+}
+
+/// A file that was opened before.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RecentFile {
+    pub id: String,
+    pub name: String,
+    pub folder: String,
+    /// When it was opened last, in Unix seconds.
+    pub opened: u64,
+    /// How long it is; nothing if it is gone.
+    pub bytes: Option<u64>,
+}
+
+/// A log of `logpose demo`.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Demo {
+    pub name: String,
+    pub about: String,
+}
+
+/// A kind of live source that can be connected to.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SourceKind {
+    /// What an address begins with, such as `nt4`.
+    pub scheme: String,
+    pub title: String,
+    pub port: u16,
+    /// For serial connections the ports that there are; nothing for the network.
+    pub ports: Option<Vec<String>>,
+    /// Whether listening means to take the place of the Driver Station.
+    pub commanding: bool,
+}
+
+/// The body of `/api/logs/open`: one of both.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct OpenQuery {
+    #[cfg_attr(test, ts(optional))]
+    pub recent: Option<String>,
+    #[cfg_attr(test, ts(optional))]
+    pub demo: Option<String>,
+}
+
+/// The body of `/api/logs/connect`.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct ConnectQuery {
+    pub address: String,
+}
+
+/// The query of `/api/logs/known` and `/api/logs/upload`: a file as a browser knows it.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FileQuery {
+    pub name: String,
+    pub size: u64,
+    /// When it was changed last, in Unix milliseconds.
+    pub modified: f64,
+    /// The same for files that belong together, such as a `.dslog` and its `.dsevents`.
+    pub batch: u32,
+    /// Whether it is only kept beside a file that follows.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub companion: bool,
+}
+
+/// A log that was added.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Added {
+    /// Its number; nothing for a file that is kept for one that follows, or that is not known.
+    pub log: Option<usize>,
+    /// Whether it was open before.
+    pub already: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -133,6 +243,7 @@ pub struct LogInfo {
     pub id: usize,
     pub name: String,
     pub path: String,
+    pub uploaded: bool,
     pub dialect: String,
     pub format: String,
     pub start: Option<f64>,
@@ -148,6 +259,93 @@ pub struct LogInfo {
     pub facts: Vec<(String, String)>,
     pub problems: Vec<Problem>,
     pub problem_count: u64,
+    pub damage: Option<Damage>,
+    pub stragglers: Vec<Stragglers>,
+    pub alignment: Option<Alignment>,
+}
+
+/// How a log was put on the clock of the first one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Alignment {
+    pub by: AlignedBy,
+    pub edges: Option<MatchedEdges>,
+}
+
+/// What two clocks were compared by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum AlignedBy {
+    /// The first timestamps of both logs.
+    Start,
+    /// The wall-clock time in both logs.
+    Wall,
+    /// The moments at which the robot was enabled and disabled.
+    Enabled,
+    /// Nothing: the logs share a clock.
+    None,
+}
+
+/// How well the moments at which the robot was enabled and disabled fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct MatchedEdges {
+    pub matched: usize,
+    pub own: usize,
+    pub reference: usize,
+    pub median_error: f64,
+    pub max_error: f64,
+    pub runner_up: usize,
+    pub drift: f64,
+    pub confidence: f64,
+    pub confidence_name: &'static str,
+    pub warnings: Vec<String>,
+}
+
+impl Alignment {
+    /// One without a measure of its quality.
+    #[must_use]
+    pub fn by(by: AlignedBy) -> Self {
+        Self { by, edges: None }
+    }
+}
+
+impl From<&Aligned> for Alignment {
+    fn from(found: &Aligned) -> Self {
+        let seconds = |ns: i64| Time::from_nanos(ns).seconds();
+        let edges = MatchedEdges {
+            matched: found.matched,
+            own: found.edges,
+            reference: found.reference_edges,
+            median_error: seconds(found.residual_median_ns),
+            max_error: seconds(found.residual_max_ns),
+            runner_up: found.runner_up,
+            drift: found.clock.drift(),
+            confidence: found.confidence,
+            confidence_name: found.confidence_name(),
+            warnings: found.warnings.clone(),
+        };
+        Self { by: AlignedBy::Enabled, edges: Some(edges) }
+    }
+}
+
+/// How much of a log cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Damage {
+    pub bytes: u64,
+    pub share: f64,
+}
+
+/// Samples far from all others.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Stragglers {
+    pub start: f64,
+    pub end: f64,
+    pub samples: u64,
+    pub text: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -155,6 +353,7 @@ pub struct LogInfo {
 pub struct Problem {
     pub severity: &'static str,
     pub at: Option<u64>,
+    pub length: u64,
     pub message: String,
 }
 
@@ -174,6 +373,7 @@ pub struct Channel {
     pub type_name: String,
     pub metadata: String,
     pub unit: Option<String>,
+    pub shown_unit: Option<&'static str>,
     pub samples: u64,
     pub start: Option<f64>,
     pub end: Option<f64>,
@@ -189,6 +389,64 @@ pub struct Field {
     pub kind: ValueKind,
     pub unit: Option<String>,
     pub fields: Vec<Self>,
+}
+
+/// The answer of `/api/layouts`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Layouts {
+    pub kept: bool,
+    pub given: Option<NamedLayout>,
+    #[cfg_attr(test, ts(type = "{ [kind: string]: Json }"))]
+    pub kinds: BTreeMap<String, Json>,
+    pub named: Vec<NamedLayout>,
+}
+
+/// A layout and what it is called.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NamedLayout {
+    pub name: String,
+    #[cfg_attr(test, ts(type = "Json"))]
+    pub layout: Json,
+}
+
+/// The body of `POST /api/layouts`: a layout to keep for a kind of log or under a name; without a layout it is forgotten.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct KeepLayout {
+    #[cfg_attr(test, ts(optional))]
+    pub kind: Option<String>,
+    #[cfg_attr(test, ts(optional))]
+    pub name: Option<String>,
+    #[cfg_attr(test, ts(type = "Json", optional))]
+    pub layout: Option<Json>,
+}
+
+/// The query of `/api/logs/{log}/panes`.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PanesQuery {
+    pub preset: Option<Preset>,
+}
+
+/// The answer of `/api/logs/{log}/panes`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Panes {
+    pub preset: Preset,
+    pub panes: Vec<Pane>,
+}
+
+/// A view and what it shows first.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Pane {
+    pub name: &'static str,
+    pub view: &'static str,
+    pub title: String,
+    pub series: Vec<Reference>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -443,6 +701,7 @@ pub struct Ticking {
 pub struct Tick {
     pub start: Option<f64>,
     pub end: Option<f64>,
+    pub revision: u64,
     pub logs: Vec<TickLog>,
 }
 

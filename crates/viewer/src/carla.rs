@@ -30,7 +30,7 @@ const ROWS: usize = 400_000;
 impl Viewer {
     /// The actors of a CARLA recording and their collisions.
     pub fn carla_actors(&self, log: usize) -> Result<CarlaActors, RequestError> {
-        with(self.session(), log, |frames, clock| Ok(all_actors(frames, clock)))
+        with(&self.session(), log, |frames, clock| Ok(all_actors(frames, clock)))
     }
 
     /// Where the actors are in a stretch of time, frame after frame, as an Arrow stream.
@@ -41,7 +41,7 @@ impl Viewer {
         if !(0.0..f64::INFINITY).contains(&query.step) {
             return Err(RequestError::invalid("invalid-step", "invalid step"));
         }
-        with(self.session(), log, |frames, clock| rows(frames, clock, query, ROWS, stop).and_then(Rows::arrow))
+        with(&self.session(), log, |frames, clock| rows(frames, clock, query, ROWS, stop).and_then(Rows::arrow))
     }
 }
 

@@ -2,33 +2,34 @@ use std::collections::HashMap;
 
 use logpose::schema::wpistruct::Scalar;
 use logpose::schema::{Registry, Tree, TreeShape};
-use logpose::unit_of;
+use logpose::{Stragglers, shown_unit, unit_of};
 use logpose_core::{Channel, ChannelId, Time, Type};
 
 use crate::Viewer;
-use crate::api::{self, ValueKind};
+use crate::api::{self, LogState, Preset, ValueKind};
 use crate::clock::Clock;
 use crate::error::RequestError;
-use crate::session::{OpenLog, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
+use crate::session::{Member, OpenLog, POINTS, ROWS, RUNS, SERIES, Session, WIDTH};
 use crate::store::Catalog;
 
 impl Viewer {
     /// The open logs, and the limits of requests.
     #[must_use]
     pub fn describe(&self) -> api::Session {
-        about(self.session())
+        about(&self.session())
     }
 
     /// The channels of a log, with the fields of their values.
     pub fn channels(&self, log: usize) -> Result<api::Channels, RequestError> {
-        let member = self.session().log(log)?;
-        list(member, self.session().clock(member))
+        let session = self.session();
+        let member = session.log(log)?;
+        list(member, session.clock(member))
     }
 }
 
 fn about(session: &Session) -> api::Session {
     let range = session.seconds();
-    let logs = session.logs().iter().enumerate();
+    let logs = session.members().iter().enumerate();
     api::Session {
         version: env!("CARGO_PKG_VERSION"),
         title: session.title(),
@@ -37,7 +38,46 @@ fn about(session: &Session) -> api::Session {
         end: range.map(|range| range.1),
         sql: session.sql().is_some(),
         limits: api::Limits { series: SERIES, width: WIDTH, points: POINTS, rows: ROWS, runs: RUNS },
-        logs: logs.map(|(id, member)| of_log(id, member, session.clock(member))).collect(),
+        revision: session.revision(),
+        adding: session.library().map(|library| library.offers()),
+        logs: logs.map(|(id, member)| api::LogInfo::of(id, member, session)).collect(),
+    }
+}
+
+impl api::LogInfo {
+    fn of(id: usize, member: &Member, session: &Session) -> Self {
+        match member {
+            Member::Open(log) => of_log(id, log, session.clock(log)),
+            Member::Closed { name, path } => closed(id, name, path),
+        }
+    }
+}
+
+/// What is still said of a log that was closed.
+fn closed(id: usize, name: &str, path: &str) -> api::LogInfo {
+    api::LogInfo {
+        id,
+        name: name.to_owned(),
+        path: path.to_owned(),
+        uploaded: false,
+        dialect: String::new(),
+        format: String::new(),
+        start: None,
+        end: None,
+        offset_ns: "0".to_owned(),
+        unix_offset: None,
+        channels: 0,
+        samples: 0,
+        bytes: 0,
+        revision: 0,
+        state: LogState::Closed,
+        preset: Preset::General,
+        facts: Vec::new(),
+        problems: Vec::new(),
+        problem_count: 0,
+        damage: None,
+        stragglers: Vec::new(),
+        alignment: None,
     }
 }
 
@@ -49,7 +89,8 @@ fn of_log(id: usize, member: &OpenLog, clock: Clock) -> api::LogInfo {
     api::LogInfo {
         id,
         name: about.name,
-        path: about.path,
+        path: member.path(),
+        uploaded: member.upload.is_some(),
         dialect: about.dialect,
         format: about.format,
         start: range.map(|range| clock.seconds(range.0)),
@@ -62,15 +103,33 @@ fn of_log(id: usize, member: &OpenLog, clock: Clock) -> api::LogInfo {
         revision: catalog.revision,
         state: member.store.state(),
         preset: about.preset,
-        facts: about.facts,
+        facts: about.facts.into_iter().map(|fact| fact.shown(&clock)).collect(),
         problems: about.problems.iter().map(api::Problem::of).collect(),
         problem_count: about.problem_count,
+        damage: about.damage,
+        stragglers: about.stragglers.iter().map(|found| api::Stragglers::of(found, &clock)).collect(),
+        alignment: member.alignment.clone(),
     }
 }
 
 impl api::Problem {
     fn of(problem: &logpose_core::Problem) -> Self {
-        Self { severity: problem.severity.name(), at: problem.at, message: problem.message.clone() }
+        let logpose_core::Problem { severity, at, length, message, .. } = problem;
+        Self { severity: severity.name(), at: *at, length: *length, message: message.clone() }
+    }
+}
+
+impl api::Stragglers {
+    fn of(found: &Stragglers, clock: &Clock) -> Self {
+        let session = |time: Time| clock.map.at(time).plus(clock.origin_ns.saturating_neg());
+        // The sentence has the times that the page shows.
+        let shown = Stragglers { first: session(found.first), last: session(found.last), ..found.clone() };
+        Self {
+            start: clock.seconds(found.first),
+            end: clock.seconds(found.last),
+            samples: found.samples,
+            text: shown.to_string(),
+        }
     }
 }
 
@@ -79,14 +138,16 @@ fn list(member: &OpenLog, clock: Clock) -> Result<api::Channels, RequestError> {
     let lasts = lasts(member, &catalog)?;
     let channels = (0..).zip(&catalog.channels).map(|(id, entry)| {
         let channel = &entry.channel;
-        let form = form(channel, catalog.schemas.registry());
+        let form = tree_shape(channel, catalog.schemas.registry());
         let mut fields = Fields { channel, left: MOST_FIELDS };
+        let max = || member.store.drawn(id, &[], (Time::MIN, Time::MAX), 1, &mut Vec::new()).ok()??.max;
         api::Channel {
             id,
             name: channel.name.clone(),
             type_name: channel.type_name.clone(),
             metadata: channel.metadata.clone(),
             unit: unit_of(channel, ""),
+            shown_unit: shown_unit(channel, max),
             samples: entry.samples,
             start: entry.range.map(|range| clock.seconds(range.0)),
             end: entry.range.map(|range| clock.seconds(range.1)),
@@ -100,7 +161,7 @@ fn list(member: &OpenLog, clock: Clock) -> Result<api::Channels, RequestError> {
 /// The last values of channels whose fields only values tell: lists have a length, JSON has any shape.
 fn lasts(member: &OpenLog, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>, RequestError> {
     let full = (0..).zip(&catalog.channels).filter(|(_, entry)| entry.samples > 0);
-    let open = full.filter(|(_, entry)| is_open(&form(&entry.channel, catalog.schemas.registry())));
+    let open = full.filter(|(_, entry)| is_open(&tree_shape(&entry.channel, catalog.schemas.registry())));
     let ids: Vec<ChannelId> = open.map(|(id, _)| id).collect();
     let mut lasts = HashMap::new();
     member.store.held(&ids, Time::MAX, &mut |place, _, value| {
@@ -112,9 +173,9 @@ fn lasts(member: &OpenLog, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>
 }
 
 /// What the values of a channel look like.
-fn form(channel: &Channel, registry: &Registry) -> TreeShape {
+pub(crate) fn tree_shape(channel: &Channel, registry: &Registry) -> TreeShape {
     let decoded = Registry::decodes(&channel.type_name).then(|| registry.decoder(&channel.type_name).ok()).flatten();
-    if let Some(form) = decoded.and_then(|decoder| decoder.form(MOST_FIELDS).ok()) {
+    if let Some(form) = decoded.and_then(|decoder| decoder.shape(MOST_FIELDS).ok()) {
         return form;
     }
     let list = |scalar: Scalar| TreeShape::List(Box::new(TreeShape::Scalar(scalar)));
@@ -143,7 +204,7 @@ fn is_open(form: &TreeShape) -> bool {
     }
 }
 
-fn kind(form: &TreeShape) -> ValueKind {
+pub(crate) fn kind(form: &TreeShape) -> ValueKind {
     match form {
         TreeShape::Scalar(Scalar::Bool) => ValueKind::Boolean,
         TreeShape::Scalar(Scalar::Char) | TreeShape::Text => ValueKind::Text,

@@ -19,8 +19,8 @@ impl Viewer {
         let limit = checked(query.limit)?;
         let wanted = Wanted::of(query)?;
         let series = match &query.series {
-            Some(series) => Series::find_all(self.session(), series)?,
-            None => known(self.session()),
+            Some(series) => Series::find_all(&self.session(), series)?,
+            None => known(&self.session()),
         };
         let (mut rows, mut more) = (Vec::new(), false);
         for one in &series {
@@ -42,7 +42,7 @@ impl Viewer {
 /// The channels of all logs that are known to hold messages.
 fn known(session: &Session) -> Vec<Series> {
     let mut found = Vec::new();
-    for (log, member) in session.logs().iter().enumerate() {
+    for (log, member) in session.open() {
         let catalog = member.store.catalog();
         for (channel, _) in (0..).zip(&catalog.channels).filter(|(_, entry)| has_messages(&entry.channel.name)) {
             let reference = api::Reference { log, channel, path: None };

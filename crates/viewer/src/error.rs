@@ -23,6 +23,8 @@ pub enum RequestErrorKind {
     Invalid,
     /// The request names a log, a channel or a feature that is not there.
     NotFound,
+    /// What is asked for is not allowed here.
+    Forbidden,
     /// The request is valid, and the log or the query engine cannot answer it.
     Failed,
     /// A [`CancelToken`](crate::CancelToken) ended the work.
@@ -34,11 +36,13 @@ pub enum RequestErrorKind {
 }
 
 impl RequestError {
-    pub(crate) fn new(kind: RequestErrorKind, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    /// An error with a word and a sentence.
+    pub fn new(kind: RequestErrorKind, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { kind, code: code.into(), message: message.into(), help: None }
     }
 
-    pub(crate) fn invalid(code: &'static str, message: impl Into<String>) -> Self {
+    /// The error of a request that is not valid.
+    pub fn invalid(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(RequestErrorKind::Invalid, code, message)
     }
 
@@ -46,11 +50,17 @@ impl RequestError {
         Self::new(RequestErrorKind::NotFound, code, message)
     }
 
+    pub(crate) fn forbidden(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(RequestErrorKind::Forbidden, code, message)
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(RequestErrorKind::Internal, "internal-error", message)
     }
 
-    pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
+    /// The same, and what would help.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 

@@ -7,8 +7,9 @@ use crate::findings::{Band, Finding};
 impl Viewer {
     /// What happened in a log: modes, errors, brownouts, collisions and the like.
     pub fn events(&self, log: usize) -> Result<api::Events, RequestError> {
-        let member = self.session().log(log)?;
-        let (clock, found) = (self.session().clock(member), member.store.findings()?);
+        let session = self.session();
+        let member = session.log(log)?;
+        let (clock, found) = (session.clock(member), member.store.findings()?);
         Ok(api::Events {
             bands: found.bands.iter().map(|band| api::Band::of(band, &clock)).collect(),
             events: found.events.iter().map(|event| api::LogEvent::of(event, &clock)).collect(),

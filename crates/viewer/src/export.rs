@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::sync::Arc;
 
-use logpose::{ClockMap, ConvertOptions, Format, Log, Output, Quiet, Wide, convert};
+use logpose::{ClockMap, ConvertOptions, FORMATS, Format, Log, OpenOptions, Output, Quiet, Wide, convert, recover};
 use logpose_core::Lookup;
 
 use crate::Viewer;
@@ -29,15 +29,66 @@ pub struct Export {
 impl Viewer {
     /// Logs, or some channels of them, as a file of another format.
     pub fn export(&self, query: &api::ExportQuery, stop: &CancelToken) -> Result<Export, RequestError> {
-        let format = FORMATS.iter().find(|(known, ..)| *known == query.format).ok_or_else(|| {
-            let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
+        let format = offered().find(|format| format.name() == query.format).ok_or_else(|| {
+            let known: Vec<&str> = offered().map(Format::name).collect();
             RequestError::invalid("invalid-format", format!("unknown export format {:?}", query.format))
                 .with_help(format!("expected one of {}", known.join(", ")))
         })?;
-        let wanted = Wanted::of(self.session(), query, stop)?;
-        let (file, length) = wanted.write(format.0, query.wide, stop)?;
-        Ok(Export { file, length, name: format!("{}.{}", wanted.name, format.0), content_type: format.1 })
+        let wanted = Wanted::of(&self.session(), query, stop)?;
+        let (file, length) = wanted.write(format, query.wide, stop)?;
+        let name = format!("{}.{}", wanted.name, format.extension());
+        Ok(Export { file, length, name, content_type: format.media_type() })
     }
+}
+
+impl Viewer {
+    /// A repaired copy of a log, as `logpose recover` writes it.
+    pub fn repaired(&self, log: usize, stop: &CancelToken) -> Result<Export, RequestError> {
+        let session = self.session();
+        let member = session.log(log)?;
+        let found = member.store.log().filter(|found| found.path.as_os_str() != "-").ok_or_else(|| {
+            RequestError::invalid("not-a-file", "only a log that was opened from a file can be repaired")
+        })?;
+        let read = found.how();
+        let options = OpenOptions {
+            from: Some(found.dialect().info().name.to_owned()),
+            revision: read.revision,
+            threads: read.threads,
+            limits: read.limits,
+            ..OpenOptions::default()
+        };
+        let mut done = None;
+        let (file, length) = temporary(stop, |out| {
+            done = Some(recover(&found.path, Output::Stream(out), &options, &Quiet)?);
+            Ok(())
+        })?;
+        let extension = done.map_or("log", |done| done.extension);
+        let name = format!("{}.recovered.{extension}", safe(&member.store.about().name));
+        Ok(Export { file, length, name, content_type: "application/octet-stream" })
+    }
+}
+
+/// A file without a name, which is gone when nobody holds it any more, and what was written to it.
+fn temporary(
+    stop: &CancelToken,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), RequestError>,
+) -> Result<(File, u64), RequestError> {
+    let failed = |error: io::Error| {
+        RequestError::new(RequestErrorKind::Storage, "io", format!("cannot write a temporary file: {error}"))
+    };
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 20, Watched { file: &mut file, stop });
+    let done = write(&mut out);
+    let flushed = out.flush();
+    drop(out);
+    if stop.is_cancelled() {
+        return Err(RequestError::cancelled());
+    }
+    done?;
+    flushed.map_err(failed)?;
+    let length = file.stream_position().map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    Ok((file, length))
 }
 
 /// The logs that are exported, which parts of them, and on which clocks.
@@ -56,7 +107,7 @@ impl Wanted {
         }
         let series = Series::find_all(session, &query.series)?;
         let mut wanted = Self { logs: Vec::new(), lookups: Vec::new(), clocks: Vec::new(), name: String::new() };
-        for (number, member) in session.logs().iter().enumerate() {
+        for (number, member) in session.open() {
             let own: Vec<u32> = series.iter().filter(|one| one.log == number).map(|one| one.channel).collect();
             if own.is_empty() && !series.is_empty() {
                 continue;
@@ -95,27 +146,13 @@ impl Wanted {
     }
 
     /// Writes it all to a file without a name, which is gone when nobody holds it any more.
-    fn write(&self, format: &str, wide: bool, stop: &CancelToken) -> Result<(File, u64), RequestError> {
-        let failed = |error: io::Error| {
-            RequestError::new(RequestErrorKind::Storage, "io", format!("cannot write a temporary file: {error}"))
-        };
-        let format =
-            Format::from_name(format).ok_or_else(|| RequestError::invalid("invalid-format", "no such format"))?;
+    fn write(&self, format: &Format, wide: bool, stop: &CancelToken) -> Result<(File, u64), RequestError> {
         let wide = wide.then(Wide::default);
         let options = ConvertOptions { wide, clocks: self.clocks.clone(), ..ConvertOptions::default() };
-        let mut file = tempfile::tempfile().map_err(failed)?;
-        let mut out = BufWriter::with_capacity(1 << 20, Watched { file: &mut file, stop });
-        let done = convert(&self.logs, self.lookups.clone(), &format, Output::Stream(&mut out), &options, &Quiet);
-        let flushed = out.flush();
-        drop(out);
-        if stop.is_cancelled() {
-            return Err(RequestError::cancelled());
-        }
-        done?;
-        flushed.map_err(failed)?;
-        let length = file.stream_position().map_err(failed)?;
-        file.rewind().map_err(failed)?;
-        Ok((file, length))
+        temporary(stop, |out| {
+            convert(&self.logs, self.lookups.clone(), format, Output::Stream(out), &options, &Quiet)?;
+            Ok(())
+        })
     }
 }
 
@@ -143,16 +180,10 @@ pub(crate) fn safe(name: &str) -> String {
     if stem.trim_matches('_').is_empty() { "logpose".to_owned() } else { stem }
 }
 
-/// What can be exported, by the ending of its files, and what browsers call it.
-const FORMATS: [(&str, &str); 7] = [
-    ("csv", "text/csv; charset=utf-8"),
-    ("ndjson", "application/x-ndjson"),
-    ("mcap", "application/octet-stream"),
-    ("parquet", "application/vnd.apache.parquet"),
-    ("arrow", "application/vnd.apache.arrow.file"),
-    ("wpilog", "application/octet-stream"),
-    ("rlog", "application/octet-stream"),
-];
+/// What can be exported: the formats that hold any channel.
+fn offered() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.info().files.write && format.info().holds_only.is_none())
+}
 
 #[cfg(test)]
 mod tests {

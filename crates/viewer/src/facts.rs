@@ -1,9 +1,10 @@
 use logpose::carla::Summary;
-use logpose::frc::{Battery, Facts as FrcFacts, Joystick};
+use logpose::frc::{Battery, Facts as FrcFacts, Joystick, MatchKind};
 use logpose::{Log, carla, refloat};
 
 use crate::api::Preset;
 use crate::findings::lasting;
+use crate::store::Fact;
 
 /// The dialect of a log; of one that was converted, that from which it was.
 pub(crate) fn dialect(log: &Log) -> &str {
@@ -33,7 +34,7 @@ pub(crate) fn preset(log: &Log) -> Preset {
 }
 
 /// What a log tells about itself, for people.
-pub(crate) fn facts(log: &Log) -> Vec<(String, String)> {
+pub(crate) fn facts(log: &Log) -> Vec<Fact> {
     let mut facts = FactList(Vec::new());
     match_and_power(log, &mut facts);
     recording(log, &mut facts);
@@ -43,19 +44,26 @@ pub(crate) fn facts(log: &Log) -> Vec<(String, String)> {
     facts.0
 }
 
-struct FactList(Vec<(String, String)>);
+struct FactList(Vec<Fact>);
 
 impl FactList {
     fn add(&mut self, name: &str, text: Option<String>) {
-        self.0.extend(text.filter(|text| !text.is_empty()).map(|text| (name.to_owned(), text)));
+        self.0.extend(text.filter(|text| !text.is_empty()).map(|text| Fact::new(name, text)));
     }
 }
 
 fn match_and_power(log: &Log, facts: &mut FactList) {
     let frc = FrcFacts::of(log);
     if let Some(played) = &frc.match_ {
-        let number = played.number.map_or(String::new(), |number| format!(" {number}"));
-        facts.add("Match", Some(format!("{}{number}", played.kind.name())));
+        let kind = (played.kind != MatchKind::Unknown).then(|| played.kind.name());
+        facts.add(
+            "Match",
+            match (kind, played.number) {
+                (Some(kind), Some(number)) => Some(format!("{kind} {number}")),
+                (None, Some(number)) => Some(format!("match {number}")),
+                (kind, None) => kind.map(str::to_owned),
+            },
+        );
         facts.add("Event", played.event.clone());
         facts.add("Station", played.station.clone());
         facts.add("Game data", played.game_data.clone());
@@ -64,8 +72,11 @@ fn match_and_power(log: &Log, facts: &mut FactList) {
     let enabled: i64 =
         frc.modes.iter().filter(|span| span.mode.is_enabled()).map(|span| span.end.since(span.start)).sum();
     facts.add("Enabled", (!frc.modes.is_empty()).then(|| lasting(enabled)));
-    let lowest = |battery: &Battery| format!("min {:.2} V at {:.3} s", battery.lowest, battery.at.seconds());
-    facts.add("Battery", frc.battery.as_ref().map(lowest));
+    let lowest = |battery: &Battery| Fact {
+        at: Some(battery.at),
+        ..Fact::new("Battery", format!("min {:.2} V", battery.lowest))
+    };
+    facts.0.extend(frc.battery.as_ref().map(lowest));
     facts.add("Brownouts", (!frc.brownouts.is_empty()).then(|| frc.brownouts.len().to_string()));
     let stick = |stick: &Joystick| match &stick.name {
         Some(name) => format!("{}: {name}", stick.port),

@@ -1,9 +1,10 @@
+use std::cmp::Reverse;
 use std::sync::{Arc, OnceLock};
 
-use logpose::{Browse, Bucket, Drawn, Log, Step};
-use logpose_core::{ChannelId, Time};
+use logpose::{Browse, Bucket, Drawn, Log, Step, TimeRange};
+use logpose_core::{ChannelId, Problem, Severity, Time};
 
-use crate::api::LogState;
+use crate::api::{Damage, LogState};
 use crate::facts;
 use crate::findings::Findings;
 use crate::store::{About, Catalog, Entry, Store, Take, TakeHeld};
@@ -13,6 +14,8 @@ pub(crate) struct FinishedLog {
     browse: Browse,
     catalog: Arc<Catalog>,
     range: Option<(Time, Time)>,
+    /// When each channel ended, by channel and time.
+    ends: Vec<(ChannelId, Time)>,
     about: OnceLock<About>,
     findings: OnceLock<Arc<Findings>>,
 }
@@ -27,7 +30,9 @@ impl FinishedLog {
         });
         let catalog = Catalog { revision: 1, channels: entries.collect(), schemas: log.shared_schemas() };
         let range = log.robust_range();
-        Self { browse, catalog: Arc::new(catalog), range, about: OnceLock::new(), findings: OnceLock::new() }
+        let mut ends = log.ends();
+        ends.sort_unstable();
+        Self { browse, catalog: Arc::new(catalog), range, ends, about: OnceLock::new(), findings: OnceLock::new() }
     }
 }
 
@@ -64,6 +69,12 @@ impl Store for FinishedLog {
         self.browse.held(channels, at, take)
     }
 
+    fn losses(&self, channel: ChannelId) -> Vec<Time> {
+        let first = self.ends.partition_point(|(id, _)| *id < channel);
+        let ends = self.ends.iter().skip(first).take_while(|(id, _)| *id == channel);
+        ends.map(|(_, time)| *time).collect()
+    }
+
     fn drawn(
         &self,
         channel: ChannelId,
@@ -96,9 +107,26 @@ fn about(log: &Log) -> About {
         bytes: log.file_len(),
         preset: facts::preset(log),
         facts: facts::facts(log),
-        problems: log.problems.list().iter().take(MOST_PROBLEMS).cloned().collect(),
+        problems: worst_problems(log),
         problem_count: log.problems.total(),
+        damage: damage(log),
+        stragglers: log.time_range().into_iter().flat_map(TimeRange::stragglers).cloned().collect(),
     }
+}
+
+/// Damage first, then what is only doubtful.
+fn worst_problems(log: &Log) -> Vec<Problem> {
+    let mut problems: Vec<&Problem> = log.problems.list().iter().collect();
+    problems.sort_by_key(|problem| Reverse(problem.severity));
+    problems.into_iter().take(MOST_PROBLEMS).cloned().collect()
+}
+
+/// How much of a log cannot be read; none if it is not damaged.
+fn damage(log: &Log) -> Option<Damage> {
+    let (bytes, all) = (log.problems.lost_bytes(), log.bytes().len().max(1));
+    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
+    let share = (bytes as f64 / all as f64).min(1.0);
+    (log.problems.worst() >= Some(Severity::Damage)).then_some(Damage { bytes, share })
 }
 
 /// Problems that are told.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod adding;
 #[expect(missing_docs, reason = "docs/http-api.md describes what each field means")]
 pub mod api;
 mod cancel;
@@ -14,8 +15,12 @@ mod export;
 mod facts;
 mod findings;
 mod finished;
+mod gaps;
 mod ipc;
+mod layouts;
+mod library;
 mod live;
+mod panes;
 mod pixels;
 mod reference;
 mod rows;
@@ -35,6 +40,8 @@ mod viewer;
 pub use cancel::CancelToken;
 pub use error::{RequestError, RequestErrorKind};
 pub use export::Export;
+pub use layouts::Layouts;
+pub use library::{Demos, Library, LibraryOptions, Upload};
 pub use live::{BatchClock, FollowedLog, FollowedOptions, LinkStatus, LiveBatch, LiveLog, LiveOptions, LiveWriter};
 pub use session::Session;
 pub use sql::{Sql, SqlAnswer, SqlError, SqlStream};

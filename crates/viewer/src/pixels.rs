@@ -11,6 +11,7 @@ use crate::api;
 use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::error::RequestError;
+use crate::gaps::{Gap, broken, without_unmeasured};
 use crate::ipc;
 use crate::reference::{Series, number};
 use crate::session::{PIXELS, WIDTH};
@@ -19,7 +20,7 @@ impl Viewer {
     /// Series as they are drawn on so many pixels, as an Arrow stream: about two buckets for each pixel.
     pub fn pixels(&self, query: &api::PixelsQuery, stop: &CancelToken) -> Result<Vec<u8>, RequestError> {
         let width = checked(query)?;
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         let mut traces = Traces::default();
         for (place, one) in (0..).zip(&series) {
             if stop.is_cancelled() {
@@ -93,7 +94,15 @@ impl Traces {
             })?;
         }
         let about = api::SeriesSummary { samples, raw, series_min: min, series_max: max };
-        self.add(place, before.iter().chain(&buckets).chain(&behind), &one.clock, about);
+        let mut all: Vec<Bucket> = before.into_iter().chain(buckets).chain(behind).collect();
+        without_unmeasured(one, &mut all);
+        let gaps = Gap::all(one)?;
+        if gaps.is_empty() {
+            self.add(place, all.iter(), &one.clock, about);
+        } else {
+            let pixel = end.since(start) / i64::try_from(width).unwrap_or(i64::MAX);
+            self.add(place, broken(&all, &gaps, end, pixel).iter(), &one.clock, about);
+        }
         Ok(())
     }
 

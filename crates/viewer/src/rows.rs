@@ -9,6 +9,7 @@ use crate::Viewer;
 use crate::api;
 use crate::cancel::CancelToken;
 use crate::error::RequestError;
+use crate::gaps::Gap;
 use crate::ipc::{self, schema};
 use crate::pixels::ordered;
 use crate::reference::{Series, number};
@@ -22,7 +23,7 @@ impl Viewer {
             return Err(RequestError::invalid("invalid-points", message).with_help(format!("ask for 1 to {POINTS}")));
         }
         ordered(query.start, query.end)?;
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         let points = query.points.min((CELLS / series.len().max(1)).max(1));
         answer(&series, query, points, stop)
     }
@@ -116,33 +117,37 @@ fn following(one: &Series, times: &[Time], stop: &CancelToken) -> Result<Column,
     let parts = one.parts();
     // The last moment of the log that is not behind a time of the session.
     let own = |time: &Time| one.clock.map.back(time.plus(1)).plus(-1);
+    let gaps = Gap::all(one)?;
+    let known = |held: Option<(Time, f64)>, row: &Time| {
+        held.filter(|(said, _)| !Gap::hide(&gaps, *said, own(row))).map(|(_, value)| value)
+    };
     let mut held = None;
     let mut column = Vec::with_capacity(times.len());
     let few = one.store.count(one.channel, own(first), own(last))? <= 8 * times.len() as u64;
     if few {
-        one.store.read_back(one.channel, own(first).plus(1), &mut |_, value| {
-            held = Some(number(&parts, value, &one.steps));
+        one.store.read_back(one.channel, own(first).plus(1), &mut |time, value| {
+            held = Some((time, number(&parts, value, &one.steps)));
             ControlFlow::Break(())
         })?;
         one.store.read(one.channel, own(first).plus(1), own(last), &mut |time, value| {
-            while times.get(column.len()).is_some_and(|row| own(row) < time) {
-                column.push(held);
+            while let Some(row) = times.get(column.len()).filter(|row| own(row) < time) {
+                column.push(known(held, row));
             }
-            held = Some(number(&parts, value, &one.steps));
+            held = Some((time, number(&parts, value, &one.steps)));
             if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        column.resize(times.len(), held);
+        column.extend(times.iter().skip(column.len()).map(|row| known(held, row)));
         return Ok(column);
     }
     for time in times {
         if stop.is_cancelled() {
             return Err(RequestError::cancelled());
         }
-        one.store.read_back(one.channel, own(time).plus(1), &mut |_, value| {
-            held = Some(number(&parts, value, &one.steps));
+        one.store.read_back(one.channel, own(time).plus(1), &mut |said, value| {
+            held = Some((said, number(&parts, value, &one.steps)));
             ControlFlow::Break(())
         })?;
-        column.push(held);
+        column.push(known(held, time));
     }
     Ok(column)
 }

@@ -1,8 +1,9 @@
 use std::ops::ControlFlow;
 
 use logpose::schema::Registry;
-use logpose::{Log, OpenOptions, file_dialect};
-use logpose_core::{Channel, EncodeOptions, Lookup, Sample, Time};
+use logpose::wpilog::Wpilog;
+use logpose::{Log, OpenOptions};
+use logpose_core::{Channel, EncodeOptions, FileDialect, Lookup, Sample, Time};
 
 use crate::cancel::CancelToken;
 use crate::error::RequestError;
@@ -16,7 +17,7 @@ pub(crate) fn snapshot(
     stop: &CancelToken,
 ) -> Result<(Log, Vec<bool>), RequestError> {
     let catalog = member.store.catalog();
-    let encoder = file_dialect("wpilog").and_then(|wpilog| wpilog.encoder(&EncodeOptions::default()));
+    let encoder = Wpilog.encoder(&EncodeOptions::default());
     let mut encoder =
         encoder.ok_or_else(|| RequestError::not_found("invalid-format", "live logs cannot be combined"))?;
     let mut out = Vec::new();

@@ -15,9 +15,11 @@ use crate::snapshot::snapshot;
 
 /// Who answers SQL. The server knows no engine: the binary brings one.
 pub trait Sql: Send + Sync {
-    /// The first `limit` rows of the answer to one statement about some logs: always the same ones, but that a live one
-    /// is each time what has come of it so far. `stop` is asked between batches whether anybody still waits for it.
+    /// The first `limit` rows of the answer to one statement about some logs: mostly those of the last time, but that a
+    /// live one is each time what has come of it so far. `stop` is asked between batches whether anybody still waits for it.
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError>;
+    /// A log was closed: nothing of the logs that were asked about is to be kept.
+    fn forget(&self);
 }
 
 /// What was found.
@@ -55,7 +57,8 @@ impl Viewer {
     /// The answer to one SQL statement about all logs, by the engine that the session was given.
     pub fn sql(&self, query: &api::SqlQuery, stop: &CancelToken) -> Result<SqlStream, RequestError> {
         let limit = query.limit.unwrap_or(SQL_ROWS).clamp(1, SQL_ROWS);
-        let Some(engine) = self.session().sql() else {
+        let session = self.session();
+        let Some(engine) = session.sql() else {
             return Err(RequestError::not_found("sql-unavailable", "this server was built without SQL")
                 .with_help("build with the feature `sql`, which is on by default"));
         };
@@ -63,7 +66,7 @@ impl Viewer {
             Some(log) => Ok(Arc::clone(log)),
             None => snapshot(member, &Lookup::default(), stop).map(|(log, _)| Arc::new(log)),
         };
-        let logs: Vec<Arc<Log>> = self.session().logs().iter().map(so_far).collect::<Result<_, RequestError>>()?;
+        let logs: Vec<Arc<Log>> = session.open().map(|(_, log)| so_far(log)).collect::<Result<_, RequestError>>()?;
         let answer = engine.ask(&logs, &query.sql, limit, &|| stop.is_cancelled());
         let answer = answer.map_err(|error| {
             let refusal = RequestError::new(RequestErrorKind::Failed, error.code, error.message);

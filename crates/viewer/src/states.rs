@@ -10,6 +10,7 @@ use crate::api;
 use crate::cancel::CancelToken;
 use crate::changes::{Changes, MIXED};
 use crate::error::RequestError;
+use crate::gaps::{holes, outside};
 use crate::pixels::checked;
 use crate::reference::Series;
 use crate::session::RUNS;
@@ -18,7 +19,7 @@ impl Viewer {
     /// Booleans, enums and texts as runs of one label, none much shorter than a pixel.
     pub fn states(&self, query: &api::PixelsQuery, stop: &CancelToken) -> Result<api::StatesAnswer, RequestError> {
         let width = checked(query)?.min(RUNS / 2 - 2);
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         let one = |one: &Series| of(one, query, width, self.changes(), stop);
         Ok(api::StatesAnswer { series: series.iter().map(one).collect::<Result<_, _>>()? })
     }
@@ -31,6 +32,11 @@ pub(crate) struct ChangeCache(Mutex<Vec<(Key, Arc<Mutex<Changes>>)>>);
 type Key = (usize, ChannelId, Vec<Step>);
 
 impl ChangeCache {
+    /// Lets go of what belongs to a log.
+    pub(crate) fn forget(&self, log: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|((known, ..), _)| *known != log);
+    }
+
     fn get(&self, one: &Series) -> Arc<Mutex<Changes>> {
         let key = (one.log, one.channel, one.steps.clone());
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +87,8 @@ fn of(
     } else {
         &*changes
     };
-    Ok(shown(changes, one, (start, end), pixel))
+    let holes = holes(one, (start, end), pixel)?;
+    Ok(shown(changes, one, (start, end), pixel, &holes))
 }
 
 /// Reads what is not in the list yet: all of it the first time, of a live log what came since.
@@ -110,8 +117,14 @@ fn fill(changes: &mut Changes, one: &Series, stop: &CancelToken) -> Result<(), R
     Ok(())
 }
 
-/// The runs of a stretch, none of them much finer than a pixel.
-fn shown(changes: &Changes, one: &Series, (start, end): (Time, Time), pixel: i64) -> api::States {
+/// The runs of a stretch, none of them much finer than a pixel, and nothing where the source was gone.
+fn shown(
+    changes: &Changes,
+    one: &Series,
+    (start, end): (Time, Time),
+    pixel: i64,
+    holes: &[(Time, Time)],
+) -> api::States {
     let mut answer = api::States::default();
     let mut places: HashMap<u32, i64> = HashMap::new();
     let mut emit = |from: Time, to: Time, label: u32| {
@@ -128,7 +141,12 @@ fn shown(changes: &Changes, one: &Series, (start, end): (Time, Time), pixel: i64
     };
     // Runs shorter than a pixel that follow each other are put together; one alone keeps its label.
     let mut short: Option<(Time, Time, u32)> = None;
-    for (from, to, label) in changes.runs(start, end) {
+    let whole = changes.runs(start, end);
+    let known = whole.flat_map(|(from, to, label)| outside((from, to), holes).map(move |(from, to)| (from, to, label)));
+    for (from, to, label) in known {
+        if let Some((first, last, before)) = short.take_if(|(_, last, _)| *last < from) {
+            emit(first, last, before);
+        }
         if to.since(from) < pixel {
             short = Some(match short {
                 Some((first, _, before)) => (first, to, if before == label { label } else { MIXED }),

@@ -17,7 +17,7 @@ impl Viewer {
             let message = format!("invalid number of bins: {}", query.bins);
             return Err(RequestError::invalid("invalid-bins", message).with_help(format!("ask for 1 to {BINS}")));
         }
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         let one = |one: &Series| of(one, query, stop);
         Ok(api::StatsAnswer { series: series.iter().map(one).collect::<Result<_, _>>()? })
     }

@@ -1,10 +1,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use logpose::{Bucket, Drawn, Log, Schemas, Step};
+use logpose::{Bucket, Drawn, Log, Schemas, Step, Stragglers};
 use logpose_core::{Channel, ChannelId, Time, Value};
 
-use crate::api::{LogState, Preset};
+use crate::api::{Damage, LogState, Preset};
+use crate::clock::Clock;
 use crate::findings::Findings;
 use crate::live::LiveLog;
 
@@ -31,6 +32,8 @@ pub(crate) trait Store: Send + Sync {
     fn read_back(&self, channel: ChannelId, before: Time, take: &mut Take<'_>) -> Result<(), logpose::Error>;
     /// Gives the last sample of each channel at or before a moment.
     fn held(&self, channels: &[ChannelId], at: Time, take: &mut TakeHeld<'_>) -> Result<(), logpose::Error>;
+    /// When the source of a channel was lost, in order: what it said before such a moment does not hold behind it.
+    fn losses(&self, channel: ChannelId) -> Vec<Time>;
     /// The live source behind it.
     fn live(&self) -> Option<&LiveLog> {
         None
@@ -76,11 +79,39 @@ pub(crate) struct About {
     /// Which views suit it.
     pub preset: Preset,
     /// Match, writer, team, map, …
-    pub facts: Vec<(String, String)>,
+    pub facts: Vec<Fact>,
     /// What is wrong with it: the first ones.
     pub problems: Vec<logpose_core::Problem>,
     /// How many problems there are in all.
     pub problem_count: u64,
+    /// How much of it cannot be read, if it is damaged.
+    pub damage: Option<Damage>,
+    /// Samples far from all others, on its own clock.
+    pub stragglers: Vec<Stragglers>,
+}
+
+/// Something that a log tells about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    pub name: String,
+    pub text: String,
+    /// When it was so, on the log's own clock.
+    pub at: Option<Time>,
+}
+
+impl Fact {
+    pub(crate) fn new(name: &str, text: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), text: text.into(), at: None }
+    }
+
+    /// For people, on the clock that they see.
+    pub(crate) fn shown(self, clock: &Clock) -> (String, String) {
+        let text = match self.at {
+            Some(at) => format!("{} at {:.3} s", self.text, clock.seconds(at)),
+            None => self.text,
+        };
+        (self.name, text)
+    }
 }
 
 /// The channels of a log at one time.

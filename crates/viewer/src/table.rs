@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use logpose_core::{Time, Value};
 
@@ -7,6 +8,7 @@ use crate::Viewer;
 use crate::api;
 use crate::cancel::CancelToken;
 use crate::error::RequestError;
+use crate::gaps::Gap;
 use crate::reference::Series;
 use crate::session::{ROWS, TEXT_CELLS};
 use crate::values::line;
@@ -14,7 +16,7 @@ use crate::values::line;
 impl Viewer {
     /// Series as rows of text: one for each time at which any of them has a sample.
     pub fn table(&self, query: &api::TableQuery, stop: &CancelToken) -> Result<api::Table, RequestError> {
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         let limit = checked(query.limit)?.min((TEXT_CELLS / series.len().max(1)).max(1));
         let groups = by_channel(&series);
         if query.backward {
@@ -117,6 +119,13 @@ fn back(
     finish(series, groups, rows.into_iter().skip(skip).collect(), more)
 }
 
+/// What a series said last, and when on the clock of the session.
+#[derive(Clone, Default)]
+struct Held {
+    said: Time,
+    text: Option<String>,
+}
+
 /// Fills in what holds from before.
 fn finish(
     series: &[Series],
@@ -124,17 +133,23 @@ fn finish(
     rows: Vec<(Time, Fresh)>,
     more: bool,
 ) -> Result<api::Table, RequestError> {
-    let mut held: Vec<Option<String>> = vec![None; series.len()];
+    let mut held = vec![Held::default(); series.len()];
+    let mut gaps: Vec<Arc<[Gap]>> = vec![Arc::default(); series.len()];
     if let Some((first, _)) = rows.first() {
         for group in groups {
             let Some(one) = group.first().and_then(|place| series.get(*place)) else { continue };
-            let mut before = Fresh::new();
-            one.store.read_back(one.channel, one.clock.map.back(*first), &mut |_, value| {
+            let own: Arc<[Gap]> = Gap::all(one)?.into();
+            let (mut before, mut said) = (Fresh::new(), Time::MIN);
+            one.store.read_back(one.channel, one.clock.map.back(*first), &mut |time, value| {
+                said = one.clock.map.at(time);
                 cells(series, group, value, &mut before);
                 ControlFlow::Break(())
             })?;
             for (place, text) in before {
-                held.get_mut(place).into_iter().for_each(|held| held.clone_from(&text));
+                held.get_mut(place).into_iter().for_each(|held| *held = Held { said, text: text.clone() });
+            }
+            for place in group {
+                gaps.get_mut(*place).into_iter().for_each(|gaps| *gaps = Arc::clone(&own));
             }
         }
     }
@@ -142,9 +157,13 @@ fn finish(
     let row = |(time, fresh): (Time, Fresh)| {
         let marks = (0..series.len()).map(|place| fresh.contains_key(&place)).collect();
         for (place, text) in fresh {
-            held.get_mut(place).into_iter().for_each(|held| held.clone_from(&text));
+            held.get_mut(place).into_iter().for_each(|held| *held = Held { said: time, text: text.clone() });
         }
-        api::TableRow { time: time.plus(origin.saturating_neg()).seconds(), cells: held.clone(), fresh: marks }
+        let known = series.iter().zip(&held).zip(&gaps).map(|((one, held), gaps)| {
+            let own = |time| one.clock.map.back(time);
+            held.text.clone().filter(|_| !Gap::hide(gaps, own(held.said), own(time)))
+        });
+        api::TableRow { time: time.plus(origin.saturating_neg()).seconds(), cells: known.collect(), fresh: marks }
     };
     Ok(api::Table { rows: rows.into_iter().map(row).collect(), more })
 }

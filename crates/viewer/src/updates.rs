@@ -4,17 +4,19 @@ use std::time::{Duration, Instant};
 use logpose::{Bucket, FieldReader};
 use logpose_core::Time;
 
+use crate::Viewer;
 use crate::api;
 use crate::error::RequestError;
 use crate::live::LiveStatus;
 use crate::live::Mark;
 use crate::pixels::Traces;
 use crate::reference::{Series, number};
-use crate::session::{SERIES, Session};
+use crate::session::{Member, SERIES, Session};
+use crate::store::Store;
 
 /// What somebody who listens has not been told yet. It is looked for when there is somebody to tell it to: nothing waits.
 pub struct LiveUpdates {
-    session: Arc<Session>,
+    viewer: Arc<Viewer>,
     subscribed: Vec<Subscribed>,
     last: Option<LastTick>,
 }
@@ -24,6 +26,8 @@ struct Subscribed {
     reference: api::Reference,
     /// How much of it was told.
     mark: Mark,
+    /// How many losses of its source were.
+    losses: usize,
     /// What it was found to be, as of a revision of its log; nothing if there is no such series.
     found: Option<(u64, Series, FieldReader)>,
 }
@@ -36,8 +40,8 @@ struct LastTick {
 }
 
 impl LiveUpdates {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session, subscribed: Vec::new(), last: None }
+    pub(crate) fn new(viewer: Arc<Viewer>) -> Self {
+        Self { viewer, subscribed: Vec::new(), last: None }
     }
 
     /// Listens to these series from now on. What was listened to before goes on where it is.
@@ -48,13 +52,15 @@ impl LiveUpdates {
                 RequestError::invalid("too-many-series", message).with_help(format!("subscribe to at most {SERIES}"))
             );
         }
+        let session = self.viewer.session();
         let mut before = std::mem::take(&mut self.subscribed);
         for reference in references {
             let known = before.iter().position(|one| one.reference == reference).map(|place| before.swap_remove(place));
             self.subscribed.push(known.unwrap_or_else(|| {
-                let log = self.session.logs().get(reference.log);
-                let mark = log.and_then(|log| log.store.live()).map(|live| live.mark(reference.channel));
-                Subscribed { reference, mark: mark.unwrap_or_default(), found: None }
+                let live = session.log(reference.log).ok().and_then(|log| log.store.live());
+                let mark = live.map(|live| live.mark(reference.channel)).unwrap_or_default();
+                let losses = live.map_or(0, |live| live.losses(reference.channel).len());
+                Subscribed { reference, mark, losses, found: None }
             }));
         }
         Ok(())
@@ -62,11 +68,12 @@ impl LiveUpdates {
 
     /// New samples of all series as an Arrow stream; none where there are none.
     pub fn frame(&mut self) -> Result<Option<Vec<u8>>, RequestError> {
+        let session = self.viewer.session();
         let most = MOST_ROWS / self.subscribed.len().max(1);
         let mut traces = Traces::default();
         let mut any = false;
         for (place, one) in (0..).zip(&mut self.subscribed) {
-            let rows = one.rows(&self.session, most.max(LEAST_ROWS))?;
+            let rows = one.rows(&session, most.max(LEAST_ROWS))?;
             any |= !rows.buckets.is_empty();
             let clock = one.found.as_ref().map(|(_, series, _)| series.clock).unwrap_or_default();
             let (series_min, series_max) = rows.extremes();
@@ -84,13 +91,14 @@ impl LiveUpdates {
 
     /// How all logs are, if anything is another than the last time, or that is long ago.
     pub fn tick(&mut self) -> Option<api::Tick> {
-        let logs: Vec<api::TickLog> = self
-            .session
-            .logs()
+        let session = self.viewer.session();
+        let logs: Vec<api::TickLog> = session
+            .members()
             .iter()
             .enumerate()
-            .map(|(id, log)| {
-                let (clock, range) = (self.session.clock(log), log.store.range());
+            .map(|(id, member)| {
+                let Member::Open(log) = member else { return api::TickLog::closed(id) };
+                let (clock, range) = (session.clock(log), log.store.range());
                 let (start, end) =
                     (range.map(|range| clock.seconds(range.0)), range.map(|range| clock.seconds(range.1)));
                 match log.store.live().map(crate::LiveLog::pulse) {
@@ -128,14 +136,30 @@ impl LiveUpdates {
             })
             .collect();
         let was = logs.iter().map(|log| (log.samples, log.revision, log.events_revision, log.state)).collect();
-        let is_live = self.session.logs().iter().any(|log| log.store.live().is_some());
+        let is_live = session.open().any(|(_, log)| log.store.live().is_some());
         let seldom = if is_live { SELDOM } else { NEVER };
         if self.last.as_ref().is_some_and(|last| last.was == was && last.at.elapsed() < seldom) {
             return None;
         }
         self.last = Some(LastTick { at: Instant::now(), was });
-        let range = self.session.seconds();
-        Some(api::Tick { start: range.map(|range| range.0), end: range.map(|range| range.1), logs })
+        let (range, revision) = (session.seconds(), session.revision());
+        Some(api::Tick { start: range.map(|range| range.0), end: range.map(|range| range.1), revision, logs })
+    }
+}
+
+impl api::TickLog {
+    fn closed(id: usize) -> Self {
+        Self {
+            id,
+            start: None,
+            end: None,
+            revision: 0,
+            events_revision: 0,
+            samples: 0,
+            state: api::LogState::Closed,
+            problem: None,
+            samples_per_s: 0.0,
+        }
     }
 }
 
@@ -143,7 +167,11 @@ impl Subscribed {
     /// What came since the last time, in at most about `most` rows.
     fn rows(&mut self, session: &Session, most: usize) -> Result<Rows, RequestError> {
         let mut rows = Rows::new(most);
-        let Some(log) = session.logs().get(self.reference.log) else { return Ok(rows) };
+        let Ok(log) = session.log(self.reference.log) else {
+            // What was found would keep a closed log.
+            self.found = None;
+            return Ok(rows);
+        };
         let Some(live) = log.store.live() else { return Ok(rows) };
         let revision = live.pulse().revision;
         if self.found.as_ref().is_none_or(|(known, ..)| *known != revision) {
@@ -158,6 +186,10 @@ impl Subscribed {
             live.news(series.channel, &mut self.mark, &mut |time, value| {
                 rows.push(time, number(parts, value, &series.steps));
             })?;
+            // Lines end where the source was lost.
+            let losses = live.losses(series.channel);
+            rows.buckets.extend(losses.iter().skip(self.losses).map(|time| Bucket::of(*time, f64::NAN)));
+            self.losses = losses.len();
         }
         Ok(rows.sorted())
     }

@@ -6,12 +6,13 @@ use serde_json::Value as Any;
 use crate::Viewer;
 use crate::api;
 use crate::error::RequestError;
+use crate::gaps::Gap;
 use crate::reference::Series;
 
 impl Viewer {
     /// The latest value of each series at a time.
     pub fn values(&self, query: &api::ValuesQuery) -> Result<api::Values, RequestError> {
-        let series = Series::find_all(self.session(), &query.series)?;
+        let series = Series::find_all(&self.session(), &query.series)?;
         Ok(api::Values { values: values_at(&series, query.time)? })
     }
 }
@@ -29,7 +30,13 @@ fn values_at(series: &[Series], t: f64) -> Result<Vec<Option<api::HeldValue>>, R
         let of = |place: usize| places.get(place).and_then(|place| Some((*place, series.get(*place)?)));
         let Some((_, first)) = of(0) else { continue };
         let channels: Vec<ChannelId> = (0..places.len()).filter_map(|place| Some(of(place)?.1.channel)).collect();
-        first.store.held(&channels, first.clock.time(t), &mut |place, time, value| {
+        let at = first.clock.time(t);
+        let gaps = (0..places.len()).map(|place| of(place).map_or(Ok(Vec::new()), |(_, one)| Gap::all(one)));
+        let gaps: Vec<Vec<Gap>> = gaps.collect::<Result<_, _>>()?;
+        first.store.held(&channels, at, &mut |place, time, value| {
+            if gaps.get(place).is_some_and(|gaps| Gap::hide(gaps, time, at)) {
+                return;
+            }
             let Some((place, one)) = of(place) else { return };
             let Some(channel) = one.channel() else { return };
             let shown = show(&one.catalog.schemas, channel, value, &one.steps, &mut left);

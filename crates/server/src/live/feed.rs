@@ -7,19 +7,21 @@ use super::timing::Timing;
 
 /// Adds the batches of a source to its log, on the clock of the log.
 pub(super) struct Feed {
-    writer: LiveWriter,
+    /// Let go of when the log is closed.
+    writer: Option<LiveWriter>,
     timing: Timing,
 }
 
 impl Feed {
     pub(super) fn new(writer: LiveWriter, clock: LiveClock) -> Self {
-        Self { writer, timing: Timing::new(clock) }
+        Self { writer: Some(writer), timing: Timing::new(clock) }
     }
 }
 
 impl Output for Feed {
     fn take(&mut self, batch: &Batch) -> Result<(), OutputError> {
-        let Self { writer, timing } = self;
+        self.writer.take_if(|writer| writer.is_closed());
+        let Self { writer: Some(writer), timing } = self else { return Ok(()) };
         let restarted = timing.begin(batch);
         let mut time = |own| timing.time(own, batch);
         let mut sink = writer.batch(&mut time, restarted);
@@ -37,12 +39,17 @@ impl Output for Feed {
     }
 
     fn tick(&mut self, _: Time) -> Result<(), OutputError> {
-        self.writer.tick();
+        self.writer.take_if(|writer| writer.is_closed());
+        if let Some(writer) = &mut self.writer {
+            writer.tick();
+        }
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<(), OutputError> {
-        self.writer.finish();
+        if let Some(writer) = self.writer {
+            writer.finish();
+        }
         Ok(())
     }
 }

@@ -16,11 +16,11 @@ const JUNCTION: &str = "demo_junction.log";
 /// A row: place, angles, speed, and lights.
 type Row = ([f32; 7], u32);
 
-/// When a frame begins, and its rows by actors.
-type Told = (f64, BTreeMap<u32, Row>);
+/// Start time of a frame, and its rows by actor.
+type FrameRows = (f64, BTreeMap<u32, Row>);
 
 /// The frames of a stretch, and what is said of all.
-fn motion(client: &Client, query: &str) -> (Vec<Told>, serde_json::Value) {
+fn motion(client: &Client, query: &str) -> (Vec<FrameRows>, serde_json::Value) {
     let answer = client.get(&format!("/api/logs/0/carla/motion{query}"));
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     let batch = Batch::of(&answer.body);
@@ -28,7 +28,7 @@ fn motion(client: &Client, query: &str) -> (Vec<Told>, serde_json::Value) {
     let (actor, lights) = (ids("actor"), ids("lights"));
     let parts = ["x", "y", "z", "roll", "pitch", "yaw", "speed"]
         .map(|name| batch.0.column_by_name(name).unwrap().as_primitive::<Float32Type>().values().to_vec());
-    let mut frames: Vec<Told> = Vec::new();
+    let mut frames: Vec<FrameRows> = Vec::new();
     for (row, t) in batch.column("time").into_iter().enumerate() {
         if frames.last().is_none_or(|last| last.0 != t) {
             frames.push((t, BTreeMap::new()));

@@ -56,6 +56,7 @@ fn keep_log(prefix: &str, log: &Arc<Log>, client: &Client) {
     keep_json(&format!("{prefix}-session.json"), &session);
     keep_json(&format!("{prefix}-channels.json"), &client.got("/api/logs/0/channels"));
     keep_json(&format!("{prefix}-events.json"), &client.got("/api/logs/0/events"));
+    keep_json(&format!("{prefix}-panes.json"), &client.got("/api/logs/0/panes"));
     let (first, last) = log.robust_range().unwrap();
     let t = first.plus(last.since(first) / 2).seconds();
     let shown = |(_, found): &(u32, &logpose_core::ChannelIndex)| !found.channel.name.contains(".schema");

@@ -1,8 +1,14 @@
 //! Bodies that nobody means well with: refused with a sentence, and the server goes on.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use logpose::ClockMap;
+use logpose_server::{Options, Server};
 use serde_json::{Value, json};
 
-use crate::support::{Client, FRC, named, open, reference, serve};
+use crate::support::{Client, FRC, named, open, reference, serve, session};
 
 const POSTS: [&str; 9] = [
     "/api/pixels",
@@ -162,4 +168,50 @@ fn numbers_that_are_none_have_words() {
     let drawn =
         client.arrow("/api/pixels", &json!({"start": 0, "end": 9, "width": 100, "series": [{"log": 0, "channel": 0}]}));
     assert!(drawn.column("first")[0].is_nan() && drawn.column("min")[1] == f64::INFINITY);
+}
+
+/// Connections whose requests never become whole.
+fn half_requests(client: &Client, count: usize) -> Vec<TcpStream> {
+    let body = format!(
+        "POST /api/sql HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{{",
+        client.address()
+    );
+    let halves = ["GET /api/ses", &body, ""];
+    let send = |half: &str| {
+        let mut stream = TcpStream::connect(client.address()).unwrap();
+        stream.write_all(half.as_bytes()).unwrap();
+        stream
+    };
+    halves.into_iter().cycle().take(count).map(send).collect()
+}
+
+#[test]
+fn half_requests_keep_nobody_out() {
+    let log = [(open(&named(FRC)), ClockMap::default())];
+    let options = Options { connections: 20, patience: Duration::from_secs(600), ..Options::default() };
+    let client = Client::new(Server::start(session(&log), &options).unwrap());
+    let held = half_requests(&client, 90);
+    for _ in 0..30 {
+        alive(&client);
+    }
+    drop(held);
+    alive(&client);
+}
+
+#[test]
+fn a_request_that_does_not_come_is_not_waited_for() {
+    let log = [(open(&named(FRC)), ClockMap::default())];
+    let options = Options { patience: Duration::from_millis(100), ..Options::default() };
+    let client = Client::new(Server::start(session(&log), &options).unwrap());
+    let mut quiet = half_requests(&client, 1);
+    // Between two requests it is waited for as long.
+    let mut between = TcpStream::connect(client.address()).unwrap();
+    write!(between, "GET /api/session HTTP/1.1\r\nHost: {}\r\n\r\n", client.address()).unwrap();
+    quiet.push(between);
+    for mut stream in quiet {
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+    }
+    alive(&client);
 }

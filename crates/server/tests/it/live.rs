@@ -99,6 +99,12 @@ fn a_robot_that_goes_away_is_waited_for_and_the_log_goes_on() {
         Some(drawn(&viewer.client, &a, -1e6, 1e6)).filter(|all| all.iter().any(|(_, value)| *value == 2.0))
     });
     assert!(all.is_sorted_by(|a, b| a.0 <= b.0) && all[0] == (60.0, 1.0), "{all:?}");
+    // While it was away nobody knew.
+    let (lost, _) = *all.iter().find(|(_, value)| value.is_nan()).expect("a gap");
+    let held =
+        |time: f64| viewer.client.json("/api/values", &json!({"time": time, "series": [a]}))["values"][0].clone();
+    assert_eq!((held(lost), &held(all[0].0)["value"]), (Json::Null, &json!(1)));
+    assert_eq!(held(all.last().unwrap().0)["value"], json!(2));
     until("it is live", || (viewer.state(0) == "live").then_some(()));
     assert_eq!(viewer.channel(0, "/B"), 1, "channels keep their numbers");
 }
@@ -139,6 +145,72 @@ fn a_million_samples_take_little_memory_and_all_of_them_are_there() {
     let query = json!({"start": 0.0, "end": 101.0, "width": 500, "series": [seven]});
     let later = client.arrow("/api/pixels", &query);
     assert_eq!((&later.about("series")[0]["series_min"], later.column("last").last()), (&json!(-5.0), Some(&-5.0)));
+}
+
+#[test]
+fn what_a_robot_said_does_not_hold_while_its_station_has_lost_it() {
+    let (_, mut output, client) = fed();
+    let channels = [
+        (0, "/ds/connected", "boolean"),
+        (1, "/ds/battery", "double"),
+        (2, "/ds/status/brownout", "boolean"),
+        (3, "/ds/control/enabled", "boolean"),
+    ];
+    let (yes, no) = (Value::Boolean(true), Value::Boolean(false));
+    let said = [
+        (0, ms(0), yes),
+        (1, ms(0), Value::Double(12.0)),
+        (2, ms(0), no),
+        (3, ms(0), yes),
+        (1, ms(20), Value::Double(12.5)),
+        (0, ms(40), no),
+        (0, ms(100), yes),
+        (1, ms(120), Value::Double(11.0)),
+    ];
+    output.take(&batch(&channels, &said)).unwrap();
+    let series = |channel: u32| json!({"log": 0, "channel": channel});
+    let shown = drawn(&client, &series(1), 0.0, 0.2);
+    let known: Vec<(f64, Option<f64>)> =
+        shown.iter().map(|(time, value)| (*time, Some(*value).filter(|value| !value.is_nan()))).collect();
+    assert_eq!(known, [(0.0, Some(12.0)), (0.02, Some(12.5)), (0.04, None), (0.12, Some(11.0))]);
+    let all = json!([series(1), series(2), series(3)]);
+    let held = |time: f64| {
+        let values = client.json("/api/values", &json!({"time": time, "series": all}));
+        values["values"].as_array().unwrap().iter().map(|held| held["value"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(held(0.03), [json!(12.5), json!(false), json!(true)]);
+    assert_eq!(held(0.05), [Json::Null, Json::Null, json!(true)], "the station still says what it asks for");
+    // A state is said when it changes, so it holds again.
+    assert_eq!(held(0.11), [Json::Null, json!(false), json!(true)]);
+    assert_eq!(held(0.12)[0], json!(11.0));
+    let query = json!({"start": 0, "end": 0.12, "width": 120, "series": [series(2)]});
+    let runs = client.json("/api/states", &query)["series"][0]["runs"].clone();
+    assert_eq!(runs, json!([[0.0, 0.04, 0], [0.1, 0.12, 0]]));
+    // Nor do tables and series beside each other hold what nobody knows.
+    let both = json!([series(0), series(1), series(2)]);
+    let cells = |query: &Json| {
+        let table = client.json("/api/table", query);
+        let rows = table["rows"].as_array().unwrap().iter();
+        rows.map(|row| (row["time"].as_f64().unwrap(), row["cells"].clone())).collect::<Vec<_>>()
+    };
+    let forward = cells(&json!({"series": both, "from": 0, "limit": 10}));
+    assert_eq!(
+        forward,
+        [
+            (0.0, json!(["true", "12.0", "false"])),
+            (0.02, json!(["true", "12.5", "false"])),
+            (0.04, json!(["false", null, null])),
+            (0.1, json!(["true", null, "false"])),
+            (0.12, json!(["true", "11.0", "false"])),
+        ]
+    );
+    // From within the gap on, what came before it is hidden too.
+    assert_eq!(cells(&json!({"series": both, "from": 0.05, "limit": 10})), forward[3..]);
+    assert_eq!(cells(&json!({"series": both, "from": 0.05, "limit": 1, "backward": true})), forward[2..3]);
+    let rows =
+        client.arrow("/api/rows", &json!({"start": 0, "end": 1, "points": 10, "series": [series(0), series(1)]}));
+    let known: Vec<Option<f64>> = rows.options("c1");
+    assert_eq!(known, [Some(12.0), None, None]);
 }
 
 #[test]

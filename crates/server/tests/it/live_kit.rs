@@ -148,8 +148,8 @@ pub(crate) struct Page {
     stream: TcpStream,
 }
 
-/// What a page is told.
-pub(crate) enum Told {
+/// One message that the server sent to the page.
+pub(crate) enum PageMessage {
     Text(Json),
     Frame(Frame),
     Closed,
@@ -188,11 +188,11 @@ impl Page {
     }
 
     /// The next message; pings are passed over.
-    pub(crate) fn next(&mut self) -> Told {
+    pub(crate) fn next(&mut self) -> PageMessage {
         loop {
             let mut head = [0; 2];
             if self.stream.read_exact(&mut head).is_err() {
-                return Told::Closed;
+                return PageMessage::Closed;
             }
             let length = match head[1] {
                 126 => u64::from(u16::from_be_bytes(self.take())),
@@ -202,9 +202,9 @@ impl Page {
             let mut body = vec![0; usize::try_from(length).unwrap()];
             self.stream.read_exact(&mut body).unwrap();
             match head[0] & 15 {
-                1 => return Told::Text(serde_json::from_slice(&body).unwrap()),
-                2 => return Told::Frame(Frame::of(&body)),
-                8 => return Told::Closed,
+                1 => return PageMessage::Text(serde_json::from_slice(&body).unwrap()),
+                2 => return PageMessage::Frame(Frame::of(&body)),
+                8 => return PageMessage::Closed,
                 _ => {}
             }
         }
@@ -214,9 +214,9 @@ impl Page {
     pub(crate) fn frame(&mut self) -> Frame {
         loop {
             match self.next() {
-                Told::Frame(frame) => return frame,
-                Told::Text(_) => {}
-                Told::Closed => panic!("it was closed"),
+                PageMessage::Frame(frame) => return frame,
+                PageMessage::Text(_) => {}
+                PageMessage::Closed => panic!("it was closed"),
             }
         }
     }
@@ -224,7 +224,7 @@ impl Page {
     /// The next tick.
     pub(crate) fn tick(&mut self) -> Json {
         loop {
-            if let Told::Text(text) = self.next()
+            if let PageMessage::Text(text) = self.next()
                 && !text["tick"].is_null()
             {
                 return text["tick"].clone();

@@ -1,11 +1,14 @@
 //! What is open: session, channels, events, and several logs on one clock.
 
+use std::sync::Arc;
+
 use logpose::frc::Facts;
 use logpose::{Align, Alignment, ClockMap, Log, Names, OpenOptions, Quiet, Timeline};
-use logpose_core::Time;
+use logpose_core::{Severity, Time};
+use logpose_server::{Layouts, Options, Server, Session};
 use serde_json::{Value, json};
 
-use crate::support::{FRC, demo, fixture, named, numbers, open, reference, serve, serve_all};
+use crate::support::{Client, FRC, demo, fixture, named, numbers, open, reference, serve, serve_all, session};
 
 #[test]
 fn every_dialect_has_its_session_channels_and_events() {
@@ -150,6 +153,58 @@ fn clocks_that_run_at_another_rate_are_followed() {
 }
 
 #[test]
+fn an_aligned_log_tells_its_times_on_the_shown_clock_and_how_well_it_fits() {
+    let paths = [named(FRC), named("demo_q12.dslog")];
+    let logs: Vec<Log> =
+        paths.iter().map(|path| Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
+    let found = Alignment::by_enabled(&logs).unwrap();
+    let clocks = found.clocks();
+    let mut session = session(&[(open(&paths[0]), clocks[0]), (open(&paths[1]), clocks[1])]);
+    session.set_alignment(1, (&found.others[0]).into());
+    let client = Client::new(Server::start(session, &Options::default()).unwrap());
+    let told = client.got("/api/session");
+    let at = Facts::of(&logs[1]).battery.as_ref().unwrap().at;
+    assert!(clocks[1].at(at).since(at).abs() > 1_000_000_000, "the clocks are not the same");
+    let battery = |log: usize| {
+        let facts = told["logs"][log]["facts"].as_array().unwrap().iter();
+        facts.clone().find(|fact| fact[0] == "Battery").unwrap()[1].as_str().unwrap().to_owned()
+    };
+    assert!(battery(1).ends_with(&format!("V at {:.3} s", clocks[1].at(at).seconds())), "{}", battery(1));
+    assert!(told["logs"][0]["alignment"].is_null());
+    let alignment = &told["logs"][1]["alignment"];
+    assert_eq!(
+        (&alignment["by"], &alignment["edges"]["matched"]),
+        (&json!("enabled"), &json!(found.others[0].matched))
+    );
+    assert_eq!(alignment["edges"]["confidence_name"], found.others[0].confidence_name());
+}
+
+#[test]
+fn layouts_are_kept_and_one_is_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut layouts = Layouts::new(Some(dir.path().join("layouts.json")));
+    layouts.give("drive.json", br#"{"tabs": []}"#).unwrap();
+    let mut session = Session::new();
+    session.set_layouts(layouts);
+    let client = Client::new(Server::start(session, &Options::default()).unwrap());
+    let first = client.got("/api/layouts");
+    assert_eq!(first["given"], json!({"name": "drive.json", "layout": {"tabs": []}}));
+    assert_eq!((&first["kept"], &first["kinds"], &first["named"]), (&json!(true), &json!({}), &json!([])));
+    let kept = client.json("/api/layouts", &json!({"name": "Pit", "layout": {"tabs": [1]}}));
+    assert_eq!(kept["named"], json!([{"name": "Pit", "layout": {"tabs": [1]}}]));
+    client.json("/api/layouts", &json!({"kind": "frc", "layout": {"tabs": [2]}}));
+    let again = client.got("/api/layouts");
+    assert_eq!((&again["kinds"]["frc"], &again["named"][0]["name"]), (&json!({"tabs": [2]}), &json!("Pit")));
+    client.json("/api/layouts", &json!({"name": "Pit"}));
+    assert_eq!(client.got("/api/layouts")["named"], json!([]));
+    let refused = client.post_text("/api/layouts", r#"{"layout": {}}"#).refusal();
+    assert_eq!(refused, (400, "bad-request".to_owned()));
+    // Without a file nothing is kept, and the page is told so.
+    let client = Client::new(Server::start(Session::new(), &Options::default()).unwrap());
+    assert_eq!(client.got("/api/layouts")["kept"], json!(false));
+}
+
+#[test]
 fn wall_clock_logs_are_counted_from_an_origin() {
     let text = "time,channel,value\n1774102953.123456789,a,1\n1774102953.223456789,a,2\n";
     let log =
@@ -172,4 +227,57 @@ fn a_log_without_samples_has_no_times() {
     assert_eq!((&session["start"], &session["logs"][0]["end"]), (&Value::Null, &Value::Null));
     let events = client.got("/api/logs/0/events");
     assert_eq!(events["events"], json!([]));
+}
+
+#[test]
+fn stragglers_are_named_with_the_times_that_the_page_shows() {
+    let samples = (0..200).map(|n| format!("{}.5,/x,{n}\n", n + 10)).collect::<String>();
+    let csv = format!("time,channel,value\n-33225,/x,1\n{samples}");
+    let log = Arc::new(Log::from_bytes("x.csv", csv.into_bytes(), &OpenOptions::default()).unwrap());
+    let client = serve_all(&[(log, ClockMap::shifted(1_000_000_000))]);
+    let session = client.got("/api/session");
+    assert_eq!((&session["start"], &session["end"]), (&json!(11.5), &json!(210.5)));
+    let text = "1 sample at -9:13:44, written before the clock was set";
+    let expected = json!([{"start": -33224.0, "end": -33224.0, "samples": 1, "text": text}]);
+    assert_eq!(session["logs"][0]["stragglers"], expected);
+}
+
+#[test]
+fn a_damaged_log_is_shown_as_far_as_it_can_be_read_and_repaired() {
+    let path = named("damaged.wpilog");
+    let log = Arc::new(Log::open_recovered(&path, &OpenOptions::default(), &Quiet).unwrap());
+    assert!(log.index.samples() > open(&path).index.samples(), "what lies behind the damage is there too");
+    let client = serve(&log);
+    let about = client.got("/api/session")["logs"][0].clone();
+    let lost = log.problems.lost_bytes();
+    assert_eq!(about["damage"]["bytes"], json!(lost));
+    let share = about["damage"]["share"].as_f64().unwrap();
+    assert!((share - lost as f64 / log.bytes().len() as f64).abs() < 1e-12 && share > 0.0);
+    assert!(about["problems"].as_array().unwrap().iter().any(|found| found["length"].as_u64() > Some(0)));
+    let answer = client.request("POST", "/api/logs/0/repaired", &["Host: {host}"], b"");
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"damaged.recovered.wpilog\""));
+    let whole = Log::from_bytes("x.wpilog", answer.body, &OpenOptions::default()).unwrap();
+    assert_eq!(whole.index.samples(), log.index.samples());
+    assert!(whole.problems.worst() < Some(Severity::Damage));
+    assert_eq!(client.request("POST", "/api/logs/7/repaired", &["Host: {host}"], b"").status, 404);
+}
+
+#[test]
+fn every_damaged_file_opens_for_what_is_left_or_is_refused() {
+    for dialect in ["wpilog", "rlog", "carla", "dslog", "refloat"] {
+        for entry in std::fs::read_dir(fixture(dialect).join("corrupt")).unwrap() {
+            let path = entry.unwrap().path();
+            let plain = Log::open_with(&path, &OpenOptions::default(), &Quiet);
+            match Log::open_recovered(&path, &OpenOptions::default(), &Quiet) {
+                Ok(log) => {
+                    let known = plain.map_or(0, |plain| plain.index.samples());
+                    assert!(log.index.samples() >= known, "{path:?}");
+                    let repaired =
+                        serve(&Arc::new(log)).request("POST", "/api/logs/0/repaired", &["Host: {host}"], b"");
+                    assert!(matches!(repaired.status, 200 | 422), "{path:?}: {}", repaired.status);
+                }
+                Err(error) => assert!(plain.is_err() && !error.to_string().is_empty(), "{path:?}"),
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that panics has failed")]
 
+mod adding;
 mod carla;
 mod followed;
 mod golden;

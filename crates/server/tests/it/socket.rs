@@ -3,7 +3,7 @@
 use logpose_core::Value;
 use serde_json::json;
 
-use crate::live_kit::{Page, Told, batch, fed, ms};
+use crate::live_kit::{Page, PageMessage, batch, fed, ms};
 use crate::support::{FRC, named, open, serve};
 
 #[test]
@@ -24,7 +24,7 @@ fn what_makes_no_sense_is_said_and_the_talk_goes_on() {
     for text in ["", "{", "[]", r#"{"subscribe": 5}"#, r#"{"subscribe": [], "nonsense": 1}"#] {
         page.say(text);
         let error = loop {
-            if let Told::Text(text) = page.next()
+            if let PageMessage::Text(text) = page.next()
                 && !text["error"].is_null()
             {
                 break text["error"].clone();
@@ -35,8 +35,8 @@ fn what_makes_no_sense_is_said_and_the_talk_goes_on() {
     page.subscribe(&many, 10);
     let refused = loop {
         match page.next() {
-            Told::Text(text) if !text["error"].is_null() => break text["error"]["code"].clone(),
-            Told::Text(_) => {}
+            PageMessage::Text(text) if !text["error"].is_null() => break text["error"]["code"].clone(),
+            PageMessage::Text(_) => {}
             _ => panic!("nothing is subscribed"),
         }
     };
@@ -46,7 +46,7 @@ fn what_makes_no_sense_is_said_and_the_talk_goes_on() {
     page.subscribe(&[], 60);
     assert_eq!(page.tick()["logs"][0]["state"], "waiting");
     page.say(&"x".repeat(65_000));
-    while !matches!(page.next(), Told::Text(text) if text["error"]["code"] == "bad-request") {}
+    while !matches!(page.next(), PageMessage::Text(text) if text["error"]["code"] == "bad-request") {}
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_message_that_is_too_long_ends_the_talk_and_binary_ones_do() {
     for frame in [&[0x82, 0x80, 0, 0, 0, 0][..], &[0x81, 0xff, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0]] {
         let mut page = Page::open(&client);
         page.raw(frame);
-        while !matches!(page.next(), Told::Closed) {}
+        while !matches!(page.next(), PageMessage::Closed) {}
     }
 }
 

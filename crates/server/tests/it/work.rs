@@ -145,6 +145,8 @@ struct Numbers {
 }
 
 impl Sql for Numbers {
+    fn forget(&self) {}
+
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
         if sql == "forever" {
             self.begun.store(true, Ordering::SeqCst);

@@ -12,11 +12,12 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use logpose::frc::Level;
-use logpose::{Bucket, Drawn, Error, ErrorKind, Schemas, Step};
+use logpose::{Bucket, Drawn, Error, ErrorKind, Schemas, Step, dslog, rlog, wpilog};
 use logpose_core::{Channel, ChannelId, Problem, Problems, Severity, Time, Value};
 
 use self::pyramids::{LivePyramids, Picture};
@@ -24,7 +25,7 @@ use self::tape::Tape;
 use self::tracker::EventTracker;
 use crate::api::{LogState, Preset};
 use crate::findings::{Finding, Findings};
-use crate::store::{About, Catalog, Entry, Store, Take, TakeHeld};
+use crate::store::{About, Catalog, Entry, Fact, Store, Take, TakeHeld};
 
 pub use self::followed::{FollowedLog, FollowedOptions};
 pub(crate) use self::tape::Mark;
@@ -96,6 +97,8 @@ struct Inner {
     /// The last one that was made, and when.
     catalog: Mutex<Option<(Instant, Arc<Catalog>)>>,
     pyramids: LivePyramids,
+    /// Nobody looks at it any more.
+    closed: AtomicBool,
 }
 
 /// What is known besides the samples.
@@ -123,6 +126,8 @@ struct LiveState {
     /// The latest time, and when that came.
     newest: Option<(Time, Instant)>,
     tracker: EventTracker,
+    /// When the connection was lost, in order.
+    losses: Vec<Time>,
 }
 
 /// How it goes with the source.
@@ -153,8 +158,19 @@ impl LiveLog {
             status: Mutex::default(),
             catalog: Mutex::default(),
             pyramids: LivePyramids::default(),
+            closed: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Whether it was closed. Whoever writes to it or holds it for later should let go of it then.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner.closed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn close(&self) {
+        self.inner.closed.store(true, Ordering::Relaxed);
     }
 
     /// What adds samples to it. A log has one writer at a time.
@@ -178,6 +194,9 @@ impl LiveLog {
             };
             if let Some(time) = at {
                 state.tracker.happen(Finding::new(time, "link", level, text));
+                if !connected {
+                    state.lose(time);
+                }
             }
         }
         status.count(now, link.samples);
@@ -248,9 +267,9 @@ impl Store for LiveLog {
         let format_found = lock(&self.inner.state).format;
         let (dialect, format) = format_found.unwrap_or((dialect, format));
         let preset = match dialect {
-            "driverstation" | "dslog" => Preset::Ds,
-            "refloat" => Preset::Refloat,
-            "rlog" | "nt4" | "wpilog" => Preset::Frc,
+            logpose_driverstation::NAME | dslog::NAME => Preset::Ds,
+            logpose_refloat::NAME => Preset::Refloat,
+            rlog::NAME | logpose_nt4::NAME | wpilog::NAME => Preset::Frc,
             // The views of CARLA need a finished recording.
             _ => Preset::General,
         };
@@ -260,9 +279,9 @@ impl Store for LiveLog {
             (status.bytes, status.peer.clone())
         };
         let mut facts = Vec::new();
-        facts.extend(peer.map(|peer| ("connected".to_owned(), peer)));
+        facts.extend(peer.map(|peer| Fact::new("connected", peer)));
         let state = lock(&self.inner.state);
-        facts.extend(state.tracker.match_text().map(|text| ("match".to_owned(), text)));
+        facts.extend(state.tracker.match_text().map(|text| Fact::new("match", text)));
         let mut problems = state.problems.clone();
         let moved = self.inner.tape.moved();
         if moved > 0 {
@@ -281,6 +300,8 @@ impl Store for LiveLog {
             facts,
             problem_count: problems.kinds().iter().map(|(.., count)| count).sum(),
             problems: problems.list().iter().take(20).cloned().collect(),
+            damage: None,
+            stragglers: Vec::new(),
         }
     }
 
@@ -337,6 +358,10 @@ impl Store for LiveLog {
             self.read_back(*channel, at.plus(1), &mut last)?;
         }
         Ok(())
+    }
+
+    fn losses(&self, _: ChannelId) -> Vec<Time> {
+        lock(&self.inner.state).losses.clone()
     }
 
     fn drawn(
@@ -438,6 +463,14 @@ impl LiveState {
         self.revision += 1;
     }
 
+    /// The source was lost: what it said before does not hold any more.
+    fn lose(&mut self, time: Time) {
+        let time = self.losses.last().map_or(time, |last| time.max(*last));
+        if self.losses.len() < MOST_LOSSES {
+            self.losses.push(time);
+        }
+    }
+
     /// About what time it is on the clock of the log.
     fn now(&self, now: Instant) -> Option<Time> {
         let (newest, came) = self.newest?;
@@ -457,6 +490,8 @@ fn failed(error: io::Error) -> Error {
 const FRESH: Duration = Duration::from_millis(500);
 /// What is told again to who begins to listen.
 const OVERLAP_NS: i64 = 2_000_000_000;
+/// Losses of the connection that are kept. Beyond, values are drawn as if they held.
+const MOST_LOSSES: usize = 10_000;
 /// Channels of one source. Nobody looks at more.
 const MOST_CHANNELS: usize = 100_000;
 /// Schemas of one source.

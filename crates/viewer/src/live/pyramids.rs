@@ -60,7 +60,8 @@ impl LivePyramids {
         let (id, start, end) = (picture.id, picture.start, picture.end);
         let samples = tape.count(id, start, end)?;
         let raw = samples <= (picture.most as u64).saturating_mul(2);
-        let width = end.since(start) / i64::try_from(picture.most.max(1)).unwrap_or(i64::MAX) + 1;
+        let width = end.since(start) / i64::try_from(picture.most.max(1)).unwrap_or(i64::MAX);
+        let width = width.saturating_add(1);
         let read = |from: Time, to: Time, out: &mut Vec<Bucket>| {
             let mut open = None;
             tape.read(id, from, to, &mut |time, value| {

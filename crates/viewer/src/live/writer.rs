@@ -44,6 +44,12 @@ impl LiveWriter {
         Self { inner: Arc::clone(&log.inner), known: Vec::new() }
     }
 
+    /// Whether its log was closed, so that nothing needs to be written any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner.closed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     /// Begins a batch: a sink for its channels and samples. `time` puts a time of the source on the clock of the log;
     /// `restarted` says that the clock of the source started again before this batch.
     pub fn batch<'w>(&'w mut self, time: &'w mut dyn FnMut(Time) -> Time, restarted: bool) -> LiveBatch<'w> {
