@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use logpose::core::Lookup;
-use logpose::{Cache, ClockMap, Filter, Log, Moment, OpenOptions, Order, default_cache_folder};
+use logpose::{Cache, ClockMap, FORMATS, Filter, Format, Log, Moment, OpenOptions, Order, default_cache_folder};
 
 use crate::failure::{self, Complaint, Outcome};
 use crate::progress::Bar;
@@ -39,7 +39,7 @@ pub(crate) struct Common {
 
 /// Output as text for people or as JSON for programs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Form {
+pub(crate) struct OutputFormat {
     /// Output format
     #[arg(
         long,
@@ -61,7 +61,7 @@ enum TextOrJson {
     Json,
 }
 
-impl Form {
+impl OutputFormat {
     pub(crate) fn json(&self) -> bool {
         self.json || self.format == TextOrJson::Json
     }
@@ -83,6 +83,9 @@ pub(crate) struct Reading {
     /// Memory limit for sorting and SQL, such as `512MB` or `2GiB`; beyond it logpose uses temporary files
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub limit_memory: Option<u64>,
+    /// Maximum size of a compressed or piped file when unpacked [default: 1000 times its size, at least 1GiB; 16GiB from a pipe]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub limit_unpacked: Option<u64>,
     /// Neither use nor write index cache files; LOGPOSE_CACHE sets the cache folder
     #[arg(long)]
     pub no_cache: bool,
@@ -108,9 +111,12 @@ pub(crate) struct From {
 }
 
 fn from_parser() -> impl TypedValueParser<Value = From> {
-    let names: Vec<_> = logpose::readable()
-        .flat_map(|name| if name == "rlog" { vec!["rlog", "rlog:1", "rlog:2"] } else { vec![name] })
-        .collect();
+    let infos = FORMATS.iter().map(Format::info).filter(|info| info.files.read);
+    let names = infos.flat_map(|info| {
+        // The parser wants names that last; they are few.
+        let revision = |revision: &u8| -> &'static str { format!("{}:{revision}", info.name).leak() };
+        std::iter::once(info.name).chain(info.revisions.iter().map(revision))
+    });
     PossibleValuesParser::new(names).map(|text| match text.split_once(':') {
         Some((name, revision)) => From { name: name.to_owned(), revision: revision.parse().ok() },
         None => From { name: text, revision: None },
@@ -126,6 +132,7 @@ impl Reading {
             revision: from.and_then(|from| from.revision).or(self.rlog_revision),
             threads: self.threads,
             memory: self.limit_memory,
+            unpacked: self.limit_unpacked,
             cache: folder.map_or(Cache::Off, Cache::Folder),
             ..OpenOptions::default()
         }

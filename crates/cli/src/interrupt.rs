@@ -7,6 +7,8 @@
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -22,6 +24,14 @@ pub(crate) const CODE: u8 = 130;
 
 /// The panic payload that unwinds a command.
 struct Interrupted;
+
+/// Has writing beyond a file size limit (`ulimit -f`) fail like writing to a full disk. By default the system ends the
+/// process, which would leave its temporary files behind.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() {
+    // A handler is enough, whatever it does. Without it only that limit is met less gracefully.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
 
 /// Installs the Ctrl-C handler and silences the panic hook while unwinding.
 pub(crate) fn listen() {

@@ -24,6 +24,8 @@ use crate::screen::Screen;
 fn main() -> ExitCode {
     let args = with_info(std::env::args_os().collect());
     interrupt::listen();
+    #[cfg(unix)]
+    interrupt::survive_file_size_limit();
     interrupt::catch(|| run(args)).unwrap_or(interrupt::CODE).into()
 }
 

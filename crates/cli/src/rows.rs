@@ -12,7 +12,7 @@ use crate::table::{Align, Table};
 
 /// Output format of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum RowFormat {
     Table,
     Csv,
     Ndjson,
@@ -131,7 +131,7 @@ impl Array {
 
 /// Prints rows as they come; a table waits for the last row to know its widths.
 pub(crate) struct Rows {
-    form: Form,
+    format: RowFormat,
     columns: Vec<&'static str>,
     array: Array,
     waiting: Vec<Vec<Cell>>,
@@ -139,20 +139,20 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Rows with these columns. Text tables leave out columns ending in `_ns`, which repeat others.
-    pub(crate) fn begin(form: Form, columns: Vec<&'static str>, out: &mut Out) -> io::Result<Self> {
-        if form == Form::Csv {
+    pub(crate) fn begin(format: RowFormat, columns: Vec<&'static str>, out: &mut Out) -> io::Result<Self> {
+        if format == RowFormat::Csv {
             record(columns.iter().copied(), out)?;
         }
-        Ok(Self { form, columns, array: Array::default(), waiting: Vec::new() })
+        Ok(Self { format, columns, array: Array::default(), waiting: Vec::new() })
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>, out: &mut Out) -> io::Result<()> {
         let object = Object(&self.columns, &cells);
-        match self.form {
-            Form::Csv => record(cells.iter().map(Cell::plain), out),
-            Form::Ndjson => out.json_line(&object),
-            Form::Json => self.array.push(&object, out),
-            Form::Table => {
+        match self.format {
+            RowFormat::Csv => record(cells.iter().map(Cell::plain), out),
+            RowFormat::Ndjson => out.json_line(&object),
+            RowFormat::Json => self.array.push(&object, out),
+            RowFormat::Table => {
                 self.waiting.push(cells);
                 Ok(())
             }
@@ -160,11 +160,11 @@ impl Rows {
     }
 
     pub(crate) fn finish(self, out: &mut Out) -> io::Result<()> {
-        match self.form {
-            Form::Json => self.array.finish(out),
+        match self.format {
+            RowFormat::Json => self.array.finish(out),
             // Without rows it is unknown which columns have content.
-            Form::Table if self.waiting.is_empty() => Ok(()),
-            Form::Table => {
+            RowFormat::Table if self.waiting.is_empty() => Ok(()),
+            RowFormat::Table => {
                 let shown = |i: &usize| self.columns.get(*i).is_some_and(|name| !name.ends_with("_ns"));
                 let places: Vec<usize> = (0..self.columns.len()).filter(shown).collect();
                 let align = |i: usize| self.waiting.iter().find_map(|cells| cells.get(i)?.align());
@@ -177,7 +177,7 @@ impl Rows {
                 }
                 table.print("", out)
             }
-            Form::Csv | Form::Ndjson => Ok(()),
+            RowFormat::Csv | RowFormat::Ndjson => Ok(()),
         }
     }
 }

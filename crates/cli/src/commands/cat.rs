@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use logpose::core::{Channel, ChannelId, Lookup, Problem, Problems, Sample, Sink, SinkError};
-use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, convert};
+use logpose::{ConvertOptions, Feed, Format, Log, Order, Output, Quiet, RowEncoder, convert};
 
 use super::follow::{Arriving, Asked, DataRows, Ended, Input, TextRows, Wanted, needs_whole};
 use super::{outcome, report_problems};
@@ -82,8 +82,8 @@ impl Cat {
         }
         let problems = match format {
             CatFormat::Text => self.text(&logs, lookups, order, &mut screen.out)?,
-            CatFormat::Ndjson => self.lines(&logs, lookups, order, Format::Ndjson, &mut screen.out)?,
-            CatFormat::Csv => self.lines(&logs, lookups, order, Format::Csv, &mut screen.out)?,
+            CatFormat::Ndjson => self.lines(&logs, lookups, order, (Format::NDJSON, 0), &mut screen.out)?,
+            CatFormat::Csv => self.lines(&logs, lookups, order, (Format::CSV, 1), &mut screen.out)?,
         };
         screen.out.flush()?;
         let worst = report_problems(&logs, screen);
@@ -112,19 +112,17 @@ impl Cat {
     fn arriving(&self, arriving: Arriving, screen: &mut Screen) -> Result<Outcome> {
         let Some(path) = self.files.first() else { return Ok(Outcome::Done) };
         let wanted = Wanted::new(Some(&self.selection.channels), &self.selection.moments)?;
-        let format = match self.format() {
+        let encoder = match self.format() {
             CatFormat::Text => {
                 let mut rows = TextRows::new(wanted, self.limit, &mut screen.out);
                 let ended = arriving.run(path, &mut rows, &screen.notes)?;
                 let unexplained = rows.problems();
                 return self.ended(&rows.wanted, ended, unexplained, screen);
             }
-            CatFormat::Ndjson => Format::Ndjson,
-            CatFormat::Csv => Format::Csv,
+            CatFormat::Ndjson => RowEncoder::ndjson(),
+            CatFormat::Csv => RowEncoder::csv(),
         };
-        let Some(mut rows) = DataRows::new(wanted, self.limit, &format, &mut screen.out) else {
-            return Ok(Outcome::Done);
-        };
+        let mut rows = DataRows::new(wanted, self.limit, encoder, &mut screen.out);
         let ended = arriving.run(path, &mut rows, &screen.notes)?;
         let unexplained = rows.problems();
         self.ended(&rows.wanted, ended, unexplained, screen)
@@ -188,15 +186,15 @@ impl Cat {
         Ok(problems)
     }
 
+    /// Prints rows in a format that begins with so many lines that are no rows.
     fn lines(
         &self,
         logs: &[Log],
         lookups: Vec<Lookup>,
         order: Order,
-        format: Format,
+        (format, head): (Format, u64),
         out: &mut Out,
     ) -> Result<Problems> {
-        let head = u64::from(matches!(format, Format::Csv));
         let mut limited =
             Limited { left: self.limit.map_or(u64::MAX, |limit| limit + head), quotes: head > 0, quoted: false, out };
         let options = ConvertOptions { order: Some(order), ..ConvertOptions::default() };

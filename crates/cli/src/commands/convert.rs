@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -6,10 +7,10 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use logpose::bridges::mcap::{Compression, McapOptions};
-use logpose::core::{EncodeOptions, FileDialect, Info};
+use logpose::core::EncodeOptions;
 use logpose::{
-    Aligned, Alignment, ConvertOptions, DIALECTS, FolderLayout, Format, Log, Output, Report, Wide, Wrapper, convert,
-    convert_to_folder, parse_duration,
+    Aligned, Alignment, ConvertOptions, FORMATS, FolderLayout, Format, Log, Output, Report, Wide, Wrapper, WriteOption,
+    convert, convert_to_folder, parse_duration,
 };
 
 use super::{outcome, report_problems, shown};
@@ -114,15 +115,13 @@ enum Compressed {
     None,
 }
 
-/// Names of the output formats.
+/// The names of the output formats.
 fn formats() -> Vec<&'static str> {
-    written(|info| info.name).into_iter().chain(["refloat-csv", "vesc-csv"]).collect()
+    written().map(Format::name).collect()
 }
 
-/// A property of every output format; bridge names are their extensions.
-fn written(of: impl Fn(&Info) -> &'static str) -> Vec<&'static str> {
-    let dialects = DIALECTS.iter().map(|dialect| dialect.info()).filter(|info| info.files.write).map(of);
-    dialects.chain(["parquet", "arrow", "mcap", "csv", "ndjson"]).collect()
+fn written() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.info().files.write)
 }
 
 fn period(text: &str) -> Result<i64, String> {
@@ -138,20 +137,20 @@ impl Convert {
         let begun = Instant::now();
         let to_stdout = self.output.as_os_str() == "-";
         let folder = self.folder()?;
-        let (format, wrapper) = if folder.is_some() { (Format::Parquet, None) } else { self.format(to_stdout)? };
-        let misplaced = [
-            ("--layout", self.layout.is_some() && !matches!(format, Format::Parquet), "Parquet"),
-            ("--compression", self.compression.is_some() && !matches!(format, Format::Mcap), "MCAP"),
-            ("--no-poses", self.no_poses && !matches!(format, Format::Mcap), "MCAP"),
+        let (format, wrapper) = if folder.is_some() { (Format::PARQUET, None) } else { self.format(to_stdout)? };
+        let asked = [
+            ("--layout", self.layout.is_some(), WriteOption::Layout, "Parquet"),
+            ("--compression", self.compression.is_some(), WriteOption::Compression, "MCAP"),
+            ("--no-poses", self.no_poses, WriteOption::Poses, "MCAP"),
         ];
-        if let Some((flag, _, only)) = misplaced.iter().find(|(_, misplaced, _)| *misplaced) {
+        if let Some((flag, .., only)) = asked.iter().find(|(_, asked, option, _)| *asked && !format.takes(*option)) {
             return Err(Complaint::usage(format!(
                 "{flag} only applies to {only} output, but OUT is {}",
                 format.name()
             ))
             .into());
         }
-        if self.wide && !matches!(format, Format::Csv) {
+        if self.wide && !format.takes(WriteOption::Wide) {
             return Err(Complaint::usage("--wide needs CSV output")
                 .help("use --to csv, or an OUT that ends in .csv")
                 .into());
@@ -170,9 +169,9 @@ impl Convert {
                 .into());
         }
         let logs = self.reading.open_all(&self.files, &screen.notes)?;
-        let is_rlog = |dialect: &dyn FileDialect| dialect.info().name == "rlog";
-        let writes_rlog = matches!(format, Format::Dialect(dialect) if is_rlog(dialect));
-        if self.reading.rlog_revision.is_some() && !writes_rlog && !logs.iter().any(|log| is_rlog(log.dialect())) {
+        let has_revisions = |format: Format| !format.info().revisions.is_empty();
+        let mut formats = logs.iter().map(Log::format).chain([format]);
+        if self.reading.rlog_revision.is_some() && !formats.any(has_revisions) {
             return Err(Complaint::usage("--rlog-revision needs an RLOG input or output").into());
         }
         let alignment = self.align.map(|AlignBy::Enabled| Alignment::by_enabled(&logs)).transpose()?;
@@ -191,12 +190,11 @@ impl Convert {
             clocks,
             ..ConvertOptions::default()
         };
-        let format = if self.to.is_some() || self.wide { format } else { format.suited(&logs, &lookups) };
-        if self.to.is_none() && matches!(format, Format::RefloatCsv) {
-            screen.notes.line(format_args!(
-                "Refloat recording: writing one row per sample (--to csv writes one row per value, --to vesc-csv is for VESC Tool)"
-            ));
-        }
+        let suited = if self.to.is_some() || self.wide { None } else { format.suited(&logs, &lookups) };
+        let format = suited.map_or(format, |(suited, note)| {
+            screen.notes.line(format_args!("{note}"));
+            suited
+        });
         let bar = Bar::new(screen.notes.quiet);
         let report = if let Some(layout) = folder {
             interrupt::while_writing(&self.output, || {
@@ -256,7 +254,8 @@ impl Convert {
                     .into());
             }
         };
-        if self.to.as_deref().is_some_and(|to| to != "parquet") || Format::from_path(&self.output).is_some() {
+        let in_folders = |to: &str| Format::from_name(to).is_some_and(|format| format.takes(WriteOption::Layout));
+        if !self.to.as_deref().is_none_or(in_folders) || Format::from_path(&self.output).is_some() {
             let message = format!("{}: a folder can only hold Parquet, one file per channel", shown(&self.output));
             return Err(Complaint::usage(message).help("omit --to, or use a file as OUT").into());
         }
@@ -384,6 +383,9 @@ pub(super) fn format_of(output: &Path) -> Result<(Format, Option<Wrapper>), Comp
 
 fn untold(output: &Path, also: &str) -> Complaint {
     let message = format!("{}: unknown output format", shown(output));
-    let extensions = written(|info| info.extensions.first().unwrap_or(&info.name)).join(", .");
+    let mut extensions: Vec<_> = written().map(Format::extension).collect();
+    let mut seen = HashSet::new();
+    extensions.retain(|extension| seen.insert(*extension));
+    let extensions = extensions.join(", .");
     Complaint::usage(message).help(format!("use an extension such as .{extensions}{also}"))
 }

@@ -2,11 +2,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use logpose::bridges::BRIDGES;
-use logpose::core::{Dialect as _, Reach, Support};
-use logpose::{DIALECTS, Wrapper};
+use logpose::core::{Reach, Support};
+use logpose::{FORMATS, Wrapper};
 
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::failure::Outcome;
 use crate::render;
 use crate::screen::Screen;
@@ -23,13 +22,13 @@ pub(super) struct Dialects {
     #[arg(long, conflicts_with_all = ["json", "format"])]
     markdown: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Dialects {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let rows = rows();
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json(&rows)?;
         } else if self.markdown {
             writeln!(screen.out, "| name | what | files | read | write | live |")?;
@@ -78,13 +77,12 @@ impl Dialects {
     }
 }
 
-/// Dialects, then bridge formats, then compression.
+/// The formats, then compression.
 fn rows() -> Vec<render::Dialect<'static>> {
     let support = |s: Support| render::Support { read: s.read, write: s.write };
-    let dialects = DIALECTS.iter().map(|dialect| ("dialect", dialect.info()));
-    let bridges = BRIDGES.iter().map(|bridge| ("bridge", bridge.info()));
-    let mut rows: Vec<_> = dialects
-        .chain(bridges)
+    let mut rows: Vec<_> = FORMATS
+        .iter()
+        .map(|format| (if format.unpacker().is_some() { "bridge" } else { "dialect" }, format.info()))
         .map(|(kind, info)| render::Dialect {
             name: info.name,
             kind,

@@ -8,7 +8,7 @@ use logpose::diff::{self, Align as By, ChannelDiff, DiffOptions, Divergence, Ver
 use logpose::{Filter, ScalarValue, parse_duration};
 
 use super::{report_problems, shown};
-use crate::args::{Form, Reading, Selection};
+use crate::args::{OutputFormat, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{about_time, clean, clip, count, counted, duration, number};
 use crate::render::{self, Scalar};
@@ -57,7 +57,7 @@ pub(super) struct Diff {
     #[arg(long)]
     ignore_missing: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl Diff {
         let end = end.map(|moment| moment.as_end(a)).transpose()?;
         let diff = diff::of(a, b, &filter, (start, end), &options)?;
         let differs = diff.differs(self.ignore_missing);
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json(&self.as_json(&diff, differs))?;
         } else {
             self.print(&diff, differs, screen)?;

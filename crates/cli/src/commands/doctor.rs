@@ -7,7 +7,7 @@ use logpose::core::Severity;
 use logpose::{Checkup, Finding, doctor};
 
 use super::shown;
-use crate::args::{Form, Reading};
+use crate::args::{OutputFormat, Reading};
 use crate::failure::{self, Outcome};
 use crate::human::{bytes, clean, counted, typed};
 use crate::progress::Bar;
@@ -29,7 +29,7 @@ pub(super) struct Doctor {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     reading: Reading,
 }
@@ -51,7 +51,7 @@ impl Doctor {
         if all.iter().any(|(_, checkup)| damaged(checkup)) {
             worst = worst.max(Outcome::Damage);
         }
-        if self.form.json() {
+        if self.format.json() {
             let all: Vec<_> = all.iter().map(|(path, checkup)| as_json(path, checkup.ok, &checkup.findings)).collect();
             match &*all {
                 [one] if self.files.len() == 1 => screen.out.json(one)?,

@@ -7,7 +7,7 @@ use clap::Args;
 use logpose::Log;
 
 use super::{report_problems, shown};
-use crate::args::{Channels, Form, Reading};
+use crate::args::{Channels, OutputFormat, Reading};
 use crate::failure::Outcome;
 use crate::human::{bytes, clean, lossy, share};
 use crate::render;
@@ -34,7 +34,7 @@ pub(super) struct Du {
     #[arg(long)]
     flat: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     channels: Channels,
     #[command(flatten)]
@@ -47,7 +47,7 @@ impl Du {
         let filter = self.channels.filter()?;
         self.channels.check(&filter, &logs)?;
         let bills: Vec<_> = logs.iter().map(|log| Bill::of(log, |name| filter.accepts(name))).collect();
-        if self.form.json() {
+        if self.format.json() {
             let all: Vec<_> = logs.iter().zip(&bills).map(|(log, bill)| self.as_json(log, bill)).collect();
             match &*all {
                 [one] => screen.out.json(one)?,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::shown;
-use crate::args::{Form, Reading};
+use crate::args::{OutputFormat, Reading};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{clean, typed};
 use crate::render;
@@ -33,7 +33,7 @@ pub(super) struct Dump {
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<u64>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     reading: Reading,
 }
@@ -69,7 +69,7 @@ impl Dump {
             text.clear();
             // Writing to a String cannot fail.
             let _ = write!(text, "{}", record.text);
-            failed = if self.form.json() {
+            failed = if self.format.json() {
                 out.json_line(&render::Record { at: record.at.into(), length: record.length.into(), text: &text })
             } else {
                 let place = out.paint(HEAD, format_args!("{:#010x} {:>7}", record.at, record.length)).to_string();

@@ -3,13 +3,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use logpose::core::{ChannelId, Lookup};
+use logpose::core::{ChannelId, Lookup, SinkError};
 use logpose::find::{FindError, FindOptions, Finder, Found, Interval, Query, QueryError, Summary, summaries};
 use logpose::{Filter, Log, parse_duration};
 
 use super::follow::{Arriving, Asked, Input, Intervals, Wanted, needs_whole};
 use super::{report_problems, shown};
-use crate::args::{Form, Moments, Reading};
+use crate::args::{Moments, OutputFormat, Reading};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean, count, counted, duration, number, share};
 use crate::render::{self, Double, Scalar};
@@ -65,7 +65,7 @@ pub(super) struct Find {
     #[arg(short = 'N', long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     moments: Moments,
     #[command(flatten)]
@@ -122,7 +122,7 @@ impl Find {
                 }
             };
             total += answer.found.count;
-            if self.form.json() {
+            if self.format.json() {
                 rows.push(self.as_json(&log, &answer));
             } else {
                 self.print(&log, &answer, printed, screen)?;
@@ -130,7 +130,7 @@ impl Find {
             }
             worst = worst.max(report_problems(std::slice::from_ref(&log), screen));
         }
-        if self.form.json() {
+        if self.format.json() {
             match &*rows {
                 [one] if self.files.len() == 1 => screen.out.json(one)?,
                 many => screen.out.json(&many)?,
@@ -144,7 +144,7 @@ impl Find {
         if !self.show.is_empty() {
             return Ok(Some(("--show", "what channels did in an interval is looked up in the finished log")));
         }
-        if self.form.json() && !self.follow {
+        if self.format.json() && !self.follow {
             return Ok(Some(("--json", "the answer is one document")));
         }
         needs_whole(&self.moments, self.follow)
@@ -160,18 +160,25 @@ impl Find {
     ) -> Result<Outcome> {
         let Some(path) = self.files.first() else { return Ok(Outcome::No) };
         let wanted = Wanted::new(None, &self.moments)?;
-        let how = (self.follow, self.form.json());
+        let how = (self.follow, self.format.json());
         let mut intervals = Intervals::new(query, options, wanted, self.limit, how, &mut screen.out);
-        let ended = arriving.run(path, &mut intervals, &screen.notes)?;
-        if ended.complete {
+        let ended = arriving.run(path, &mut intervals, &screen.notes);
+        if ended.as_ref().is_ok_and(|ended| ended.complete) {
             intervals.finish()?;
         }
-        let Intervals { finder, fault, printed, .. } = intervals;
-        let unfit = fault.or_else(|| finder.as_ref().filter(|_| !self.follow)?.watcher().check().err());
+        let Intervals { finder, printed, .. } = intervals;
+        let unfit = match &ended {
+            Ok(_) => finder.as_ref().filter(|_| !self.follow).and_then(|finder| finder.watcher().check().err()),
+            Err(error) => match error.downcast_ref() {
+                Some(SinkError::Failed(error)) => error.downcast_ref::<QueryError>().cloned(),
+                _ => None,
+            },
+        };
         if let Some(unfit) = unfit {
             screen.out.flush()?;
             return Err(self.complain(unfit, None, screen));
         }
+        let ended = ended?;
         if !ended.complete {
             return Ok(Outcome::Done);
         }

@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::follow::{Arriving, Asked, Input, Print, Wanted, needs_whole};
 use super::{report_problems, shown};
-use crate::args::{Form, Reading, Selection};
+use crate::args::{OutputFormat, Reading, Selection};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{self, clean};
 use crate::render;
@@ -49,7 +49,7 @@ pub(super) struct Grep {
     #[arg(long, conflicts_with_all = ["start", "end"])]
     names: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
@@ -85,14 +85,14 @@ impl Grep {
             } else {
                 self.search(logs, &pattern, screen)?
             };
-            if self.count && !self.form.json() {
+            if self.count && !self.format.json() {
                 let file = if self.files.len() > 1 { format!("{}: ", shown(path)) } else { String::new() };
                 writeln!(screen.out, "{file}{hits}")?;
             }
             found += hits;
             worst = worst.max(report_problems(logs, screen));
         }
-        if self.count && self.form.json() {
+        if self.count && self.format.json() {
             screen.out.json_line(&serde_json::json!({ "count": found }))?;
         }
         if found == 0 { Ok(worst.max(Outcome::No)) } else { Ok(worst) }
@@ -113,7 +113,7 @@ impl Grep {
             wanted.check(&self.selection.channels)?;
         }
         if self.count {
-            match self.form.json() {
+            match self.format.json() {
                 true => screen.out.json_line(&serde_json::json!({ "count": found }))?,
                 false => writeln!(screen.out, "{found}")?,
             }
@@ -146,7 +146,7 @@ impl Grep {
         let mut names: Vec<_> = names.collect();
         names.sort_by(|a, b| a.name.cmp(&b.name));
         for channel in names.iter().filter(|_| !self.count) {
-            if self.form.json() {
+            if self.format.json() {
                 let mut line = serde_json::json!({ "name": channel.name, "type": channel.type_name });
                 if let (Some(line), Some(file)) = (line.as_object_mut(), &file) {
                     line.insert("file".into(), file.as_str().into());
@@ -214,7 +214,7 @@ impl Search<'_> {
             }
             let channel = self.channels.get(sample.channel as usize).map_or("", |c| &c.name);
             let ns = sample.time.nanos();
-            if self.grep.form.json() {
+            if self.grep.format.json() {
                 self.out.json_line(&render::Hit {
                     file: self.file.clone(),
                     time_ns: ns.into(),

@@ -8,7 +8,7 @@ use logpose::core::{Channel, ChannelId, ChannelIndex, Lookup, Problem, Sample, S
 use logpose::{Log, Order, unit};
 
 use super::{report_problems, shown};
-use crate::args::{Channels, Form, Reading};
+use crate::args::{Channels, OutputFormat, Reading};
 use crate::failure::Outcome;
 use crate::human::{about_time, bytes, clean, count, hertz, rate};
 use crate::render::{self, Int};
@@ -39,7 +39,7 @@ pub(super) struct List {
     #[arg(long, conflicts_with = "schemas")]
     metadata: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     channels: Channels,
     #[command(flatten)]
@@ -68,7 +68,7 @@ impl List {
         };
         if self.schemas {
             self.print_schemas(&logs, &chosen, screen)?;
-        } else if self.form.json() {
+        } else if self.format.json() {
             let file = |log: &Log| (logs.len() > 1).then(|| shown(&log.path));
             let rows: Vec<_> = logs
                 .iter()
@@ -134,7 +134,7 @@ impl List {
         }
         rows.sort();
         rows.dedup();
-        if self.form.json() {
+        if self.format.json() {
             let rows: Vec<_> = rows
                 .iter()
                 .map(|(file, name, type_name, text)| render::Schema {

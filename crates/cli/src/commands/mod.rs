@@ -15,6 +15,8 @@ mod find;
 mod follow;
 mod grep;
 mod info;
+mod ingest;
+mod lake;
 mod list;
 mod live;
 mod man;
@@ -61,6 +63,8 @@ enum Command {
     Diff(diff::Diff),
     Grep(grep::Grep),
     Sql(sql::Sql),
+    Ingest(ingest::Ingest),
+    Lake(lake::LakeCommand),
     Open(open::Open),
     Doctor(doctor::Doctor),
     Recover(recover::Recover),
@@ -102,6 +106,8 @@ impl Cli {
             Some(Command::Diff(command)) => command.run(screen),
             Some(Command::Grep(command)) => command.run(screen),
             Some(Command::Sql(command)) => command.run(screen),
+            Some(Command::Ingest(command)) => command.run(screen),
+            Some(Command::Lake(command)) => command.run(screen),
             Some(Command::Open(command)) => command.run(screen),
             Some(Command::Doctor(command)) => command.run(screen),
             Some(Command::Recover(command)) => command.run(screen),
@@ -131,6 +137,7 @@ impl Command {
             Self::Stats(command) => Some(&mut command.files),
             Self::Find(command) => Some(&mut command.files),
             Self::Grep(command) => Some(&mut command.files),
+            Self::Ingest(command) => Some(&mut command.files),
             Self::Open(command) => Some(&mut command.inputs),
             Self::Doctor(command) => Some(&mut command.files),
             Self::Convert(command) => Some(&mut command.files),

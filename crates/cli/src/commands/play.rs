@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use logpose::{Align, Log, Names};
-use logpose_live::player::{Control, PlayOptions, PlayStatus, Player, Report, Snapshot};
+use logpose_live::player::{Control, End, PlayOptions, PlayStatus, Player, Report, Snapshot};
 use logpose_live::{Address, Live, OutputThread, Progress};
 
 use super::live::{KEYS, Key, Keys, Served, Sources, SourcesTicker, Ticker, To, finish, named};
 use super::report_problems;
-use crate::args::{Channels, Form, Moments};
+use crate::args::{Channels, Moments, OutputFormat};
 use crate::failure::{Complaint, Outcome};
 use crate::human::{count, counted, duration};
 use crate::interrupt;
@@ -77,7 +77,7 @@ pub(super) struct Play {
     #[command(flatten)]
     moments: Moments,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -142,15 +142,21 @@ impl Play {
         };
         let mut player = Player::new(&logs, lookups?, options)?;
         let live = Live::new()?;
-        let ticker = Ticker::new(screen, self.form.json());
+        let ticker = Ticker::new(screen, self.format.json());
         let epoch = match &*logs {
             [log] => log.epoch_ns(),
             _ => None,
         };
         let served = self.start(&live, epoch, &ticker, screen)?;
+        // Foxglove clients subscribe to channels that were declared to them, so the channels are declared before the wait.
+        // Other clients receive the first moment once they are connected.
+        let declares = self.wait && served.iter().any(Served::declares_first);
+        if declares {
+            player.pause();
+        }
         interrupt::await_it();
-        if self.wait {
-            wait_for_client(&served, &ticker);
+        if self.wait && !declares {
+            wait_for_client(&served, &ticker, &|| false);
         }
         let status = player.status();
         let report = std::thread::scope(|scope| {
@@ -168,7 +174,11 @@ impl Play {
                     }
                 })
             });
-            self.watch(&status, &controls, &served, &ticker, screen, &|| playing.is_finished());
+            let is_done = || playing.is_finished();
+            if declares && wait_for_client(&served, &ticker, &is_done) && !self.paused {
+                let _ = controls.send(Control::Resume);
+            }
+            self.watch(&status, &controls, &served, &ticker, screen, &is_done);
             playing.join()
         });
         let Ok(report) = report else {
@@ -183,7 +193,10 @@ impl Play {
         drop(ticker);
         let figures = finish(served, &screen.notes);
         self.conclude(&report, figures, screen)?;
-        Ok(problems)
+        match report.end {
+            End::Unreadable(error) => Err(error.into()),
+            End::Finished | End::Quit | End::Refused => Ok(problems),
+        }
     }
 
     fn open(&self, screen: &Screen) -> Result<Vec<Log>> {
@@ -194,7 +207,7 @@ impl Play {
 
     fn start(&self, live: &Live, epoch: Option<i64>, ticker: &Ticker, screen: &mut Screen) -> Result<Vec<Served>> {
         let served = self.to.start(live, epoch, ticker)?;
-        if self.form.json() {
+        if self.format.json() {
             for one in &served {
                 screen.out.json_line(&render::Serving { event: "serving", address: &one.address })?;
             }
@@ -234,8 +247,8 @@ impl Play {
             }
             if Instant::now() >= due {
                 let now = status.snapshot();
-                due = Instant::now() + Duration::from_millis(if self.form.json() { 1000 } else { 100 });
-                if self.form.json() {
+                due = Instant::now() + Duration::from_millis(if self.format.json() { 1000 } else { 100 });
+                if self.format.json() {
                     let line = render::PlayLine::of("status", &now, figures(served));
                     let _ = screen.out.json_line(&line).and_then(|()| screen.out.flush());
                 } else {
@@ -247,7 +260,7 @@ impl Play {
 
     fn conclude(&self, report: &Report, figures: Vec<render::Server>, screen: &mut Screen) -> Result<()> {
         let last = &report.last;
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json_line(&render::PlayLine::of("done", last, figures))?;
             return Ok(());
         }
@@ -271,7 +284,7 @@ impl Play {
         let texts: Vec<String> = self.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let sources = Sources::parse(&texts, false)?;
         let live = Live::new()?;
-        let ticker = Ticker::new(screen, self.form.json());
+        let ticker = Ticker::new(screen, self.format.json());
         sources.warn(&ticker);
         let join = sources.join(live.clock().now());
         let served = self.start(&live, None, &ticker, screen)?;
@@ -297,7 +310,7 @@ impl Play {
         });
         drop((outputs, ticker));
         let figures = finish(served, &screen.notes);
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json_line(&render::RelayLine::of("done", &last, &state.named(), figures))?;
         }
         Ok(Outcome::Done)
@@ -309,14 +322,18 @@ fn figures(served: &[Served]) -> Vec<render::Server> {
     served.iter().map(Served::figures).collect()
 }
 
-/// Waits for the first client.
-fn wait_for_client(served: &[Served], ticker: &Ticker) {
+/// Waits for the first client, and says whether one came.
+fn wait_for_client(served: &[Served], ticker: &Ticker, is_done: &dyn Fn() -> bool) -> bool {
     ticker.event("waiting", "for the first client");
-    while !interrupt::is_raised() && served.iter().all(|one| one.figures().clients == 0) {
+    while served.iter().all(|one| !one.has_listener()) {
+        if interrupt::is_raised() || is_done() {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Clients still have to send their subscriptions.
+    // Clients may still have to send the rest of their subscriptions.
     std::thread::sleep(Duration::from_millis(500));
+    true
 }
 
 /// The playback state in one line.

@@ -10,7 +10,7 @@ use logpose_live::{ExpressionTrigger, Live, OutputThread, Progress};
 use super::find::complain;
 use super::live::{Recorded, Served, Sources, SourcesTicker, Ticker, To, finish};
 use super::shown;
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, count, duration};
 use crate::interrupt;
@@ -86,7 +86,7 @@ pub(super) struct Record {
     #[command(flatten)]
     to: To,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Record {
@@ -98,7 +98,7 @@ impl Record {
         let join = sources.join(start);
         let epoch = if sources.names.len() > 1 { Epoch::Known(start.nanos()) } else { Epoch::Received };
         let file = Recorded::start(&self.output, self.options(epoch, screen)?, live.clock())?;
-        let ticker = Ticker::new(screen, self.form.json());
+        let ticker = Ticker::new(screen, self.format.json());
         sources.warn(&ticker);
         let served = self.to.start(&live, None, &ticker)?;
         interrupt::await_it();
@@ -118,7 +118,7 @@ impl Record {
         let file = file.finish();
         state.ticker.clear();
         let servers = finish(served, &screen.notes);
-        if self.form.json() {
+        if self.format.json() {
             let named = state.sources.named();
             let line = render::RecordLine::of("done", &last, &file.stats, file.dropped, &named, servers);
             screen.out.json_line(&line)?;

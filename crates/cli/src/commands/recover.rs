@@ -1,12 +1,13 @@
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use logpose::bridges::BRIDGES;
-use logpose::core::{Dialect, Severity};
-use logpose::{DIALECTS, Format, Output, Recovered, Wrapper, recover};
+use logpose::core::Severity;
+use logpose::wpilog;
+use logpose::{FORMATS, Format, Output, Recovered, Wrapper, recover};
 
 use super::{doctor, shown};
 use crate::args::Reading;
@@ -135,28 +136,20 @@ impl Recover {
 
 /// `match.wpilog` and `match.wpilog.gz` become `match.recovered.wpilog`, and so do `match.dslog` and `match.pcap`.
 fn beside(file: &Path) -> Result<PathBuf, Complaint> {
-    let text = |path: &Path| path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     if file.as_os_str() == "-" {
         return Err(Complaint::usage("missing -o: standard input has no name to derive the output name from")
             .help("add -o OUT"));
     }
-    let mut bare = file.to_owned();
-    if text(&bare).is_some_and(|extension| Wrapper::from_name(&extension).is_some()) {
-        bare.set_extension("");
-    }
-    let extension = text(&bare).unwrap_or_default();
-    let known = |extension: &str| DIALECTS.iter().any(|dialect| dialect.info().extensions.contains(&extension));
-    let inner = extension.strip_suffix("xz").filter(|inner| known(inner)).map(str::to_owned);
-    let extension = inner.unwrap_or(extension);
-    let is_written = || Format::from_path(&bare).is_some_and(|(format, _)| format.is_log());
+    let last = file.extension().and_then(OsStr::to_str);
+    let is_wrapped = last.is_some_and(|last| Wrapper::from_name(last).is_some());
+    let bare = if is_wrapped { file.with_extension("") } else { file.to_owned() };
+    let mut extension = Format::extension_of(file).unwrap_or_default();
+    let is_written = Format::from_path(file).is_some_and(|(format, _)| format.is_log());
     // Formats that logpose only reads, and tables of text, are recovered as WPILOG.
-    let mut infos = DIALECTS
-        .iter()
-        .map(|dialect| dialect.info())
-        .chain(BRIDGES.iter().map(|bridge| bridge.info()))
-        .filter(|info| !Format::from_name(info.name).is_some_and(|format| format.is_log()));
-    let others = infos.any(|info| info.extensions.contains(&&*extension)) && !is_written();
-    let extension = if others { "wpilog".to_owned() } else { extension };
+    let mut others = FORMATS.iter().filter(|format| !format.is_log());
+    if !is_written && others.any(|format| format.info().extensions.contains(&&*extension)) {
+        wpilog::NAME.clone_into(&mut extension);
+    }
     let dotted = if extension.is_empty() { "recovered".to_owned() } else { format!("recovered.{extension}") };
     Ok(bare.with_extension(dotted))
 }

@@ -462,13 +462,13 @@ pub(crate) fn classes(summary: &Summary<'_>) -> BTreeMap<&'static str, usize> {
 }
 
 /// The wire flavor of a recording, as the model names it.
-pub(crate) fn form(frames: &Frames<'_>) -> (&'static str, &'static str) {
+pub(crate) fn wire_format(frames: &Frames<'_>) -> (&'static str, &'static str) {
     use logpose::carla::{Ids, Vectors};
-    let vectors = match frames.form().vectors {
+    let vectors = match frames.wire_format().vectors {
         Vectors::F32 => "f32",
         Vectors::F64 => "f64",
     };
-    let ids = match frames.form().ids {
+    let ids = match frames.wire_format().ids {
         Ids::A => "A",
         Ids::B => "B",
     };

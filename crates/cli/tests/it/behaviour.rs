@@ -153,6 +153,24 @@ fn a_file_without_permission_gets_its_own_sentence() {
 }
 
 #[cfg(target_os = "linux")]
+/// The same as on a full disk, although the system would end the process by default.
+#[cfg(unix)]
+#[test]
+fn a_file_size_limit_is_an_error_and_leaves_nothing_behind() {
+    let dir = folder();
+    let before = fs::read_dir(dir.path()).unwrap().count();
+    for command in
+        ["convert match.wpilog -o out.csv", "convert match.wpilog -o out.mcap", "recover match.wpilog -o out.wpilog"]
+    {
+        let program = env!("CARGO_BIN_EXE_logpose");
+        let limited = format!("ulimit -f 2; exec {program} {command}");
+        let output = std::process::Command::new("sh").args(["-c", &limited]).current_dir(dir.path()).output().unwrap();
+        assert_eq!(code(&output), 1, "{command}: {:?} {}", output.status, stderr(&output));
+        assert!(stderr(&output).contains("File too large"), "{}", stderr(&output));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "{command}");
+    }
+}
+
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
     let output = typed(&SHARED, "logpose convert match.wpilog -o /dev/full --to wpilog");

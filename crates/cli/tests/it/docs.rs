@@ -102,6 +102,10 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
             if example.starts_with("logpose open") && !cfg!(feature = "viewer") {
                 continue;
             }
+            let of_lake = example.starts_with("logpose ingest") || example.contains(" season");
+            if of_lake && !cfg!(feature = "lake") {
+                continue;
+            }
             let Some(example) = on_loopback(&example) else { continue };
             let (example, _board) = with_board(&example);
             let scratch = tempfile::tempdir_in(dir.path()).unwrap();
@@ -115,6 +119,10 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
             let example = example.replace("/tmp/logs", "logs");
             fs::write(scratch.path().join("match.txt"), "0 mode auto\n1 enable\n2 end\n").unwrap();
             fs::write(scratch.path().join("trouble.txt"), "0 battery 12\n1 silence 2s\n").unwrap();
+            if of_lake && !example.starts_with("logpose ingest") {
+                let made = typed(scratch.path(), "logpose ingest season demo/demo_q12.rlog demo/demo_q12_r1.rlog");
+                assert_eq!(code(&made), 0, "{}", stderr(&made));
+            }
             let output = Command::new("bash")
                 .args(["-o", "pipefail", "-c", &example])
                 .current_dir(scratch.path())

@@ -16,6 +16,8 @@ mod ds_list;
 mod fixtures;
 mod follow;
 mod json;
+#[cfg(all(feature = "lake", unix))]
+mod lake;
 mod live;
 mod logs;
 #[cfg(feature = "viewer")]

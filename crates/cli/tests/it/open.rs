@@ -72,6 +72,26 @@ impl Drop for Viewer {
     }
 }
 
+#[test]
+fn a_layout_is_given_to_the_page_or_refused() {
+    let dir = folder();
+    let layout = dir.path().join("drive.json");
+    std::fs::write(&layout, r#"{"version": 1, "tabs": []}"#).unwrap();
+    let line = |path: &Path| format!("match.wpilog --layout {}", path.display());
+    let viewer = Viewer::start(&SHARED, &line(&layout));
+    let (status, body) = viewer.get("/api/layouts", "");
+    let told: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &told["given"]["name"], &told["kept"]), (200, &"drive.json".into(), &false.into()));
+    assert_eq!(told["given"]["layout"]["version"], 1);
+    std::fs::write(&layout, "{").unwrap();
+    for (path, reason) in [(&*layout, "not JSON"), (&dir.path().join("missing.json"), "No such file"), (dir.path(), "")]
+    {
+        let told = typed(&SHARED, &format!("logpose open {} --no-browser --duration 50ms", line(path)));
+        assert_eq!(code(&told), 1, "{}", stderr(&told));
+        assert!(stderr(&told).contains(reason) && stderr(&told).contains(&path.display().to_string()));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn logs_are_served_until_ctrl_c() {
@@ -163,7 +183,10 @@ fn what_cannot_be_shown_is_said_and_what_helps() {
         ("rlog://127.0.0.1:9 --record match.wpilog", 1, "--force"),
         ("foxglove://127.0.0.1:9", 2, "Foxglove clients connect to logpose"),
         ("ftp://127.0.0.1", 2, "unknown live scheme ftp"),
-        ("", 2, "required"),
+        ("--bind 0.0.0.0", 2, "nothing to show to others on the network"),
+        ("match.wpilog --allow-upload", 2, "--bind"),
+        ("--limit-upload nonsense", 2, "nonsense"),
+        ("--follow", 2, "--follow needs a file"),
     ];
     for (line, expected, words) in cases {
         let output = typed(dir.path(), format!("logpose open {line} --no-browser --duration 50ms").as_str());
@@ -171,6 +194,34 @@ fn what_cannot_be_shown_is_said_and_what_helps() {
         assert!(stderr(&output).contains(words), "{line}: {}", stderr(&output));
         assert_eq!(stdout(&output), "", "{line}");
     }
+}
+
+#[test]
+fn without_arguments_there_is_a_start_page_and_files_are_remembered() {
+    let dir = folder();
+    let start = |line: &str| {
+        let viewer = Viewer::start(dir.path(), line);
+        let (_, body) = viewer.get("/api/start", "");
+        (viewer.session(), serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let (session, page) = start("--limit-upload 5MB");
+    assert_eq!(session["logs"], serde_json::json!([]));
+    assert_eq!(session["adding"], serde_json::json!({"upload": true, "upload_limit": 5_000_000, "local": true}));
+    assert_eq!(page["demos"].as_array().unwrap().len(), 7);
+    let recent = |page: &Value| -> Vec<String> {
+        let names = page["recent"].as_array().unwrap().iter();
+        let here = names.filter(|file| file["folder"] == dir.path().to_str().unwrap());
+        here.map(|file| file["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (_, page) = start("match.wpilog --no-cache");
+    assert_eq!(recent(&page), ["match.wpilog"], "as long as it runs");
+    let (_, page) = start("match.wpilog");
+    assert_eq!(recent(&page), ["match.wpilog"]);
+    assert_eq!(recent(&start("--no-cache").1), [""; 0]);
+    assert_eq!(recent(&start("--port 0").1), ["match.wpilog"]);
+    // Others on the network see only what they are shown.
+    let (session, page) = start("match.wpilog --bind 127.0.0.1 --allow-upload");
+    assert_eq!((&session["adding"]["local"], recent(&page).len()), (&Value::Bool(true), 1));
 }
 
 #[cfg(unix)]

@@ -32,7 +32,7 @@ pub(crate) fn logpose(dir: &Path) -> Command {
         command.env_remove(name);
     }
     // Tests leave nothing in the folder of who runs them.
-    command.env("LOGPOSE_CACHE", &*CACHE);
+    command.env("LOGPOSE_CACHE", &*CACHE).env("LOGPOSE_LAYOUTS", "");
     command
 }
 

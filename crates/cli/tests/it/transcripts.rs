@@ -421,7 +421,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "sql",
         &[
-            "logpose sql 'SELECT name, type, samples, first, last FROM channels ORDER BY name' match.wpilog",
+            "logpose sql 'SELECT channel, type, samples, first, last FROM channels ORDER BY channel' match.wpilog",
             "logpose sql 'SELECT time, value.x, value FROM \"/Drive/Pose\"' match.wpilog",
             "logpose sql 'SELECT mode, enabled, start, \"end\" FROM modes; SELECT * FROM matches' match.wpilog",
             "logpose sql 'SELECT * FROM wide($$10s$$, $$/Power/*$$, $$/Drive/*$$)' match.wpilog",
@@ -466,6 +466,44 @@ const CASES: &[(&str, &[&str])] = &[
             "logpose sql",
             "logpose sql nowhere.wpilog",
             "logpose sql 'SELECT 1 AS one' match.wpilog --wall --limit-memory little",
+        ],
+    ),
+    ("help-lake", &["logpose ingest --help", "logpose lake --help", "logpose lake get --help"]),
+    (
+        "lake",
+        &[
+            "logpose ingest season match.wpilog pit.wpilog truncated.wpilog --team 254 --collection 2026casf",
+            "logpose ingest season match.wpilog truncated.wpilog nowhere.wpilog",
+            "logpose ingest season match.wpilog pit.wpilog -v",
+            "logpose ingest season many.wpilog --collection practice --label robot=old --json",
+            "logpose lake ls season",
+            "logpose sql --lake season 'SELECT log, channel, samples, min, max FROM channels WHERE channel LIKE $$%Voltage$$ ORDER BY log'",
+            "logpose sql --lake season 'SELECT log, count(*), max(time) FROM samples GROUP BY log ORDER BY log'",
+            "logpose sql --lake season 'SELECT valeu FROM samples'",
+            "logpose sql --lake season 'SELECT 1' match.wpilog",
+            "logpose lake get season pit.wpilog -o back.wpilog",
+            "logpose diff pit.wpilog back.wpilog",
+            "logpose lake get season pit.wpilog -o back.wpilog",
+            "logpose lake rm season pit.wpilog",
+            "logpose lake rm season pit.wpilog",
+            "logpose lake verify season --deep",
+            "logpose lake clean season",
+            "logpose lake clean season --older-than 0s",
+            "logpose lake verify season --json",
+        ],
+    ),
+    (
+        "lake-usage",
+        &[
+            "logpose ingest",
+            "logpose ingest match.wpilog pit.wpilog",
+            "logpose ingest lake match.wpilog --shard 3/2",
+            "logpose ingest lake match.wpilog --label robot",
+            "logpose lake ls nowhere",
+            "logpose lake ls folder",
+            "logpose lake ls match.wpilog",
+            "logpose lake ls ftp://robot/lake",
+            "logpose sql --lake nowhere 'SELECT 1'",
         ],
     ),
     ("help-carla", &["logpose carla --help", "logpose carla collisions --help"]),
@@ -631,8 +669,11 @@ fn commands_print_what_their_transcripts_say() {
     let bless = logpose_testkit::bless();
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     let mut failed = Vec::new();
-    // What SQL answers only a build with SQL can show.
-    let cases = CASES.iter().filter(|(name, _)| cfg!(feature = "sql") || !name.starts_with("sql"));
+    // What SQL answers only a build with SQL can show, and a lake only a build with lakes.
+    let shown = |name: &str| {
+        (cfg!(feature = "sql") || !name.starts_with("sql")) && (cfg!(feature = "lake") || !name.starts_with("lake"))
+    };
+    let cases = CASES.iter().filter(|(name, _)| shown(name));
     for (name, lines) in cases {
         let dir = folder();
         let mut now = String::new();

@@ -36,13 +36,13 @@ impl Blocked {
             return Err(Complaint::usage("--min-time and --min-distance must be numbers").into());
         }
         let blocking = Blocking { min_time: self.min_time, min_distance_cm: self.min_distance };
-        let Some(form) = self.query.rows() else {
+        let Some(format) = self.query.rows() else {
             return self.query.text(screen, |queries, out| queries.blocked(blocking, out));
         };
         let files = &self.query.files;
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
-        let mut rows = Rows::begin(form, columns, &mut screen.out)?;
+        let mut rows = Rows::begin(format, columns, &mut screen.out)?;
         let worst = each(files, screen, |file, screen| {
             let frames = file.frames()?;
             for stay in carla::blocked(&frames, blocking) {

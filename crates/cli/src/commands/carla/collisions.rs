@@ -62,13 +62,13 @@ impl Collisions {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let filter = |place| self.types.get(place).map_or(Filter::Any, |kind: &Type| (*kind).into());
         let (one, other) = (filter(0), filter(1));
-        let Some(form) = self.query.rows() else {
+        let Some(format) = self.query.rows() else {
             return self.query.text(screen, |queries, out| queries.collisions(one, other, out));
         };
         let files = &self.query.files;
         let named = files.len() > 1;
         let columns = named.then_some("file").into_iter().chain(COLUMNS).collect();
-        let mut rows = Rows::begin(form, columns, &mut screen.out)?;
+        let mut rows = Rows::begin(format, columns, &mut screen.out)?;
         let worst = each(files, screen, |file, screen| {
             let frames = file.frames()?;
             let found = collisions(&frames);

@@ -10,7 +10,7 @@ use crate::commands::shown;
 use crate::failure::Outcome;
 use crate::render::carla::{self, text};
 use crate::render::{Double, Finding, Int};
-use crate::rows::{Cell, Form, Rows};
+use crate::rows::{Cell, RowFormat, Rows};
 use crate::screen::Screen;
 
 /// Show the contents of a recording, like CARLA's show_recorder_file_info
@@ -36,11 +36,11 @@ pub(super) struct Info {
 
 impl Info {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        let (form, files) = (self.query.rows(), &self.query.files);
-        match form {
+        let (format, files) = (self.query.rows(), &self.query.files);
+        match format {
             None => self.query.text(screen, |queries, out| queries.info(self.all, out)),
-            Some(form @ (Form::Table | Form::Csv)) => {
-                let mut rows = Rows::begin(form, COLUMNS.to_vec(), &mut screen.out)?;
+            Some(format @ (RowFormat::Table | RowFormat::Csv)) => {
+                let mut rows = Rows::begin(format, COLUMNS.to_vec(), &mut screen.out)?;
                 let worst = each(files, screen, |file, screen| {
                     let frames = file.frames()?;
                     let summary = Summary::of(&frames);
@@ -81,7 +81,7 @@ impl Info {
         summary: &'a Summary<'_>,
         problems: &'a [Problem],
     ) -> carla::Recording<'a> {
-        let (vectors, ids) = carla::form(frames);
+        let (vectors, ids) = carla::wire_format(frames);
         carla::Recording {
             file: shown(file.path()),
             bytes: Int::from(file.bytes().len() as u64),
@@ -105,7 +105,7 @@ impl Info {
 
     /// The cells below [`COLUMNS`].
     fn row(&self, file: &File, frames: &Frames<'_>, summary: &Summary<'_>) -> Vec<Cell> {
-        let (vectors, ids) = carla::form(frames);
+        let (vectors, ids) = carla::wire_format(frames);
         let count = |class| Cell::integer(Some(summary.actors.get(&class).map_or(0, |n| *n as u64)));
         let heroes: Vec<String> = summary.heroes.iter().map(|hero| hero.actor.to_string()).collect();
         let mut cells = vec![

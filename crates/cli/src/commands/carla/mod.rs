@@ -22,7 +22,7 @@ use crate::args::one_of;
 use crate::failure::Outcome;
 use crate::human::clean;
 use crate::progress::Bar;
-use crate::rows::Form;
+use crate::rows::RowFormat;
 use crate::screen::{STRONG, Screen};
 
 /// Query, replay and edit CARLA recordings without CARLA
@@ -124,13 +124,13 @@ impl Query {
     }
 
     /// The row format; `None` for CARLA's text.
-    fn rows(&self) -> Option<Form> {
+    fn rows(&self) -> Option<RowFormat> {
         match self.format() {
             Format::Text => None,
-            Format::Table => Some(Form::Table),
-            Format::Csv => Some(Form::Csv),
-            Format::Ndjson => Some(Form::Ndjson),
-            Format::Json => Some(Form::Json),
+            Format::Table => Some(RowFormat::Table),
+            Format::Csv => Some(RowFormat::Csv),
+            Format::Ndjson => Some(RowFormat::Ndjson),
+            Format::Json => Some(RowFormat::Json),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::human::{bytes, number};
 use crate::interrupt;
 use crate::progress::Bar;
 use crate::render::carla as shapes;
-use crate::rows::{Array, Cell, Form, Rows};
+use crate::rows::{Array, Cell, RowFormat, Rows};
 use crate::screen::{Out, Screen};
 
 /// Step through a recording like CARLA's replayer
@@ -98,11 +98,11 @@ impl Replay {
         let mut answer = Vec::new();
         replay.text(&shown(file.path()), None, &mut answer)?;
         String::from_utf8_lossy(&answer).lines().for_each(|line| screen.notes.line(crate::human::clean(line)));
-        let form = match self.output {
+        let format = match self.output {
             Some(_) => Steps::Recording(Box::new(Replayed::new(&frames, replay.start()).map_err(written)?), self.delta),
             None => Steps::begin(if self.json { Format::Json } else { self.format }, &mut screen.out)?,
         };
-        let (mut steps, mut last) = (form, first);
+        let (mut steps, mut last) = (format, first);
         steps.step(&last, &mut screen.out)?;
         while !last.stopped && !last.exhausted {
             last = replay.tick(self.delta);
@@ -163,7 +163,7 @@ impl<'a> Steps<'_, 'a> {
         Ok(match format {
             Format::Ndjson => Self::Lines,
             Format::Json => Self::Array(Array::default()),
-            Format::Csv => Self::Poses(Rows::begin(Form::Csv, COLUMNS.to_vec(), out)?),
+            Format::Csv => Self::Poses(Rows::begin(RowFormat::Csv, COLUMNS.to_vec(), out)?),
         })
     }
 

@@ -14,7 +14,7 @@ use crate::human::{clean, counted, number};
 use crate::progress::Bar;
 use crate::render::Double;
 use crate::render::carla as shapes;
-use crate::rows::{Cell, Form, Rows};
+use crate::rows::{Cell, RowFormat, Rows};
 use crate::screen::{STRONG, Screen};
 use crate::table::{Align, Table};
 
@@ -91,8 +91,8 @@ impl State {
         let actors: Vec<&ActorState<'_>> = state.actors.iter().filter(wanted).collect();
         match if self.json { Format::Json } else { self.format } {
             Format::Text => self.print(&file, &frames, &state, &actors, screen)?,
-            Format::Csv => rows(Form::Csv, &state, &actors, screen)?,
-            Format::Ndjson => rows(Form::Ndjson, &state, &actors, screen)?,
+            Format::Csv => rows(RowFormat::Csv, &state, &actors, screen)?,
+            Format::Ndjson => rows(RowFormat::Ndjson, &state, &actors, screen)?,
             Format::Json => screen.out.json(&shapes::State {
                 file: shown(file.path()),
                 map: shapes::text(frames.header().map),
@@ -229,9 +229,9 @@ fn lights(actor: &ActorState<'_>) -> String {
 }
 
 /// One row per actor.
-fn rows(form: Form, state: &carla::State<'_>, actors: &[&ActorState<'_>], screen: &mut Screen) -> Result<()> {
+fn rows(format: RowFormat, state: &carla::State<'_>, actors: &[&ActorState<'_>], screen: &mut Screen) -> Result<()> {
     let out = &mut screen.out;
-    let mut rows = Rows::begin(form, COLUMNS.to_vec(), out)?;
+    let mut rows = Rows::begin(format, COLUMNS.to_vec(), out)?;
     for actor in actors {
         rows.row(cells(state.time, actor), out)?;
     }

@@ -11,7 +11,7 @@ use logpose::season::{self, Entry};
 use serde_json::{Value as Json, json};
 
 use super::super::shown;
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::failure::Outcome;
 use crate::human::{clean, counted, duration};
 use crate::screen::{HEAD, Screen};
@@ -39,7 +39,7 @@ pub(super) struct List {
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     threads: usize,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl List {
@@ -48,7 +48,7 @@ impl List {
         if self.matches {
             all.retain(|entry| is_match(entry) || entry.error.is_some());
         }
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json(&all.iter().map(as_json).collect::<Vec<_>>())?;
         } else {
             print(&all, screen)?;

@@ -13,7 +13,7 @@ use logpose_live::ds::{DsError, Ports};
 use logpose_live::recorder::{Epoch, RecordOptions};
 use logpose_live::{Address, Clock, Host, OutputThread};
 
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::commands::live::{Recorded, Ticker};
 use crate::failure::{Complaint, Outcome};
 use crate::interrupt;
@@ -36,7 +36,7 @@ pub(super) struct Running {
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// The recording and status line of a running command.
@@ -64,7 +64,7 @@ impl Running {
             }
         };
         interrupt::await_it();
-        Ok(Show { ticker: Ticker::new(screen, self.form.json()), file, limit })
+        Ok(Show { ticker: Ticker::new(screen, self.format.json()), file, limit })
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use logpose::core::{Channel, ChannelId, Problem, Sample, Sink, SinkError};
-use logpose::find::{FindOptions, Finder, Interval, Query, QueryError};
+use logpose::find::{FindOptions, Finder, Interval, Query};
 
 use super::{Print, Wanted};
 use crate::human::{self, duration};
@@ -20,8 +20,6 @@ pub(in crate::commands) struct Intervals<'a> {
     pub(in crate::commands) finder: Option<Finder>,
     /// Channels that came before it.
     early: Vec<(ChannelId, Channel)>,
-    /// Why the expression makes no sense for the channels that are there.
-    pub(in crate::commands) fault: Option<QueryError>,
     left: usize,
     /// Whether nobody wants more once so many were printed; otherwise the rest is counted.
     stops: bool,
@@ -47,7 +45,6 @@ impl<'a> Intervals<'a> {
             wanted,
             finder: None,
             early: Vec::new(),
-            fault: None,
             left: limit.unwrap_or(usize::MAX),
             stops,
             widths: (0, 0),
@@ -125,17 +122,13 @@ impl Sink for Intervals<'_> {
                     self.early.drain(..).try_for_each(|(id, channel)| finder.channel(id, &channel))?;
                     self.finder = Some(finder);
                 }
-                Err(fault) => {
-                    self.fault = Some(fault);
-                    return Err(SinkError::Stopped);
-                }
+                Err(fault) => return Err(SinkError::Failed(fault.into())),
             }
         }
         let Some(finder) = &mut self.finder else { return Ok(()) };
         finder.samples(samples)?;
         if let Some(fault) = finder.watcher().fault() {
-            self.fault = Some(fault.clone());
-            return Err(SinkError::Stopped);
+            return Err(SinkError::Failed(fault.clone().into()));
         }
         self.print()?;
         if self.left == 0 && self.stops { Err(SinkError::Stopped) } else { Ok(()) }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use logpose::core::{Channel, ChannelId, Encode, Problem, Sample, Sink, SinkError, Value};
 use logpose::schema::Registry;
-use logpose::{Format, RowEncoder, Schemas};
+use logpose::{RowEncoder, Schemas};
 
 use super::{Print, Wanted};
 use crate::human::{clean, push_time};
@@ -110,17 +110,15 @@ pub(in crate::commands) struct DataRows<'a> {
 }
 
 impl<'a> DataRows<'a> {
-    /// `None` for formats that are no text.
     pub(in crate::commands) fn new(
         wanted: Wanted,
         limit: Option<u64>,
-        format: &Format,
+        mut encoder: RowEncoder,
         out: &'a mut Out,
-    ) -> Option<Self> {
-        let mut encoder = RowEncoder::new(format)?;
+    ) -> Self {
         let mut bytes = Vec::new();
         encoder.begin(&mut bytes);
-        Some(Self { wanted, left: limit.unwrap_or(u64::MAX), encoder, bytes, out })
+        Self { wanted, left: limit.unwrap_or(u64::MAX), encoder, bytes, out }
     }
 
     /// What the schemas did not explain.

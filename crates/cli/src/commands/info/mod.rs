@@ -13,7 +13,7 @@ use logpose::{Log, TimeRange};
 use serde_json::{Map, Value, json};
 
 use super::{outcome, shown};
-use crate::args::{Form, Reading};
+use crate::args::{OutputFormat, Reading};
 use crate::failure::Outcome;
 use crate::human::{about_time, bytes, clean, clip, counted, duration, share, typed};
 use crate::render::{self, Int, carla};
@@ -35,7 +35,7 @@ pub(super) struct Info {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     reading: Reading,
 }
@@ -44,13 +44,13 @@ impl Info {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let mut worst = Outcome::Done;
         let mut blocks = 0;
-        if self.form.json() && self.files.len() > 1 {
+        if self.format.json() && self.files.len() > 1 {
             screen.out.write_all(b"[\n")?;
         }
         for path in &self.files {
             let Some(log) = self.reading.open_one_of(path, self.files.len(), screen, &mut worst)? else { continue };
             worst = worst.max(outcome(&log.problems));
-            if self.form.json() {
+            if self.format.json() {
                 if blocks > 0 {
                     screen.out.write_all(b",\n")?;
                 }
@@ -63,7 +63,7 @@ impl Info {
             }
             blocks += 1;
         }
-        if self.form.json() && self.files.len() > 1 {
+        if self.format.json() && self.files.len() > 1 {
             screen.out.write_all(b"]\n")?;
         }
         Ok(worst)

@@ -34,7 +34,7 @@ pub(in crate::commands) struct To {
     #[arg(long, requires = "to")]
     pub ros2: bool,
     /// Maximum number of clients per server
-    #[arg(long, value_name = "N", default_value_t = 1024, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 512, hide_default_value = true)]
     pub max_clients: usize,
 }
 
@@ -91,6 +91,7 @@ impl To {
                 let bind = address.bind().map_err(|error| Complaint::usage(error.to_string()))?;
                 let language = if self.ros2 { Language::Ros2 } else { Language::Ros1 };
                 let options = FoxgloveOptions { epoch_ns, language, ..FoxgloveOptions::default() };
+                let options = FoxgloveOptions { clients: options.clients.min(self.max_clients), ..options };
                 let server = FoxgloveServer::start(bind, &options).map_err(refused)?;
                 let (bound, stats) = (server.address(), server.stats());
                 (bound, OutputThread::start(scheme, Box::new(server), clock)?, Watch::Foxglove(stats))
@@ -154,6 +155,19 @@ impl Served {
                     refused: figures.early.into(),
                 }
             }
+        }
+    }
+
+    /// Whether its clients need to know the channels before they listen.
+    pub(in crate::commands) fn declares_first(&self) -> bool {
+        matches!(self.watch, Watch::Foxglove(_))
+    }
+
+    /// Whether anyone gets what is sent. A client of Foxglove gets nothing before it subscribes to something.
+    pub(in crate::commands) fn has_listener(&self) -> bool {
+        match &self.watch {
+            Watch::Links(stats) => stats.figures().open > 0,
+            Watch::Foxglove(stats) => stats.figures().subscriptions > 0,
         }
     }
 

@@ -4,6 +4,8 @@
 mod answers;
 #[path = "browser.rs"]
 mod browser;
+#[path = "demos.rs"]
+mod demos;
 #[path = "growing.rs"]
 mod growing;
 #[path = "listening.rs"]
@@ -17,9 +19,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use logpose::{Align, Alignment, Browse, ClockMap, Log, default_cache_folder, parse_duration};
+use logpose::{
+    Align, Alignment as EdgeAlignment, Browse, Cache, ClockMap, Log, default_cache_folder, parse_bytes, parse_duration,
+};
 use logpose_live::Address;
-use logpose_server::{Error, Options, Server, Session};
+use logpose_server::{
+    AlignedBy, Alignment, Error, Layouts, Library, LibraryOptions, LiveFiles, Options, Server, Session,
+};
 use serde::Serialize;
 
 use self::growing::Growing;
@@ -39,6 +45,13 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let limit = open.duration.as_deref().map(parse_duration).transpose()?;
     let limit = limit.map(|ns| Duration::from_nanos(ns.unsigned_abs()));
     let inputs = inputs(open);
+    if inputs.is_empty() && open.follow {
+        return Err(Complaint::usage("--follow needs a file").into());
+    }
+    if inputs.is_empty() && !bind.ip().to_canonical().is_loopback() && !open.allow_upload {
+        let complaint = Complaint::usage("nothing to show to others on the network");
+        return Err(complaint.help("name a file, or use --allow-upload to let them add logs").into());
+    }
     if open.record.is_some() && !inputs.iter().any(Input::is_live) {
         return Err(Complaint::usage("--record needs a live source").into());
     }
@@ -51,16 +64,16 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let files = inputs.iter().filter_map(Input::file).filter(|_| !open.follow);
     let files: Vec<&PathBuf> = files.collect();
     let (logs, mut worst) = read(open, &files, screen)?;
-    if logs.is_empty() && listening.is_none() && growing.is_none() {
+    if !inputs.is_empty() && logs.is_empty() && listening.is_none() && growing.is_none() {
         return Ok(worst);
     }
     worst = worst.max(report_problems(&logs, screen));
-    let clocks = clocks(open, &logs, screen)?;
+    let (clocks, alignments) = clocks(open, &logs, screen)?;
     let live_clock = listening.as_ref().map_or(Ok(ClockMap::default()), |live| live.clock(open.align, &logs))?;
     let (mut session, bar) = (Session::new(), Bar::new(screen.notes.quiet));
     let mut sources = listening.as_ref().map(Listening::logs).unwrap_or_default().into_iter();
     let logs: Vec<Arc<Log>> = logs.into_iter().map(Arc::new).collect();
-    let mut whole = logs.iter().zip(clocks).peekable();
+    let mut whole = logs.iter().zip(clocks.into_iter().zip(alignments)).peekable();
     for input in &inputs {
         match input {
             Input::Live(_) => {
@@ -73,8 +86,9 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
                     session.add_live(growing.log().log(), ClockMap::default());
                 }
                 // Logs that could not be read are missing, and so are companions of other logs.
-                if let Some((log, clock)) = whole.next_if(|(log, _)| log.path == *path) {
-                    session.add(Browse::new(Arc::clone(log), &bar)?, clock);
+                if let Some((log, (clock, alignment))) = whole.next_if(|(log, _)| log.path == *path) {
+                    let number = session.add(Browse::new(Arc::clone(log), &bar)?, clock);
+                    alignment.into_iter().for_each(|found| session.set_alignment(number, found));
                 }
             }
         }
@@ -82,8 +96,10 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     if let Some(engine) = answers::engine(&open.reading, time_limit(&open.limit_time)?) {
         session.set_sql(engine);
     }
+    session.set_layouts(layouts(open, bind.ip())?);
+    session.set_library(library(open, bind.ip(), &logs)?);
     let token = (!bind.ip().to_canonical().is_loopback()).then(token).transpose()?;
-    let options = Options { bind, token, hosts: open.hosts.clone() };
+    let options = Options { bind, token, hosts: open.hosts.clone(), live: live_files(open)?, ..Options::default() };
     let server = Server::start(session, &options).map_err(|error| refused(&error))?;
     interrupt::await_it();
     announce(open, &server, screen)?;
@@ -140,34 +156,75 @@ fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log
         if logs.iter().any(|log| log.companion() == Some(path)) {
             continue;
         }
-        let opened = Log::open_with(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        let opened = Log::open_recovered(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
         logs.extend(one_of(opened, open.inputs.len(), screen, &mut worst)?);
     }
     Ok((logs, worst))
 }
 
-/// Maps the timestamps of each log to the session clock.
-fn clocks(open: &Open, logs: &[Log], screen: &Screen) -> Result<Vec<ClockMap>> {
+/// Maps the timestamps of each log to the session clock, and says how that was found for all but the first.
+fn clocks(open: &Open, logs: &[Log], screen: &Screen) -> Result<(Vec<ClockMap>, Vec<Option<Alignment>>)> {
     let align = match open.align {
         AlignBy::Auto => Align::Auto,
         AlignBy::Start => Align::Start,
         AlignBy::Wall => Align::Epoch,
         AlignBy::None => Align::None,
         AlignBy::Enabled => {
-            let Some(first) = logs.first() else { return Ok(Vec::new()) };
-            let alignment = Alignment::by_enabled(logs)?;
-            let aligned: Vec<_> = alignment.others.iter().zip(logs.iter().skip(1)).collect();
+            let Some(first) = logs.first() else { return Ok((Vec::new(), Vec::new())) };
+            let found = EdgeAlignment::by_enabled(logs)?;
+            let aligned: Vec<_> = found.others.iter().zip(logs.iter().skip(1)).collect();
             report_alignment(&first.path, &aligned, screen);
-            return Ok(alignment.clocks());
+            let told = std::iter::once(None).chain(found.others.iter().map(|one| Some(Alignment::from(one))));
+            return Ok((found.clocks(), told.collect()));
         }
     };
-    Ok(align.shifts(logs)?.into_iter().map(ClockMap::shifted).collect())
+    let shifts = align.shifts(logs)?;
+    let by = match open.align {
+        AlignBy::None => AlignedBy::None,
+        AlignBy::Wall => AlignedBy::Wall,
+        AlignBy::Auto if Align::Epoch.shifts(logs).is_ok_and(|wall| wall == shifts) => AlignedBy::Wall,
+        _ => AlignedBy::Start,
+    };
+    let told = (0..shifts.len()).map(|place| (place > 0).then(|| Alignment::by(by)));
+    let told = told.collect();
+    Ok((shifts.into_iter().map(ClockMap::shifted).collect(), told))
+}
+
+/// The layout that the page begins with, and where layouts are kept. What others on the network arrange is not kept.
+fn layouts(open: &Open, ip: IpAddr) -> Result<Layouts> {
+    let mut layouts = Layouts::new(layouts_file().filter(|_| ip.to_canonical().is_loopback()));
+    if let Some(path) = &open.layout {
+        let failed = |reason: String| {
+            Complaint::failed("layout", format!("{}: {reason}", path.display()))
+                .help("--layout takes a layout saved in the viewer (Ctrl+S) or exported by AdvantageScope")
+        };
+        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        layouts.give(name, &text).map_err(failed)?;
+    }
+    Ok(layouts)
+}
+
+/// The file of kept layouts: `LOGPOSE_LAYOUTS` if set (none if empty), otherwise a file in the configuration folder.
+fn layouts_file() -> Option<PathBuf> {
+    if let Some(file) = std::env::var_os("LOGPOSE_LAYOUTS") {
+        return (!file.is_empty()).then(|| file.into());
+    }
+    let told = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = if cfg!(windows) {
+        told("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        told("HOME").map(|home| home.join("Library").join("Application Support"))
+    } else {
+        told("XDG_CONFIG_HOME").or_else(|| told("HOME").map(|home| home.join(".config")))
+    };
+    folder.map(|folder| folder.join("logpose").join("layouts.json"))
 }
 
 /// Prints the address, and a warning if others on the network can connect.
 fn announce(open: &Open, server: &Server, screen: &mut Screen) -> Result<()> {
     let url = server.url();
-    if open.form.json() {
+    if open.format.json() {
         screen.out.json_line(&Ready { url: &url, pid: std::process::id() })?;
         return Ok(screen.out.flush()?);
     }
@@ -224,6 +281,34 @@ fn refused(error: &Error) -> Complaint {
         },
         _ => complaint,
     }
+}
+
+/// What can be added in the page: nothing by others on the network, unless that is wanted.
+fn library(open: &Open, ip: IpAddr, logs: &[Arc<Log>]) -> Result<Library> {
+    let local = ip.to_canonical().is_loopback();
+    let LiveFiles { folder, keep_free, .. } = live_files(open)?;
+    let options = open.reading.options();
+    let recent = match &options.cache {
+        Cache::Folder(folder) => Some(folder.join("recent.json")),
+        _ => None,
+    };
+    let library = Library::new(LibraryOptions {
+        open: options,
+        recent,
+        local,
+        upload: local || open.allow_upload,
+        upload_limit: parse_bytes(&open.limit_upload)?,
+        keep_free,
+        folder,
+        demos: Some(Box::new(demos::DemoLogs)),
+    });
+    logs.iter().filter(|log| log.path.as_os_str() != "-").for_each(|log| library.remember(&log.path));
+    Ok(library)
+}
+
+fn live_files(open: &Open) -> Result<LiveFiles> {
+    let (limit, keep_free) = (parse_bytes(&open.limit_disk)?, parse_bytes(&open.keep_free)?);
+    Ok(LiveFiles { folder: temporary_folder(), limit, keep_free })
 }
 
 /// Waits for Ctrl-C or the end of --duration.

@@ -20,7 +20,8 @@ pub(super) struct Listening {
     live: Live,
     sources: Vec<Source>,
     names: SourcesTicker,
-    logs: Vec<LiveLog>,
+    /// One per source, until it is closed in the page.
+    logs: Vec<Option<LiveLog>>,
     /// One per source.
     threads: Vec<OutputThread>,
     join: Join,
@@ -61,7 +62,7 @@ impl Listening {
             };
             let log = LiveLog::new(&options)?;
             threads.push(OutputThread::start("viewer", log.output(), live.clock())?);
-            logs.push(log);
+            logs.push(Some(log));
         }
         let epoch = if texts.len() > 1 { Epoch::Known(start.nanos()) } else { Epoch::Received };
         let record = |path| {
@@ -79,13 +80,13 @@ impl Listening {
             logs,
             threads,
             start_ns: start.nanos(),
-            json: open.form.json(),
+            json: open.format.json(),
         }))
     }
 
     /// The logs that the viewer shows, one per source.
     pub(super) fn logs(&self) -> Vec<LiveLog> {
-        self.logs.clone()
+        self.logs.iter().flatten().cloned().collect()
     }
 
     /// From the clock of live sources to that of the first file.
@@ -123,7 +124,12 @@ impl Listening {
         let mut last = Progress::default();
         self.live.listen_to_each(self.sources, &each, self.join, &outputs, &mut |progress| {
             self.names.take(&progress, &ticker);
-            self.logs.iter().zip(&progress.sources).for_each(|(log, source)| log.set_progress(source));
+            for (log, source) in self.logs.iter_mut().zip(&progress.sources) {
+                log.take_if(|log| log.log().is_closed());
+                if let Some(log) = log {
+                    log.set_progress(source);
+                }
+            }
             if ticker.is_drawn() && ticker.is_due() {
                 ticker.show(line(&progress, self.names.rate()));
             }

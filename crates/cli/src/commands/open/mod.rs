@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::args::{Form, Reading};
+use crate::args::{OutputFormat, Reading};
 use crate::failure::Outcome;
 use crate::screen::Screen;
 
@@ -22,11 +22,16 @@ use crate::screen::Screen;
 /// Live sources use the same addresses as `logpose record`. Their data is kept in a temporary file while the viewer runs,
 /// so that you can scroll back to the start; use --record to save it.
 ///
+/// Without arguments it shows a start page. Files can be dropped into the page at any time: a file that logpose knows,
+/// because it or another one of its folder was opened before, is read where it is, and any other one is copied to a
+/// temporary file that is deleted when logpose ends.
+///
 /// Several logs share one clock, see --align. With --bind, others on the network can connect too if they have the full
 /// address, which ends in a new random token on every start.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  logpose open                                               a start page: drop or choose files, connect to a robot
   logpose open demo/demo_q12.rlog
   logpose open demo/demo_q12.rlog demo/demo_q12_r1.rlog --align enabled   two logs on one clock
   logpose open demo/demo_q12.rlog --no-browser --port 8080   print the address only
@@ -36,7 +41,7 @@ Examples:
   logpose open robot.wpilog --follow                         a file that still grows")]
 pub(super) struct Open {
     /// Logs and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
-    #[arg(required = true, value_name = "FILE|ADDRESS")]
+    #[arg(value_name = "FILE|ADDRESS")]
     pub(super) inputs: Vec<PathBuf>,
     /// Show a file that still grows as `tail -F` would: WPILOG, RLOG, CARLA, .dslog or .rfrec, one file at a time
     #[arg(short, long)]
@@ -47,6 +52,12 @@ pub(super) struct Open {
     /// Address to listen on, to let others on the network connect; 0.0.0.0 for all interfaces
     #[arg(long, value_name = "IP")]
     bind: Option<IpAddr>,
+    /// With --bind, let others on the network add logs: they can drop files into the page, and close logs
+    #[arg(long, requires = "bind")]
+    allow_upload: bool,
+    /// Maximum size of all files that are dropped into the page and cannot be read where they are
+    #[arg(long, value_name = "SIZE", default_value = "16GB")]
+    limit_upload: String,
     /// Additional host name to accept in requests; repeatable
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
@@ -56,6 +67,9 @@ pub(super) struct Open {
     /// How to align the clocks of several logs
     #[arg(long, value_name = "HOW", value_enum, default_value = "auto", hide_default_value = true)]
     align: AlignBy,
+    /// Begin with the layout in this file: one saved by the viewer, or exported by AdvantageScope
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
     /// Record live sources to this file, as `logpose record` does
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -75,7 +89,7 @@ pub(super) struct Open {
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     reading: Reading,
 }

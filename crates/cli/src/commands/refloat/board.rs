@@ -13,7 +13,7 @@ use logpose_live::refloat::{BoardError, BoardPlace, BoardRunner};
 use logpose_live::{Join, LinkFigures, Live};
 use logpose_sim::board::{BoardOptions, BoardSession, BoardVersion, BoardView, LineOptions, Recorded, Scenario};
 
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::commands::live::Ticker;
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
@@ -73,7 +73,7 @@ pub(super) struct Board {
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     faults: Faults,
 }
@@ -144,7 +144,7 @@ impl Board {
             handle.with(|board, now| board.board_mut().set_fault(now, code));
         }
         interrupt::await_it();
-        let ticker = Ticker::new(screen, self.form.json());
+        let ticker = Ticker::new(screen, self.format.json());
         let mut state = State {
             ticker,
             before: handle.with(BoardSession::view),

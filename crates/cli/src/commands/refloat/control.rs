@@ -10,7 +10,7 @@ use logpose_live::refloat::wire::Control;
 
 use super::ask::{ask, declined};
 use super::reach::{Reach, complain};
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::failure::{Complaint, Outcome};
 use crate::render::refloat as render;
 use crate::screen::Screen;
@@ -29,7 +29,7 @@ pub(super) struct Status {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// Start recording, erasing the recording on the board
@@ -49,7 +49,7 @@ pub(super) struct Start {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// Stop recording
@@ -64,7 +64,7 @@ pub(super) struct Stop {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// Set whether stepping on the board starts a recording
@@ -83,7 +83,7 @@ pub(super) struct Autostart {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// Set whether the recording stops when the board disengages
@@ -102,7 +102,7 @@ pub(super) struct Autostop {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 /// Record only every Nth step, for a longer recording (Refloat 1.3)
@@ -120,7 +120,7 @@ pub(super) struct Decimation {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -133,7 +133,7 @@ impl Status {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let link = self.reach.link()?;
         let view = link.status(&mut |_| ControlFlow::Continue(())).map_err(complain)?;
-        print(&link, &view, &self.form, screen)
+        print(&link, &view, &self.format, screen)
     }
 }
 
@@ -141,7 +141,7 @@ impl Start {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let link = self.reach.link()?;
         if !self.yes {
-            match ask("Starting erases the recording on the board. Start?", self.form.json())? {
+            match ask("Starting erases the recording on the board. Start?", self.format.json())? {
                 Some(true) => {}
                 Some(false) => return Err(declined().into()),
                 None => {
@@ -151,13 +151,13 @@ impl Start {
                 }
             }
         }
-        apply(&link, Control::Record(true), &self.form, screen)
+        apply(&link, Control::Record(true), &self.format, screen)
     }
 }
 
 impl Stop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        apply(&self.reach.link()?, Control::Record(false), &self.form, screen)
+        apply(&self.reach.link()?, Control::Record(false), &self.format, screen)
     }
 }
 
@@ -168,30 +168,30 @@ impl Autostart {
         if on {
             screen.notes.note("warning", "stepping on the board erases the recording on it");
         }
-        apply(&link, Control::Autostart(on), &self.form, screen)
+        apply(&link, Control::Autostart(on), &self.format, screen)
     }
 }
 
 impl Autostop {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        apply(&self.reach.link()?, Control::Autostop(self.switch == Switch::On), &self.form, screen)
+        apply(&self.reach.link()?, Control::Autostop(self.switch == Switch::On), &self.format, screen)
     }
 }
 
 impl Decimation {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
-        apply(&self.reach.link()?, Control::Decimation(self.every), &self.form, screen)
+        apply(&self.reach.link()?, Control::Decimation(self.every), &self.format, screen)
     }
 }
 
 /// Changes a setting of the recorder and prints its status.
-fn apply(link: &BoardLink, control: Control, form: &Form, screen: &mut Screen) -> Result<Outcome> {
+fn apply(link: &BoardLink, control: Control, format: &OutputFormat, screen: &mut Screen) -> Result<Outcome> {
     let view = link.control(control, &mut |_| ControlFlow::Continue(())).map_err(complain)?;
-    print(link, &view, form, screen)
+    print(link, &view, format, screen)
 }
 
-fn print(link: &BoardLink, view: &ClientView, form: &Form, screen: &mut Screen) -> Result<Outcome> {
-    if form.json() {
+fn print(link: &BoardLink, view: &ClientView, format: &OutputFormat, screen: &mut Screen) -> Result<Outcome> {
+    if format.json() {
         let recorder = (&view.recorder).into();
         screen.out.json(&render::Status { address: link.address().to_string(), recorder })?;
         return Ok(Outcome::Done);

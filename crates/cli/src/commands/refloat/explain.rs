@@ -6,7 +6,7 @@ use clap::Args;
 use logpose::Log;
 use logpose::refloat::{Chart, Explanation, Limits, Line, Options, Origin, StopKind, Tone, explain};
 
-use crate::args::{Form, Reading, one_of};
+use crate::args::{OutputFormat, Reading, one_of};
 use crate::commands::{outcome, shown};
 use crate::failure::Outcome;
 use crate::human::{clean, counted, hertz, number};
@@ -46,7 +46,7 @@ pub(super) struct Explain {
     #[arg(long, value_name = "V", value_parser = parse_amount)]
     low_voltage: Option<f64>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
     #[command(flatten)]
     reading: Reading,
 }
@@ -55,7 +55,7 @@ impl Explain {
     pub(super) fn run(&self, screen: &mut Screen) -> Result<Outcome> {
         let mut worst = Outcome::Done;
         let (of, mut shown_before) = (self.files.len(), 0);
-        if self.form.json() && of > 1 {
+        if self.format.json() && of > 1 {
             screen.out.write_all(b"[\n")?;
         }
         for path in &self.files {
@@ -63,10 +63,10 @@ impl Explain {
             let explained = explain(&log, &self.options()).map_err(anyhow::Error::from);
             let Some(explanation) = one_of(explained, of, screen, &mut worst)? else { continue };
             if shown_before > 0 {
-                screen.out.write_all(if self.form.json() { b",\n" } else { b"\n" })?;
+                screen.out.write_all(if self.format.json() { b",\n" } else { b"\n" })?;
             }
             shown_before += 1;
-            if self.form.json() {
+            if self.format.json() {
                 screen.out.json(&render::explain::Explained::new(shown(&log.path), &explanation))?;
             } else {
                 print(&log, &explanation, screen)?;
@@ -75,7 +75,7 @@ impl Explain {
             screen.notes.problems((of > 1).then_some(&*log.path), &log.path, &log.problems);
             worst = worst.max(outcome(&log.problems));
         }
-        if self.form.json() && of > 1 {
+        if self.format.json() && of > 1 {
             screen.out.write_all(b"]\n")?;
         }
         Ok(worst)

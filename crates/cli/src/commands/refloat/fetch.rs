@@ -12,7 +12,7 @@ use logpose_live::refloat::{FetchError, FetchOptions, Fetched, LinkError, LinkVi
 
 use super::ask::{ask, declined};
 use super::reach::{Reach, complain};
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, counted, duration, typed};
@@ -54,7 +54,7 @@ pub(super) struct Fetch {
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Fetch {
@@ -64,7 +64,7 @@ impl Fetch {
         let mut options =
             FetchOptions { force: self.force, may_stop: self.stop, protect: !self.no_protect, note: self.note.clone() };
         interrupt::await_it();
-        let mut show = Show::new(screen.notes, self.form.json());
+        let mut show = Show::new(screen.notes, self.format.json());
         let mut fetched = link.fetch(&path, &options, &mut |view| show.take(view));
         if let Err(FetchError::Link { error: LinkError::Failed(Failure::Recording), .. }) = &fetched {
             interrupt::await_no_more();
@@ -94,7 +94,7 @@ impl Fetch {
 
     /// Asks whether to stop the recording.
     fn permit(&self) -> Result<()> {
-        match ask("The board is recording. Stop the recording and download it?", self.form.json())? {
+        match ask("The board is recording. Stop the recording and download it?", self.format.json())? {
             Some(true) => Ok(()),
             Some(false) => Err(declined().into()),
             None => {
@@ -109,7 +109,7 @@ impl Fetch {
     fn report(&self, fetched: &Fetched, screen: &mut Screen) -> Result<Outcome> {
         let progress = fetched.view.fetch.clone().unwrap_or_default();
         let path = shown(&fetched.path);
-        if self.form.json() {
+        if self.format.json() {
             let counts = (fetched.samples, fetched.samples, fetched.before);
             screen.out.json(&as_json(path, counts, &progress, fetched.elapsed, None))?;
         } else {
@@ -134,7 +134,7 @@ impl Fetch {
     /// Reports a partial download, its cause and how to continue.
     fn report_part(&self, error: &LinkError, part: &PartialDownload, screen: &mut Screen) -> Result<Outcome> {
         let path = shown(&part.path);
-        if self.form.json() {
+        if self.format.json() {
             let counts = (part.size, part.held, part.progress.before);
             screen.out.json(&as_json(path.clone(), counts, &part.progress, part.elapsed, Some(error.to_string())))?;
         } else {

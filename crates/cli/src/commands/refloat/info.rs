@@ -8,7 +8,7 @@ use logpose_live::refloat::session::ClientView;
 use logpose_live::refloat::wire::{self, capability};
 
 use super::reach::{Reach, complain};
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::failure::Outcome;
 use crate::human::clean;
 use crate::render::refloat as render;
@@ -28,7 +28,7 @@ pub(super) struct Info {
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Info {
@@ -46,7 +46,7 @@ impl Info {
             }
         }
         let address = link.address().to_string();
-        if self.form.json() {
+        if self.format.json() {
             screen.out.json(&as_json(address, &view))?;
         } else {
             print(&address, &view, screen)?;

@@ -7,7 +7,7 @@ use clap::Args;
 use logpose::parse_duration;
 use logpose_live::refloat::session::{ClientOptions, Failure};
 use logpose_live::refloat::{BoardLink, LinkError, LinkOptions};
-use logpose_live::{Address, FoundPort, Host, Place, Speech, serial_ports};
+use logpose_live::{Address, FoundPort, Host, Place, serial_ports};
 
 use crate::failure::Complaint;
 
@@ -111,8 +111,7 @@ fn parse(text: &str) -> Result<Address, Complaint> {
         Address::parse(&format!("refloat+tcp://{text}"))
     };
     let address = parsed.map_err(|error| Complaint::usage(error.to_string()).help(LOOKS))?;
-    let speaks = matches!(address.speech, Speech::Dialect(dialect, _) if dialect.info().name == "refloat");
-    if !speaks {
+    if !address.is_board() {
         let scheme = address.speech.scheme();
         return Err(Complaint::usage(format!("{text}: {scheme} is not a board address")).help(LOOKS));
     }

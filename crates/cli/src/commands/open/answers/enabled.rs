@@ -9,10 +9,13 @@ use crate::args::Reading;
 
 /// Answers the viewer's SQL.
 pub(in crate::commands::open) fn engine(reading: &Reading, time: Duration) -> Option<Box<dyn Sql>> {
-    let options =
-        Options { threads: reading.threads, memory: reading.limit_memory, time: Some(time), ..Options::default() };
+    let memory = reading.limit_memory.unwrap_or(MEMORY);
+    let options = Options { threads: reading.threads, memory: Some(memory), time: Some(time), ..Options::default() };
     Some(Box::new(Answers { options, last: Mutex::default() }))
 }
+
+/// What a query of a page may take of the memory that the viewer and others need too.
+const MEMORY: u64 = 1 << 30;
 
 /// The engine is created on the first query, because most sessions never query; with a live log it is created for each.
 struct Answers {
@@ -45,6 +48,10 @@ impl Answers {
 }
 
 impl Sql for Answers {
+    fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
         let engine = self.engine(logs).map_err(sql_error)?;
         let mut statements = engine.parse(sql).map_err(sql_error)?.into_iter();

@@ -21,7 +21,7 @@ use logpose_live::{Join, LinkFigures, Live};
 use self::canvas::Canvas;
 use self::look::Look;
 use super::reach::{Reach, span};
-use crate::args::Form;
+use crate::args::OutputFormat;
 use crate::commands::live::Keys;
 use crate::failure::{Complaint, Outcome};
 use crate::human::duration;
@@ -54,7 +54,7 @@ pub(super) struct Watch {
     #[arg(long, value_name = "DURATION")]
     duration: Option<String>,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Watch {
@@ -66,14 +66,14 @@ impl Watch {
         let live = Live::new()?;
         let (source, handle) = link.into_source(live.clock(), LiveOptions { period });
         interrupt::await_it();
-        let drawn = !self.form.json() && io::stdout().is_terminal();
+        let drawn = !self.format.json() && io::stdout().is_terminal();
         let canvas = if drawn { Some(Canvas::new(screen.out.color)?) } else { None };
         let keys = Keys::new(drawn && io::stdin().is_terminal());
         let mut state = State {
             handle,
             look: Look::new(&address),
             canvas,
-            json: self.form.json(),
+            json: self.format.json(),
             every,
             next: Instant::now(),
             asked: None,
