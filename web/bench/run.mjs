@@ -83,7 +83,7 @@ async function opened(log) {
   const start = performance.now();
   const child = spawn(binary, ["open", "--no-browser", "--json", log], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, LOGPOSE_CACHE: cache },
+    env: { ...process.env, LOGPOSE_CACHE: cache, LOGPOSE_LAYOUTS: "" },
   });
   const [text] = await once(createInterface({ input: child.stdout }), "line");
   return {

@@ -2,19 +2,27 @@
 
 import { tableFromIPC, type Table } from "apache-arrow";
 import type {
+  Added,
   CarlaActors,
   Channels,
+  ConnectQuery,
   Console,
   ConsoleQuery,
   Events,
   Failure,
+  OpenQuery,
+  KeepLayout,
+  Layouts,
+  Panes,
   PixelsQuery,
+  Preset,
   Reference,
   RowsQuery,
   RowsSummary,
   SeriesSummary,
   Session,
   SqlQuery,
+  Start,
   StatesAnswer,
   StatsAnswer,
   StatsQuery,
@@ -27,6 +35,8 @@ import type {
 } from "./types";
 
 export type {
+  Added,
+  Alignment,
   Band,
   CarlaActor,
   CarlaActors,
@@ -35,18 +45,27 @@ export type {
   Channels,
   ConsoleQuery,
   ConsoleRow,
+  Damage,
+  Demo,
   Events,
   Field,
   HeldValue as Held,
   Json,
+  Layouts,
   Level,
   LogEvent,
   LogInfo,
   LogState,
+  NamedLayout,
+  Pane,
+  Panes,
   Preset,
   Problem,
+  RecentFile,
   Reference,
   Session,
+  SourceKind,
+  Start,
   States,
   Stats,
   TableRow,
@@ -89,13 +108,16 @@ async function ask(path: string, body?: unknown, signal?: AbortSignal): Promise<
   }
   const response = await fetch(path, init);
   if (response.ok) return response;
-  const text = await response.text();
+  throw refusal(response.status, await response.text());
+}
+
+/** The error of an answer that is one. */
+export function refusal(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text) as Failure;
-    throw new ApiError(response.status, error.code, error.message, error.help);
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw new ApiError(response.status, "http", text || response.statusText, null);
+    return new ApiError(status, error.code, error.message, error.help);
+  } catch {
+    return new ApiError(status, "http", text || `the server answered with ${status}`, null);
   }
 }
 
@@ -109,11 +131,29 @@ async function arrow(path: string, body?: unknown, signal?: AbortSignal): Promis
 
 export const getSession = (signal?: AbortSignal) => json<Session>("/api/session", undefined, signal);
 
+export const getLayouts = (signal?: AbortSignal) => json<Layouts>("/api/layouts", undefined, signal);
+
+/** Keeps a layout for a kind of log or under a name; without a layout it is forgotten. */
+export const postLayout = (query: KeepLayout) => json<Layouts>("/api/layouts", query);
+
 export const getChannels = (log: number, signal?: AbortSignal) =>
   json<Channels>(`/api/logs/${log}/channels`, undefined, signal);
 
 export const getEvents = (log: number, signal?: AbortSignal) =>
   json<Events>(`/api/logs/${log}/events`, undefined, signal);
+
+/** What a log shows first; `preset` instead of the one of the log. */
+export const getPanes = (log: number, preset?: Preset, signal?: AbortSignal) =>
+  json<Panes>(`/api/logs/${log}/panes${preset ? `?preset=${preset}` : ""}`, undefined, signal);
+
+/** What can be opened with a click. */
+export const getStart = (signal?: AbortSignal) => json<Start>("/api/start", undefined, signal);
+
+export const postOpen = (query: OpenQuery) => json<Added>("/api/logs/open", query);
+
+export const postConnect = (query: ConnectQuery) => json<Added>("/api/logs/connect", query);
+
+export const postClose = async (log: number): Promise<void> => void (await ask(`/api/logs/${log}/close`, {}));
 
 export interface Window {
   start: number;
@@ -170,6 +210,13 @@ export const postSql = async (query: SqlQuery, signal?: AbortSignal) => {
 export const postExport = async (
   query: Partial<Window> & { format: ExportFormat; series: Reference[]; wide?: boolean },
 ): Promise<Blob> => (await ask("/api/export", query)).blob();
+
+/** A repaired copy of a damaged log, and what to call it. */
+export async function postRepaired(log: number): Promise<{ file: Blob; name: string }> {
+  const response = await ask(`/api/logs/${log}/repaired`, {});
+  const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];
+  return { file: await response.blob(), name: name ?? "recovered.log" };
+}
 
 /** The traces of an answer of `/api/pixels`, or of a message of the live socket. */
 export function traces(table: Table, count: number): Trace[] {

@@ -1,6 +1,7 @@
 /** The colours of actors. */
 
 import { color } from "../draw/canvas";
+import { visibleOn } from "../draw/contrast";
 import type { Kind, ActorLife } from "./cast";
 
 export const COLORINGS = { own: "Recorded colours", kind: "By kind", speed: "By speed" } as const;
@@ -68,6 +69,7 @@ export function bodyColor(life: ActorLife, speed: number, coloring: Coloring, pa
     // Steps of a fortieth: colours that differ less would only cost.
     return `hsl(${220 - Math.round(part * 40) * 5.5} 78% 58%)`;
   }
-  if (coloring === "own" && life.color) return life.color;
+  // A black car on a dark ground, and a white one on a light, are as light and as dark as it takes to see them.
+  if (coloring === "own" && life.color) return visibleOn(life.color, palette.panel, 2.5);
   return life.hero && coloring === "kind" ? palette.accent : palette.kinds[life.kind];
 }

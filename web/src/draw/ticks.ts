@@ -9,15 +9,23 @@ export interface Ticks {
   step: number;
 }
 
-/** Ticks at multiples of a round step, not closer to each other than `space` pixels. */
+/** Ticks at multiples of a round step, not closer to each other than `space` pixels, unless that leaves less than two. */
 export function valueTicks(low: number, high: number, pixels: number, space: number): Ticks {
   const most = Math.max(pixels / space, 1);
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 2.5, 5].find((part) => part * power >= rough * 0.999) ?? 10);
-  const at = multiples(low, high, step);
-  return { at, text: at.map((value) => formatStep(value, step)), step };
+  const place = ROUND.findIndex((part) => part * power >= rough * 0.999);
+  const ticksAt = (step: number): Ticks => {
+    const at = multiples(low, high, step);
+    return { at, text: at.map((value) => formatStep(value, step)), step };
+  };
+  const ticks = ticksAt((ROUND[place] ?? 10) * power);
+  // One number alone is no scale.
+  const finer = (ROUND[place - 1] ?? 0.5) * power;
+  return ticks.at.length < 2 && pixels >= space ? ticksAt(finer) : ticks;
 }
+
+const ROUND = [1, 2, 2.5, 5, 10];
 
 /** Powers of ten, and steps between them where there is room. */
 export function logTicks(low: number, high: number, pixels: number, space: number): Ticks {
@@ -42,8 +50,15 @@ export function logTicks(low: number, high: number, pixels: number, space: numbe
 
 export function timeTicks(start: number, end: number, pixels: number, space: number): Ticks {
   const rough = ((end - start) * space) / Math.max(pixels, 1);
-  const step = TIME_STEPS.find((step) => step >= rough) ?? rough;
-  const at = multiples(start, end, step);
+  const place = TIME_STEPS.findIndex((step) => step >= rough);
+  let step = TIME_STEPS[place] ?? rough;
+  let at = multiples(start, end, step);
+  const finer = TIME_STEPS[place - 1] ?? step;
+  // The flag of the cursor may cover one of two, and most times are short.
+  if (at.length < 3 && (finer / (end - start)) * pixels > space * 0.6) {
+    step = finer;
+    at = multiples(start, end, step);
+  }
   const minutes = Math.max(Math.abs(at[0] ?? 0), Math.abs(at.at(-1) ?? 0)) >= 60;
   return { at, text: at.map((t) => formatTime(t, step, minutes)), step };
 }

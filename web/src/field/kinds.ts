@@ -22,6 +22,10 @@ export const FIELDS: Record<FieldKind, { title: string; size: Size; origin: Orig
   grid: { title: "Plain grid", size: { length: 20, width: 20 }, origin: "centre", robot: { length: 0.9, width: 0.9 } },
 };
 
+/** The field of a log by its channels: FTC's robots log their devices by the names in the hardware map. */
+export const kindOf = (channels: readonly { name: string }[]): FieldKind =>
+  channels.some(({ name }) => /^\/?HardwareMap\//.test(name)) ? "ftc" : "frc";
+
 export type Role = "robot" | "ghost" | "trajectory" | "points" | "arrows" | "targets" | "heat";
 export const ROLES: Record<Role, string> = {
   robot: "Robot",

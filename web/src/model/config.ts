@@ -14,3 +14,15 @@ export const oneOf = <T extends string | number>(data: unknown, known: readonly 
   known.includes(data as T) ? (data as T) : otherwise;
 
 export const items = (data: unknown): unknown[] => (Array.isArray(data) ? data : []);
+
+/** The numbers of the logs that a configuration is about: those of its series and sources, wherever they are in it. */
+export function logsOf(config: unknown, found = new Set<number>()): Set<number> {
+  if (Array.isArray(config)) for (const item of config) logsOf(item, found);
+  else if (typeof config === "object" && config !== null) {
+    for (const [key, value] of Object.entries(config)) {
+      if (key === "log" && typeof value === "number") found.add(value);
+      else logsOf(value, found);
+    }
+  }
+  return found;
+}

@@ -52,16 +52,19 @@ export function fuzzy(term: string, text: string, lower: string = text.toLowerCa
     from = hay.indexOf(term.charAt(place), from) + 1;
     if (from === 0) return null;
   }
-  const match = whole(term, text, hay) ?? align(term, text, hay);
-  return match.score >= LEAST * term.length * (MATCH + TOGETHER) ? match : null;
+  const match = whole(term, text, hay, true) ?? align(term, text, hay) ?? whole(term, text, hay, false);
+  return match && match.score >= LEAST * term.length * (MATCH + TOGETHER) ? match : null;
 }
 
-/** The term in one piece at the beginning of a word: there is hardly anything better, and it is quickly found. */
-function whole(term: string, text: string, hay: string): Match | null {
+/**
+ * The term in one piece. At the beginning of a word there is hardly anything better, and it is quickly found; within a word it
+ * is better than nothing.
+ */
+function whole(term: string, text: string, hay: string, atWord: boolean): Match | null {
   let score = -Infinity;
   let start = -1;
   for (let at = hay.indexOf(term); at >= 0; at = hay.indexOf(term, at + 1)) {
-    if (bonusAt(text, at) === 0) continue;
+    if (atWord && bonusAt(text, at) === 0) continue;
     let sum = term.length * (MATCH + TOGETHER) - TOGETHER;
     for (let place = at; place < at + term.length; place++) sum += bonusAt(text, place);
     if (sum >= score) {
@@ -76,8 +79,11 @@ function whole(term: string, text: string, hay: string): Match | null {
 let ends = new Float64Array(0);
 let origin = new Int32Array(0);
 
-/** Dynamic programming: the best score that ends with letter i of the term at place j of the text. */
-function align(term: string, text: string, hay: string): Match {
+/**
+ * Dynamic programming: the best score that ends with letter i of the term at place j of the text. Letters that do not stay
+ * together begin words, or go on in the word of the letter before: `vel` is not in `Drive/Module`. Nothing if there is no way.
+ */
+function align(term: string, text: string, hay: string): Match | null {
   const [rows, columns] = [term.length, hay.length];
   const size = rows * columns;
   if (ends.length < size) {
@@ -87,30 +93,31 @@ function align(term: string, text: string, hay: string): Match {
   ends.fill(-Infinity, 0, size);
   for (let row = 0; row < rows; row++) {
     const letter = term.charCodeAt(row);
-    // The best end of the row before with the gap up to here, and where it is.
-    let carried = -Infinity;
-    let carriedFrom = -1;
+    // The best end of the row before with the gap up to here, and where it is; and the best one within this word.
+    let [carried, carriedFrom, inWord, inWordFrom] = [-Infinity, -1, -Infinity, -1];
     for (let column = row; column < columns; column++) {
+      const bonus = bonusAt(text, column);
       if (row > 0 && column > 1) {
         carried -= GAP_GOES_ON;
+        inWord -= GAP_GOES_ON;
         const candidate = (ends[(row - 1) * columns + column - 2] ?? -Infinity) - GAP_OPENS;
-        if (candidate > carried) {
-          carried = candidate;
-          carriedFrom = column - 2;
-        }
+        if (candidate > carried) [carried, carriedFrom] = [candidate, column - 2];
+        // A word that begins between the two ends the one before.
+        if (bonusAt(text, column - 1) > 0) inWord = -Infinity;
+        else if (candidate > inWord) [inWord, inWordFrom] = [candidate, column - 2];
       }
       if (hay.charCodeAt(column) !== letter) continue;
-      const bonus = bonusAt(text, column);
       const here = row * columns + column;
       if (row === 0) {
-        ends[here] = MATCH + bonus;
+        if (bonus > 0) ends[here] = MATCH + bonus;
         continue;
       }
       const neighbour = column > 0 ? (ends[(row - 1) * columns + column - 1] ?? -Infinity) + TOGETHER : -Infinity;
-      const best = Math.max(neighbour, carried);
+      const [gap, gapFrom] = bonus > 0 ? [carried, carriedFrom] : [inWord, inWordFrom];
+      const best = Math.max(neighbour, gap);
       if (best === -Infinity) continue;
       ends[here] = best + MATCH + bonus;
-      origin[here] = neighbour >= carried ? column - 1 : carriedFrom;
+      origin[here] = neighbour >= gap ? column - 1 : gapFrom;
     }
   }
   let end = -1;
@@ -123,6 +130,7 @@ function align(term: string, text: string, hay: string): Match {
       end = column;
     }
   }
+  if (end < 0 || score === -Infinity) return null;
   const places: number[] = new Array<number>(rows);
   for (let row = rows - 1; row >= 0; row--) {
     places[row] = end;

@@ -17,14 +17,17 @@ export function labelOf(ref: SeriesRef): Label {
   return { leaf: name.slice(cut + 1) + ref.path, parent: name.slice(0, Math.max(cut, 0)) };
 }
 
-/** The ends of names: the last part, and as many before it as it takes to distinguish the series. */
+/**
+ * The ends of names: the last part, and as many before it as it takes to distinguish the series. A number alone is no name: it
+ * has the part before it too.
+ */
 export function shortNames(refs: readonly SeriesRef[]): string[] {
   const parts = refs.map((ref) => {
     const words = ref.name.split("/").filter((word) => word !== "");
     const tail = words.pop() ?? ref.name;
     return [...words, tail + ref.path];
   });
-  const lengths = parts.map(() => 1);
+  const lengths = parts.map((words): number => (words.length > 1 && /^[\d.[\]]+$/.test(words.at(-1) ?? "") ? 2 : 1));
   const text = (place: number) => (parts[place] ?? []).slice(-(lengths[place] ?? 1)).join("/");
   for (let turn = 0; turn < 32; turn++) {
     const groups = new Map<string, number[]>();

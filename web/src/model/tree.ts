@@ -13,6 +13,8 @@ export interface TreeNode {
   kind: ValueKind | null;
   type: string;
   unit: string | null;
+  /** The unit in which people read it, where the log has another one. */
+  shown: string | null;
   /** Groups and channels below it; fields are made when they are shown. */
   children: TreeNode[];
   fields: Field[];
@@ -43,7 +45,7 @@ export function partsOf(name: string): string[] {
   const head = schema < 0 ? name : name.slice(0, schema + ASIDE.length);
   const parts = head.split(/[/:]/).filter(Boolean);
   if (schema >= 0) parts.push(name.slice(schema + ASIDE.length + 1));
-  return parts.length > 0 ? parts : [name];
+  return parts.length > 0 ? parts : [name || "(no name)"];
 }
 
 /** Digits are padded, so that 10 comes behind 9. */
@@ -77,7 +79,19 @@ export function treeOf(log: number, channels: Channel[], refOf: (channel: Channe
 }
 
 function group(id: string, label: string): TreeNode {
-  return { id, label, ref: null, kind: null, type: "", unit: null, children: [], fields: [], count: 0, aside: false };
+  return {
+    id,
+    label,
+    ref: null,
+    kind: null,
+    type: "",
+    unit: null,
+    shown: null,
+    children: [],
+    fields: [],
+    count: 0,
+    aside: false,
+  };
 }
 
 /** Sorts siblings, and puts a channel and the group of its name into one row. */
@@ -91,6 +105,7 @@ function settle(nodes: TreeNode[]): TreeNode[] {
       same.kind = node.kind;
       same.type = node.type;
       same.unit = node.unit;
+      same.shown = node.shown;
       same.fields = node.fields;
     } else kept.push(node);
   }
@@ -118,6 +133,7 @@ function leaf(log: number, channel: Channel, ref: SeriesRef, label: string, asid
     kind: channel.kind,
     type: channel.type,
     unit: channel.unit,
+    shown: channel.shown_unit,
     children: [],
     fields: channel.fields,
     count: 1,
@@ -141,6 +157,7 @@ export function childrenOf(node: TreeNode): TreeNode[] {
         kind: field.kind,
         type: field.kind,
         unit: field.unit,
+        shown: null,
         children: [],
         fields: field.fields,
         count: 0,

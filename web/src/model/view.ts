@@ -1,6 +1,7 @@
 /** What a view is: the one seam between the window and what is in its panes. */
 
 import type { Component } from "svelte";
+import type { ViewCommand } from "./keys";
 import type { SeriesRef } from "./series";
 
 /** A line that reproduces what is shown, for the terminal or for SQL. */
@@ -17,10 +18,13 @@ export interface Export {
   run: () => Promise<Blob>;
 }
 
-/** What a view offers in the menu of its pane. Both are called when the menu opens. */
+/** What a view offers to the window: entries of its pane's menu, made when that opens, and answers to keys. */
 export interface Offer {
   commands?: () => CommandLine[];
   exports?: () => Export[];
+  keys?: Partial<Record<ViewCommand, () => void>>;
+  /** Ends what goes on in the view, such as following an actor; `false` if nothing does. */
+  cancel?: () => boolean;
 }
 
 export interface ViewProps<C> {

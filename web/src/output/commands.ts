@@ -229,14 +229,16 @@ export function timeCondition(session: Session, log: LogInfo, window: Window | n
   return `time_ns BETWEEN ${nanoseconds(session, log, window.start)} AND ${nanoseconds(session, log, window.end)}`;
 }
 
+/** Whether SQL has a column with the log's name. */
+const several = (session: Session): boolean => session.logs.filter((log) => log.state !== "closed").length > 1;
+
 /** One series in SQL, over the session's logs. */
 export function seriesSql(session: Session, ref: SeriesRef, window: Window | null = null): string | null {
   const log = session.logs[ref.log];
   if (!log) return null;
-  const conditions = [
-    session.logs.length > 1 ? `log = ${literal(log.name)}` : "",
-    timeCondition(session, log, window),
-  ].filter((condition) => condition !== "");
+  const conditions = [several(session) ? `log = ${literal(log.name)}` : "", timeCondition(session, log, window)].filter(
+    (condition) => condition !== "",
+  );
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   const name = ref.path ? ` AS ${identifier(ref.path.replace(/^\./, ""))}` : "";
   return `SELECT time, ${valueOf(ref.path)}${name} FROM ${tableOf(ref)}${where} ORDER BY time`;
@@ -249,7 +251,7 @@ export function wideSql(session: Session, refs: SeriesRef[], window: Window | nu
     if (mine.length === 0) return [];
     const patterns = unique(mine.map((ref) => literal(pattern(ref.name))));
     const conditions = [
-      session.logs.length > 1 ? `log = ${literal(log.name)}` : "",
+      several(session) ? `log = ${literal(log.name)}` : "",
       timeCondition(session, log, window),
     ].filter((condition) => condition !== "");
     const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";

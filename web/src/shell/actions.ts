@@ -2,18 +2,24 @@
 
 import { viewOf } from "../store/views";
 import { flushSync } from "svelte";
-import type { Preset } from "../api";
+import { getPanes, type LogInfo, type Panes, type Preset, type Reference } from "../api";
+import { messageOf } from "../api/later";
 import { copyText } from "../output/download";
-import { PRESETS, presetTabs } from "./presets";
+import { MOST_LOGS, PRESETS, presetTabs } from "./presets";
 import { clock } from "../store/clock.svelte";
 import { desk } from "../store/desk.svelte";
+import { viewCommand } from "../model/keys";
 import { layout } from "../store/layout.svelte";
+import type { Tab } from "../model/panes";
+import { keptLayouts, seriesIn } from "../store/layouts.svelte";
+import { offers } from "../store/offers";
 import { logs } from "../store/session.svelte";
 import { sidebar } from "../store/sidebar.svelte";
 import { theme } from "../store/theme.svelte";
 import { toasts } from "../store/toasts.svelte";
 import { views } from "../views";
 import { chooseLayout, saveLayout } from "./files";
+import { openLayout } from "./layouts";
 
 export interface Action {
   title: string;
@@ -52,18 +58,28 @@ export function changeSpeed(by: number): void {
   clock.speed = SPEEDS[Math.min(Math.max(place + by, 0), SPEEDS.length - 1)] ?? 1;
 }
 
+/** Seconds that are shown around the time in which the robot was enabled. */
+const AROUND_S = 5;
+
+export function zoomToEnabled(): void {
+  const { enabled } = logs;
+  if (!enabled) {
+    toasts.show("The robot is never enabled in these logs");
+    return;
+  }
+  clock.following = false;
+  clock.show(Math.max(enabled.start - AROUND_S, clock.first), Math.min(enabled.end + AROUND_S, clock.last));
+}
+
+function toggleStragglers(): void {
+  const { stubs } = logs;
+  if (stubs.length === 0) toasts.show("These logs have no samples far from all others");
+  const folded = stubs.some(({ edge }) => clock.opened[edge] === null);
+  for (const { edge, to } of stubs) clock.open(edge, folded ? to : null);
+}
+
 export function setMark(): void {
   clock.mark = clock.mark === clock.cursor ? null : clock.cursor;
-}
-
-export function selectFrom(): void {
-  const end = clock.selection && clock.selection.end > clock.cursor ? clock.selection.end : clock.last;
-  if (end > clock.cursor) clock.selection = { start: clock.cursor, end };
-}
-
-export function selectTo(): void {
-  const start = clock.selection && clock.selection.start < clock.cursor ? clock.selection.start : clock.first;
-  if (start < clock.cursor) clock.selection = { start, end: clock.cursor };
 }
 
 export function clearMarks(): void {
@@ -71,22 +87,78 @@ export function clearMarks(): void {
   else clock.mark = null;
 }
 
-export function applyPreset(preset?: Preset): void {
-  const tabs = presetTabs(
-    {
-      logs: logs.logs,
-      channels: logs.channels,
-      refOf: (log, channel, path) => logs.refOf(log, channel, path),
-      registry: viewOf,
-      id: () => layout.id(),
-    },
-    preset,
-  );
+/**
+ * Lays out what the server chose of each log; `preset` instead of what the logs say of themselves. Nothing happens if the
+ * answer is not `wanted` any more when it comes. Returns the series that are shown now.
+ */
+export async function applyPreset(preset?: Preset, wanted: () => boolean = () => true): Promise<Reference[]> {
+  const found = await suggested(logs.opened, preset);
+  if (!found || !wanted()) return [];
   layout.act(() => {
-    layout.tabs = tabs.length > 0 ? tabs : [layout.emptyTab()];
+    layout.tabs = found.tabs.length > 0 ? found.tabs : [layout.emptyTab()];
     layout.current = layout.tabs[0]?.id ?? "";
   });
+  if (!preset) keptLayouts.suggested();
+  return found.series;
 }
+
+/** Adds tabs with what the server chose of logs that came later. */
+export async function addPreset(added: LogInfo[]): Promise<void> {
+  const found = await suggested(added);
+  const [first] = found?.tabs ?? [];
+  if (!found || !first) return;
+  layout.act(() => {
+    layout.tabs.push(...found.tabs);
+    layout.current = first.id;
+  });
+}
+
+/** The tabs that the server suggests for logs, and the series in them; null if it does not answer. */
+async function suggested(of: LogInfo[], preset?: Preset): Promise<{ tabs: Tab[]; series: Reference[] } | null> {
+  const asked = of.slice(0, MOST_LOGS);
+  let panes: Map<number, Panes>;
+  try {
+    panes = new Map(await Promise.all(asked.map(async ({ id }) => [id, await getPanes(id, preset)] as const)));
+  } catch (error) {
+    toasts.show(messageOf(error), "error");
+    return null;
+  }
+  const tabs = presetTabs({
+    logs: of,
+    several: logs.several,
+    channels: logs.channels,
+    panes,
+    refOf: (log, channel, path) => logs.refOf(log, channel, path),
+    registry: viewOf,
+    id: () => layout.id(),
+  });
+  return { tabs, series: [...panes.values()].flatMap((chosen) => chosen.panes.flatMap((pane) => pane.series)) };
+}
+
+/** Opens the window to add logs, where that is possible. */
+export function addLogs(): void {
+  if (logs.session.adding) desk.adding = true;
+  else toasts.show("This server only shows the logs it was started with");
+}
+
+/** What the page begins with if the address does not say: the layout it was given, the one of logs like these, a preset. */
+export async function applyFirst(): Promise<Reference[]> {
+  const { given } = keptLayouts;
+  if (given) {
+    keptLayouts.given = null;
+    if (openLayout(given.layout, given.name)) return shownSeries();
+    toasts.show(`${given.name} contains no layout`, "error");
+  }
+  const remembered = keptLayouts.remembered();
+  if (remembered === null || !layout.load(remembered, "Your layout")) return applyPreset();
+  toasts.show("This is your layout for logs of this kind", "info", {
+    label: "Use suggested",
+    run: () => void applyPreset(),
+  });
+  return shownSeries();
+}
+
+const shownSeries = (): Reference[] => seriesIn(layout.data()).flatMap((ref) => logs.find(ref)?.reference ?? []);
 
 export function focusSearch(): void {
   // At once, so that no letter that follows is taken for a key.
@@ -125,10 +197,12 @@ export const actions: Action[] = [
   { title: "Zoom in", group: "Time", keys: ["+"], run: () => clock.zoom(0.5) },
   { title: "Zoom out", group: "Time", keys: ["-"], run: () => clock.zoom(2) },
   { title: "Show the whole log", group: "Time", keys: ["0"], run: () => clock.showAll() },
+  { title: "Zoom to enabled", group: "Time", keys: ["Shift+E"], run: zoomToEnabled },
+  { title: "Open or fold stragglers", group: "Time", keys: [], run: toggleStragglers },
   { title: "Set mark at cursor", group: "Time", keys: ["M"], run: setMark },
-  { title: "Start selection at cursor", group: "Time", keys: ["["], run: selectFrom },
-  { title: "End selection at cursor", group: "Time", keys: ["]"], run: selectTo },
-  { title: "Clear selection, then mark", group: "Time", keys: ["Esc"], run: clearMarks },
+  { title: "Start selection at cursor", group: "Time", keys: ["["], run: () => clock.selectFrom() },
+  { title: "End selection at cursor", group: "Time", keys: ["]"], run: () => clock.selectTo() },
+  { title: "Cancel; clear selection, then mark", group: "Time", keys: ["Esc"], run: clearMarks },
 
   { title: "Split pane right", group: "Views", keys: ["V"], run: onPane((id) => layout.split(id, "right")) },
   { title: "Split pane down", group: "Views", keys: ["H"], run: onPane((id) => layout.split(id, "bottom")) },
@@ -146,6 +220,7 @@ export const actions: Action[] = [
   { title: "Next tab", group: "Tabs", keys: ["E"], run: () => layout.cycleTab(1) },
   { title: "Previous tab", group: "Tabs", keys: ["Q"], run: () => layout.cycleTab(-1) },
 
+  { title: "Add logs…", group: "Window", keys: ["Shift+O"], run: addLogs },
   { title: "Command palette", group: "Window", keys: ["Ctrl+P", "Ctrl+K"], run: () => (desk.palette = true) },
   { title: "Search channels", group: "Window", keys: ["/"], run: focusSearch },
   { title: "Show or hide the sidebar", group: "Window", keys: ["B"], run: () => (sidebar.shown = !sidebar.shown) },
@@ -161,13 +236,14 @@ export const actions: Action[] = [
   { title: "Redo", group: "Layout", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], run: () => layout.redo() },
   { title: "Save layout as a file", group: "Layout", keys: ["Ctrl+S"], run: saveLayout },
   { title: "Load layout from a file…", group: "Layout", keys: ["Ctrl+O"], run: chooseLayout },
+  { title: "Layouts…", group: "Layout", keys: ["Shift+L"], run: () => (desk.layouts = true) },
   { title: "Copy link to this view", group: "Layout", keys: [], run: () => void copyAddress() },
-  { title: "Reset to preset", group: "Layout", keys: [], run: () => applyPreset() },
+  { title: "Reset to preset", group: "Layout", keys: [], run: () => void applyPreset() },
   ...PRESETS.map(({ preset, title }) => ({
     title: `Preset: ${title}`,
     group: "Layout" as const,
     keys: [],
-    run: () => applyPreset(preset),
+    run: () => void applyPreset(preset),
   })),
 ];
 
@@ -181,10 +257,14 @@ export const viewActions: Action[] = views.map((view) => ({
 
 const byKey = new Map(actions.flatMap((action) => action.keys.map((key) => [key, action] as const)));
 
-/** Does what a key means. False if it means nothing. */
+/** Does what a key means, wherever the focus is. False if it means nothing in the window or in the active view. */
 export function press(key: string): boolean {
+  const offer = offers.get(layout.active?.id ?? "");
+  if (key === "Esc" && offer?.cancel?.()) return true;
   const action = byKey.get(key);
-  if (action) action.run();
+  const command = viewCommand(key);
+  const run = action?.run ?? (command && offer?.keys?.[command]);
+  if (run) run();
   else if (/^[1-9]$/.test(key)) layout.showTab(Number(key) - 1);
   else return false;
   return true;

@@ -1,9 +1,11 @@
 /** Layouts as files. */
 
 import { download, fileName } from "../output/download";
+import { desk } from "../store/desk.svelte";
 import { layout } from "../store/layout.svelte";
 import { logs } from "../store/session.svelte";
 import { toasts } from "../store/toasts.svelte";
+import { openLayout } from "./layouts";
 
 const ENDING = "logpose.json";
 const LARGEST = 4 << 20;
@@ -12,7 +14,7 @@ const LARGEST = 4 << 20;
 export function saveLayout(): void {
   const title = layout.tab ? layout.titleOf(layout.tab) : "";
   const text = JSON.stringify({ logpose: "layout", ...layout.data() }, null, 2);
-  const name = fileName(`${logs.logs[0]?.preset ?? ""} ${title}`.trim(), ENDING);
+  const name = fileName(`${logs.opened[0]?.preset ?? ""} ${title}`.trim(), ENDING);
   download(new Blob([`${text}\n`], { type: "application/json" }), name);
 }
 
@@ -44,6 +46,6 @@ export async function loadLayout(file: File): Promise<void> {
   } catch {
     // Told below.
   }
-  if (!layout.load(data, file.name)) toasts.show(`${file.name} contains no layout`, "error");
-  else toasts.show(`Layout of ${file.name}`, "info", { label: "Undo", run: () => layout.undo() });
+  if (!openLayout(data, file.name)) toasts.show(`${file.name} contains no layout`, "error");
+  else if (!desk.imported) toasts.show(`Layout of ${file.name}`, "info", { label: "Undo", run: () => layout.undo() });
 }

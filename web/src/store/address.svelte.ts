@@ -4,6 +4,7 @@ import { decodeState, encodeState } from "../model/hash";
 import { VERSION } from "../model/layout";
 import { clock } from "./clock.svelte";
 import { layout } from "./layout.svelte";
+import { logs } from "./session.svelte";
 import { sidebar } from "./sidebar.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -16,18 +17,23 @@ const number = (data: unknown): data is number => typeof data === "number" && Nu
 function clockData(): unknown {
   const { start, end, cursor, mark, selection, speed, loop, following } = clock;
   const stretch = selection && { start: selection.start, end: selection.end };
+  const opened = logs.stubs.flatMap(({ edge }) => (clock.opened[edge] === null ? [] : [edge]));
   // Who follows sees the end, whenever that is.
   if (following) return { following, span: end - start };
-  return { start, end, cursor, mark, selection: stretch, speed, loop };
+  return { start, end, cursor, mark, selection: stretch, speed, loop, ...(opened.length > 0 ? { opened } : {}) };
 }
 
 function restoreClock(data: unknown): void {
   if (typeof data !== "object" || data === null) return;
-  const { start, end, cursor, mark, selection, speed, loop, following, span } = data as Record<string, unknown>;
+  const { start, end, cursor, mark, selection, speed, loop, following, span, opened } = data as Record<string, unknown>;
   if (following === true && number(span) && clock.live) {
     clock.show(clock.last - span, clock.last);
     clock.lock(true);
     return;
+  }
+  for (const { edge, to } of logs.stubs) {
+    const open = Array.isArray(opened) && opened.includes(edge);
+    if (open !== (clock.opened[edge] !== null)) clock.open(edge, open ? to : null);
   }
   if (number(start) && number(end) && end > start && start < clock.last && end > clock.first) clock.show(start, end);
   if (number(cursor)) clock.seek(cursor, true);
@@ -62,6 +68,14 @@ class Address {
     sidebar.restore(state["sidebar"]);
     restoreClock(state["clock"]);
     return true;
+  }
+
+  /** Nothing is shown any more. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#since = 0;
+    this.#known = "";
+    history.replaceState(null, "", `${location.pathname}${location.search}`);
   }
 
   /** Writes what is shown whenever it changes. To be called once, where effects live. */

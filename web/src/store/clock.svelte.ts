@@ -2,10 +2,15 @@
 
 const SHORTEST = 1e-6;
 
+export type Edge = "before" | "after";
+
 class Clock {
-  /** The whole range of the logs. */
+  /** The range of the logs, with stragglers that were opened. */
   first = $state(0);
   last = $state(1);
+  /** How far stragglers reach that are opened; nothing while they are folded. */
+  opened = $state.raw<Record<Edge, number | null>>({ before: null, after: null });
+  #bounds = { first: 0, last: 1 };
   /** The visible range, shared by all views over time. */
   start = $state(0);
   end = $state(1);
@@ -30,10 +35,19 @@ class Clock {
   /** The range of the logs is another one. */
   setBounds(first: number, last: number): void {
     const whole = this.start <= this.first && this.end >= this.last;
-    this.first = first;
-    this.last = Math.max(last, first + SHORTEST);
+    this.#bounds = { first, last };
+    this.first = Math.min(first, this.opened.before ?? first);
+    this.last = Math.max(last, this.opened.after ?? last, this.first + SHORTEST);
     if (this.following) this.#follow();
     else if (whole && !this.live) this.show(this.first, this.last);
+  }
+
+  /** Opens the stragglers at an edge, which reach as far as `to`; or folds them again. */
+  open(edge: Edge, to: number | null): void {
+    this.opened = { ...this.opened, [edge]: to };
+    this.setBounds(this.#bounds.first, this.#bounds.last);
+    if (this.cursor < this.first || this.cursor > this.last) this.seek(this.cursor);
+    this.showAll();
   }
 
   /** Shows a range. */
@@ -67,6 +81,18 @@ class Clock {
     this.following = false;
     this.cursor = Math.min(Math.max(t, this.first), this.last);
     if (!still) this.#reveal();
+  }
+
+  /** Selects from a moment on: to the end of the selection, or of the logs where that is not behind it. */
+  selectFrom(t: number = this.cursor): void {
+    const end = this.selection && this.selection.end > t ? this.selection.end : this.last;
+    if (end > t) this.selection = { start: Math.max(t, this.first), end };
+  }
+
+  /** Selects up to a moment. */
+  selectTo(t: number = this.cursor): void {
+    const start = this.selection && this.selection.start < t ? this.selection.start : this.first;
+    if (start < t) this.selection = { start, end: Math.min(t, this.last) };
   }
 
   /** Moves the cursor by steps of 20 ms, the period of a robot's loop. */

@@ -3,8 +3,14 @@
 class Desk {
   palette = $state(false);
   help = $state(false);
+  /** Whether the window to add logs is open. */
+  adding = $state(false);
   /** The log whose facts are shown. */
   facts = $state<number | null>(null);
+  /** Whether the list of layouts is open. */
+  layouts = $state(false);
+  /** What was made of a layout of another program. */
+  imported = $state.raw<{ name: string; version: string; tabs: number; lost: string[] } | null>(null);
   /** The tab or pane whose title is edited. */
   renaming = $state<string | null>(null);
   /** Where the time is typed. */

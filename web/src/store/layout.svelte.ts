@@ -369,6 +369,7 @@ export class Layout {
     const pane = this.tab && paneOf(this.tab.root, id);
     if (!pane || refs.length === 0) return false;
     let taken = false;
+    const before = JSON.stringify(pane.config);
     this.act(() => {
       if (pane.kind) {
         taken = this.registry(pane.kind)?.add(pane.config, refs) ?? false;
@@ -384,11 +385,11 @@ export class Layout {
         return;
       }
     });
+    const [first] = refs;
+    const what = first && refs.length === 1 ? first.name + first.path : `${refs.length} series`;
     if (taken) this.activate(id);
-    else {
-      const what = refs.length === 1 ? (refs[0]?.name ?? "") : `${refs.length} series`;
-      toasts.show(`${this.paneTitle(pane)} cannot show ${what}`, "warning");
-    }
+    else toasts.show(`${this.paneTitle(pane)} cannot show ${what}`, "warning");
+    if (taken && before === JSON.stringify(pane.config)) toasts.show(`${what} is already in ${this.paneTitle(pane)}`);
     return taken;
   }
 

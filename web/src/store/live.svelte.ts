@@ -30,6 +30,11 @@ const SLOW_MS = 40;
 /** Events of one log are not asked for more often than this: a robot may complain at every turn of its loop. */
 const EVENTS_MS = 500;
 
+/** Counts, facts and problems of logs that grow are asked for as often. */
+const DESCRIBE_MS = 1000;
+
+const isWaited = (log: LiveLog): boolean => log.state === "waiting" && log.samples === 0;
+
 const keyOf = (reference: Reference): string => `${reference.log}:${reference.channel}${reference.path ?? ""}`;
 
 class Live {
@@ -39,6 +44,8 @@ class Live {
   logs = $state.raw<LiveLog[]>([]);
   /** Samples per second, of all logs. */
   readonly rate = $derived(this.logs.reduce((sum, log) => sum + log.rate, 0));
+  /** Whether nothing has come yet: then nobody can say what there is not. */
+  readonly waiting = $derived(clock.live && (this.logs.length === 0 || this.logs.some(isWaited)));
   /** What keeps data from coming, of all logs. */
   readonly trouble = $derived(this.logs.find((log) => log.trouble)?.trouble ?? null);
 
@@ -121,7 +128,11 @@ class Live {
       if (!clock.following) clock.setBounds(tick.start, tick.end);
       else if (tick.start !== clock.first) clock.setBounds(tick.start, Math.max(tick.end, clock.last));
     }
+    if (tick.revision !== logs.session.revision) this.#reload();
+    else if (clock.live) this.#describe(tick);
     for (const log of tick.logs) {
+      // One that was closed, or came just now.
+      if (log.state === "closed" || !logs.channels[log.id]) continue;
       this.#look(log.id, log.events_revision);
       if (this.#revisions[log.id] === log.revision) continue;
       this.#revisions[log.id] = log.revision;
@@ -131,10 +142,30 @@ class Live {
     }
   }
 
+  /** Logs were added or closed, here or in another window. */
+  #reload(): void {
+    if (this.#reloading) return;
+    this.#reloading = true;
+    void logs
+      .load()
+      .catch(() => undefined)
+      .finally(() => (this.#reloading = false));
+  }
+  #reloading = false;
+
+  /** Asks how logs that grow are, if they grew. */
+  #describe(tick: Tick): void {
+    const samples = tick.logs.reduce((sum, log) => sum + log.samples, 0);
+    if (samples === this.#described.samples || performance.now() < this.#described.from) return;
+    this.#described = { samples, from: performance.now() + DESCRIBE_MS };
+    void logs.describe().catch(() => undefined);
+  }
+  #described = { samples: 0, from: 0 };
+
   /** Asks for what happened in a log if that is more than is here; a later tick asks for what comes meanwhile. */
   #look(log: number, events: number): void {
-    const here = this.#events[log];
-    if (!here || here.known === events || performance.now() < here.from) return;
+    const here = (this.#events[log] ??= { known: 0, from: 0 });
+    if (here.known === events || performance.now() < here.from) return;
     // No request while one is pending.
     here.from = Infinity;
     void logs

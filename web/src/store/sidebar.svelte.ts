@@ -44,16 +44,19 @@ class Sidebar {
   /** Opens what is worth to be seen at first. */
   start(): void {
     this.open.clear();
-    this.#trees.forEach((tree, log) => {
-      this.open.add(`log${log}`);
-      const most = logs.logs.length > 1 ? 12 : 26;
-      for (const id of openAtFirst(tree, most)) this.open.add(id);
-    });
+    logs.opened.forEach(({ id }) => this.unfold(id));
+  }
+
+  /** Opens what is worth to be seen at first of one log. */
+  unfold(log: number): void {
+    this.open.add(`log${log}`);
+    for (const id of openAtFirst(this.#trees[log] ?? [], logs.several ? 12 : 26)) this.open.add(id);
   }
 
   #all(): SidebarRow[] {
     const rows: SidebarRow[] = [];
     this.#trees.forEach((tree, log) => {
+      if (logs.logs[log]?.state === "closed") return;
       const open = this.open.has(`log${log}`);
       const base = rows.length;
       const head: TreeNode = {
@@ -63,6 +66,7 @@ class Sidebar {
         kind: null,
         type: "",
         unit: null,
+        shown: null,
         children: tree,
         fields: [],
         count: logs.channels[log]?.length ?? 0,
@@ -73,8 +77,8 @@ class Sidebar {
         level: 1,
         open,
         parent: -1,
-        place: log + 1,
-        siblings: this.#trees.length,
+        place: logs.opened.findIndex(({ id }) => id === log) + 1,
+        siblings: logs.opened.length,
         log,
         places: null,
       });

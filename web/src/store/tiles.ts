@@ -4,8 +4,8 @@
  * draw in one request, and they hear of it when it has come.
  */
 
+import { ApiError, type Reference } from "../api";
 import { messageOf } from "../api/later";
-import type { Reference } from "../api";
 
 /** Pixels of a tile. */
 export const TILE = 1024;
@@ -274,7 +274,8 @@ export class Tiles<T> {
         this.#evict();
       }
     } catch (error) {
-      this.trouble = messageOf(error);
+      // A log that was closed meanwhile is told of at its views.
+      this.trouble = error instanceof ApiError && error.code === "log-closed" ? null : messageOf(error);
       for (const id of ids) this.#failed.set(id, this.source.now());
       setTimeout(() => this.#schedule(), RETRY_MS + 50);
     } finally {

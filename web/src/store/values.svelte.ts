@@ -1,4 +1,4 @@
-/** Values at the cursor, for everything that shows them. */
+/** Values at the cursor and under the pointer, for everything that shows them. */
 
 import { untrack } from "svelte";
 import { postValues } from "../api";
@@ -30,6 +30,8 @@ class Watcher {
 
 /** Merges the requests of all watchers into one per frame. One is pending at a time, always for the newest time. */
 class Hub {
+  constructor(private readonly time: () => number | null) {}
+
   readonly #watchers = new Set<Watcher>();
   #asked = false;
   #busy = false;
@@ -66,13 +68,14 @@ class Hub {
         wanted.push(reference);
       }
     }
-    if (wanted.length === 0) {
+    const t = this.time();
+    if (wanted.length === 0 || t === null) {
       for (const watcher of this.#watchers) watcher.values = watcher.references.map(() => null);
       return;
     }
     this.#busy = true;
     try {
-      const values = await this.#fetch(clock.cursor, wanted);
+      const values = await this.#fetch(t, wanted);
       for (const watcher of this.#watchers) {
         watcher.values = watcher.references.map((reference) => {
           const place = reference ? places.get(keyOf(reference)) : undefined;
@@ -98,13 +101,19 @@ class Hub {
   }
 }
 
-const hub = new Hub();
+const atCursor = new Hub(() => clock.cursor);
+const atPointer = new Hub(() => clock.hover);
 
 /**
  * The values of series at the cursor, in the order of the references; null where there are none. For use in
  * components.
  */
-export function valuesAtCursor(refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
+export const valuesAtCursor = (refs: () => SeriesRef[]) => valuesAt(atCursor, () => clock.cursor, refs);
+
+/** The same under the pointer; null where there is none. */
+export const valuesAtPointer = (refs: () => SeriesRef[]) => valuesAt(atPointer, () => clock.hover, refs);
+
+function valuesAt(hub: Hub, time: () => number | null, refs: () => SeriesRef[]): { readonly values: (Held | null)[] } {
   const watcher = new Watcher();
   $effect(() => {
     const references = refs().map((ref) => logs.find(ref)?.reference ?? null);
@@ -112,7 +121,7 @@ export function valuesAtCursor(refs: () => SeriesRef[]): { readonly values: (Hel
     hub.ask();
   });
   $effect(() => {
-    void clock.cursor;
+    void time();
     hub.ask();
   });
   $effect(() => {

@@ -10,6 +10,13 @@ export const formatNumber = (value: number): string => significant(value, 6);
 export const formatNumeral = (text: string): string =>
   /^-?\d+$/.test(text) || text.trim() === "" || Number.isNaN(Number(text)) ? text : formatNumber(Number(text));
 
+/** The same for a list or a struct that the log wrote as text: long numbers in it are shortened, all else stays. */
+export const formatNumerals = (text: string): string =>
+  text.replace(/-?\d+\.\d+(?:e[-+]?\d+)?/gi, (numeral) => {
+    const short = formatNumber(Number(numeral));
+    return numeral.length > 8 && short.length < numeral.length ? short : numeral;
+  });
+
 function significant(value: number, digits: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
   if (value === 0) return "0";
@@ -25,7 +32,7 @@ function significant(value: number, digits: number): string {
 export function formatStep(value: number, step: number): string {
   if (!Number.isFinite(value)) return formatNumber(value);
   const size = Math.max(Math.abs(value), Math.abs(step));
-  if (size >= 1e9 || (size < 1e-4 && size > 0)) return tidy((Math.abs(value) < step / 2 ? 0 : value).toExponential(4));
+  if (size >= 1e9 || (size < 1e-4 && size > 0)) return Math.abs(value) < step / 2 ? "0" : tidy(value.toExponential(4));
   const text = value.toFixed(decimals(step));
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
@@ -65,6 +72,10 @@ export const formatBytes = (bytes: number): string => formatSi(bytes, "B");
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
+
+/** `1 channel`, `43 channels`. */
+export const counted = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 
 /**
  * A moment of the session, to the millisecond unless `step` asks for more or less: `12.480`, `1:12.480`, `1:02:03.5`. With

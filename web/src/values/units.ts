@@ -2,6 +2,7 @@
 
 import { UNITS } from "../api/units";
 import type { UnitFamily } from "../api/units";
+import { formatNumeral } from "./format";
 
 const PLACES = new Map<string, { family: UnitFamily; known: UnitFamily["units"][number] }>();
 for (const family of UNITS) for (const known of family.units) PLACES.set(known.symbol, { family, known });
@@ -34,6 +35,28 @@ export function convert(value: number, from: string, to: string): number {
   const way = conversion(from, to);
   return way ? value * way.factor + way.offset : value;
 }
+
+/** A value's unit in the log, and the one in which people read it. */
+export interface Measured {
+  unit: string | null;
+  shown: string | null;
+}
+
+/** The unit in which people read a value. */
+export const unitShown = ({ unit, shown }: Measured): string =>
+  shown !== null && conversion(unit ?? "", shown) ? shown : (unit ?? "");
+
+/** A number that the log wrote as text, in the unit in which people read it, to its last digit: for tooltips and copies. */
+export function exactShown(text: string, measured: Measured | null | undefined): string {
+  const way = measured && conversion(measured.unit ?? "", unitShown(measured));
+  if (!way || way === SAME || text.trim() === "" || Number.isNaN(Number(text))) return text;
+  // Without the digits that only come from the conversion.
+  return String(Number((Number(text) * way.factor + way.offset).toPrecision(15)));
+}
+
+/** The same with six significant digits. */
+export const numeralShown = (text: string, measured: Measured | null | undefined): string =>
+  formatNumeral(exactShown(text, measured));
 
 /** The unit of how fast something in `symbol` changes: of m it is m/s. */
 export function rateOf(symbol: string): string {

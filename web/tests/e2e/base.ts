@@ -66,15 +66,23 @@ export class Servers {
   }
 }
 
-/** Starts `logpose open`; it listens when this returns. */
-export async function viewer(args: string[]): Promise<{ url: string; process: ChildProcess }> {
-  const process = spawn(BINARY, ["open", "--no-browser", "--json", ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  const lines = createInterface({ input: process.stdout });
+/** Starts `logpose open`; it listens when this returns. `layouts` is the file in which it keeps layouts, if it does. */
+export async function viewer(
+  args: string[],
+  layouts = "",
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ url: string; process: ChildProcess }> {
+  const child = spawn(BINARY, ["open", "--no-browser", "--json", ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // What one test arranges, no other one begins with.
+    env: { ...process.env, LOGPOSE_LAYOUTS: layouts, ...env },
+  });
+  const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([
     once(lines, "line").then(([line]) => String(line)),
-    once(process, "exit").then(([code]) => Promise.reject(new Error(`logpose open ended with ${String(code)}`))),
+    once(child, "exit").then(([code]) => Promise.reject(new Error(`logpose open ended with ${String(code)}`))),
   ]);
-  return { ...(JSON.parse(first) as { url: string }), process };
+  return { ...(JSON.parse(first) as { url: string }), process: child };
 }
 
 /** Presses Ctrl-C, and waits until it has ended. */
@@ -84,9 +92,14 @@ export async function ended(process: ChildProcess): Promise<void> {
   await once(process, "exit");
 }
 
+/** For so long nothing is asked for in a page that has what it shows. */
+const QUIET_MS = 300;
+
 interface Fixtures {
   /** Opens logs in the page; `hash` is the state behind the address. */
   open: (logs: (LogName | { args: string[] })[], hash?: string) => Promise<void>;
+  /** Waits until nothing has been asked for and nothing has come for a moment. */
+  settled: () => Promise<void>;
   /** Keeps a picture of the page, or of a part of it, to be looked at. */
   picture: (name: string, selector?: string) => Promise<void>;
   /** Fails the test if the page complained. */
@@ -123,6 +136,25 @@ export const test = plain.extend<Fixtures, { servers: Servers }>({
       const args = logs.flatMap((log) => (typeof log === "string" ? [fileOf(log)] : log.args));
       await page.goto((await servers.url(args)) + hash);
       await ready(page);
+    });
+  },
+  settled: async ({ page }, use) => {
+    let [asked, last] = [0, 0];
+    const changed = (by: number) => () => {
+      asked += by;
+      last = Date.now();
+    };
+    page.on("request", changed(1));
+    page.on("requestfinished", changed(-1));
+    page.on("requestfailed", changed(-1));
+    await use(async () => {
+      await ready(page);
+      last = Date.now();
+      while (asked > 0 || Date.now() - last < QUIET_MS) await page.waitForTimeout(QUIET_MS / 4);
+      // What came is painted in the next frame.
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
+      );
     });
   },
   picture: async ({ page }, use) => {

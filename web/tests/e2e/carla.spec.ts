@@ -72,13 +72,13 @@ test("clicking follows whoever is there, Escape stops it", async ({ page, open, 
   await page.getByTestId("carla-canvas").focus();
   await page.keyboard.press("Escape");
   await expect(page.getByTestId("carla-followed")).toHaveCount(0);
-  await page.keyboard.press("n");
+  await page.keyboard.press("p");
   await expect(page.getByTestId("carla-followed")).toHaveAttribute("data-actor", "10");
-  await page.keyboard.press("n");
+  await page.keyboard.press("p");
   await expect(page.getByTestId("carla-followed")).toHaveAttribute("data-actor", "11");
   await page.mouse.click(at.x, at.y);
   await expect(page.getByTestId("carla-followed")).toHaveAttribute("data-actor", "11");
-  await page.keyboard.press("h");
+  await page.keyboard.press("o");
   await picture("carla-heading-up");
   // Dragging looks elsewhere.
   await page.mouse.move(at.x, at.y);

@@ -15,7 +15,7 @@ const DIALECTS: { name: LogName; kinds: string[] }[] = [
 ];
 
 for (const { name, kinds } of DIALECTS) {
-  test(`${name}: a first layout, and all channels of the log`, async ({ page, open, picture }) => {
+  test(`${name}: a first layout, and all channels of the log`, async ({ page, open, settled, picture }) => {
     await open([name]);
     const shown = await page
       .getByTestId("pane")
@@ -28,25 +28,26 @@ for (const { name, kinds } of DIALECTS) {
     const told = new Set(channels.map((channel) => channel.name));
     expect([...told].sort()).toEqual([...names].sort());
     expect(session.logs).toHaveLength(1);
-    // What is asked for at first has come.
-    await page.waitForLoadState("networkidle");
+    await settled();
     await picture(`open-${name}`);
   });
 }
 
-test("several logs on one clock", async ({ page, open, picture }) => {
+test("several logs on one clock", async ({ page, open, settled, picture }) => {
   await open(["frc", "ds", "carla", "refloat"]);
   const session = await answer<{ logs: unknown[] }>(page, "/api/session");
   expect(session.logs).toHaveLength(4);
-  await page.waitForLoadState("networkidle");
+  await settled();
   await picture("open-several");
 });
 
-test("light, on a projector", async ({ page, open, picture }) => {
+test("light, on a projector", async ({ page, open, settled, picture }) => {
   await page.setViewportSize({ width: 1920, height: 1080 });
   await page.emulateMedia({ colorScheme: "light" });
   await open(["frc"]);
+  await settled();
   await picture("open-frc-light-projector");
   await open(["carla"]);
+  await settled();
   await picture("open-carla-light-projector");
 });

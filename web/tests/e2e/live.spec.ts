@@ -63,6 +63,60 @@ for (const scheme of ["nt4", "rlog"]) {
   });
 }
 
+test("a source is waited for, comes, is lost and leaves a gap", async ({ page, open, picture }) => {
+  const address = `nt4://127.0.0.1:${await freePort()}`;
+  const play = () =>
+    spawn(BINARY, ["play", fileOf("frc"), "--to", address, "--from", "auto", "--loop", "--quiet"], { stdio: "ignore" });
+  const name = "NT:/Power/BatteryVoltage";
+  // Nobody is there yet: nothing is claimed about what happened, and the reason is readable in full.
+  await open([{ args: [address] }]);
+  await expect(page.getByTestId("empty").first()).toContainText("Waiting for data");
+  await expect(page.getByText("No events", { exact: true })).toBeHidden();
+  const pill = page.getByTestId("follow");
+  await expect(pill).toContainText("onnection refused");
+  expect(await pill.evaluate((button) => button.scrollWidth <= button.clientWidth + 1)).toBe(true);
+  await picture("live-waiting");
+  let robot = play();
+  try {
+    const head = page.locator('[data-testid=row][aria-level="1"]').first();
+    await expect(head).toContainText("live");
+    await expect(head).toContainText(/[1-9]\d* channels/);
+    await page.getByRole("button", { name: /^About nt4/ }).click();
+    await expect(page.getByRole("dialog")).toContainText(/[1-9][\d,]* samples, [1-9]\d* channels/);
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(2500);
+    const { channels } = await answer<{ channels: { id: number; name: string }[] }>(page, "/api/logs/0/channels");
+    const channel = channels.find((one) => one.name === name)?.id ?? -1;
+    robot.kill("SIGINT");
+    await expect(head).toContainText("waiting");
+    const lost = (await answer<{ end: number }>(page, "/api/session")).end;
+    await page.waitForTimeout(1500);
+    robot = play();
+    await expect(head).toContainText("live");
+    await page.waitForTimeout(1500);
+    // In the gap nothing is held: no value in the legend, in the list of channels, or in the table.
+    const series = [{ log: 0, channel }];
+    const seen = async (t: number): Promise<unknown> => {
+      const body = await page.request.post(new URL("/api/values", page.url()).href, { data: { time: t, series } });
+      return ((await body.json()) as { values: unknown[] }).values[0];
+    };
+    const session = await answer<{ end: number }>(page, "/api/session");
+    let gap = NaN;
+    for (let t = lost; t < session.end && Number.isNaN(gap); t += 0.05) if ((await seen(t)) === null) gap = t;
+    expect(gap).toBeGreaterThan(lost - 1);
+    const ref = { log: 0, name, path: "" };
+    await open([{ args: [address] }], alone("graph", { series: [ref] }, { start: gap - 3, end: gap + 3, cursor: gap }));
+    const value = page.getByTestId("legend-row").first().getByTestId("value");
+    await expect(value).toHaveText(/^–/);
+    await picture("live-gap", '[data-testid="plot"]');
+    await page.keyboard.press("/");
+    await page.keyboard.type("batteryvoltage");
+    await expect(page.locator(`[data-testid=row][data-name="${name}"]`).first()).not.toContainText(/\d/);
+  } finally {
+    robot.kill("SIGINT");
+  }
+});
+
 loud("a server that goes away is missed, and found again when it is back", async ({ page }) => {
   const args = [fileOf("frc"), "--port", String(await freePort())];
   const first = await viewer(args);

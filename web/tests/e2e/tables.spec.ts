@@ -192,7 +192,7 @@ test.describe("statistics", () => {
       });
     await expect.poll(inked).toBe(true);
     await picture("statistics");
-    await row.getByTitle(/^Go to/).click();
+    await row.getByTitle(/go there$/).click();
     const csv = await exported(page, /^Statistics as CSV/);
     expect(csv.bytes.toString()).toContain(`/Power/BatteryVoltage,V,`);
     const png = await exported(page, /^Histogram.*\(PNG\)/);

@@ -28,6 +28,7 @@ function log(id: number, path: string, more: Partial<LogInfo> = {}): LogInfo {
     id,
     name: path.replace(/.*\//, ""),
     path,
+    uploaded: false,
     dialect: "rlog",
     format: "AdvantageKit RLOG",
     start: 1.2,
@@ -43,13 +44,16 @@ function log(id: number, path: string, more: Partial<LogInfo> = {}): LogInfo {
     facts: [],
     problems: [],
     problem_count: 0,
+    damage: null,
+    stragglers: [],
+    alignment: null,
     ...more,
   };
 }
 
 function session(logs: LogInfo[], origin_ns = "0"): Session {
   const limits = { series: 64, width: 8192, points: 20000, rows: 1000, runs: 8192 };
-  return { version: "0", title: "", origin_ns, start: 0, end: 80, sql: true, limits, logs };
+  return { version: "0", title: "", origin_ns, start: 0, end: 80, sql: true, limits, revision: 1, adding: null, logs };
 }
 
 const ref = (name: string, path = "", of = 0, type?: string): SeriesRef =>

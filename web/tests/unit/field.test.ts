@@ -1,11 +1,11 @@
-import { FIELDS } from "../../src/field/kinds";
+import { FIELDS, kindOf } from "../../src/field/kinds";
 import { guessRole, type Place, type PoseSeries } from "../../src/field/places";
 import { describe, expect, test } from "vitest";
 import { Camera, fromField, gridStep, toField, zoomed, type Turn } from "../../src/views/field/geometry";
 import { emptyField, restoreField } from "../../src/views/field/config";
 import { heatOf, heatPixels, ramp } from "../../src/views/field/heat";
 import { spotOf } from "../../src/views/field/poser";
-import { allianceOf } from "../../src/views/field/sources";
+import { allianceOf } from "../../src/field/alliance";
 
 const FRC = FIELDS.frc.size;
 const spot = () => ({ x: 0, y: 0, yaw: 0 });
@@ -218,4 +218,9 @@ describe("configurations", () => {
       trail: 0,
     });
   });
+});
+
+test("a log of FTC has its field", () => {
+  expect(kindOf([{ name: "HardwareMap/I2c/i1/xPosition" }])).toBe("ftc");
+  expect(kindOf([{ name: "/RealOutputs/Odometry/Robot" }, { name: "/A/HardwareMap/B" }])).toBe("frc");
 });

@@ -8,6 +8,7 @@ import {
   formatDuration,
   formatNumber,
   formatNumeral,
+  formatNumerals,
   formatSi,
   formatStep,
   formatTime,
@@ -73,4 +74,10 @@ describe("times", () => {
   it("have steps that only grow", () => {
     expect(TIME_STEPS.every((step, place) => place === 0 || step > (TIME_STEPS[place - 1] ?? 0))).toBe(true);
   });
+});
+
+it("numbers in lists and structs are shortened like others", () => {
+  expect(formatNumerals("[1.4412420000000012, 5.5, 0.0]")).toBe("[1.44124, 5.5, 0.0]");
+  expect(formatNumerals("[2.888892822738853e-6, -0.28581680001…")).toBe("[2.88889e-6, -0.285817…");
+  expect(formatNumerals("{speed: 0, id: 1774102994200061}")).toBe("{speed: 0, id: 1774102994200061}");
 });

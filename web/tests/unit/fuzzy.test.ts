@@ -47,6 +47,14 @@ describe("searching", () => {
 
   test("what is far from the best is left out", () => expect(find("battery")).toEqual(["/Power/BatteryVoltage"]));
 
+  test("letters across words are found only where words begin", () => {
+    expect(find("vel")).toEqual(["/Drive/Module0/DriveVelocity"]);
+    expect(fuzzy("vel", "/Drive/Module0/MotorTemperature")).toBeNull();
+    // Within a word, letters may be left out, and a piece of it is enough.
+    expect(fuzzy("shtr", "/Shooter/State")?.places).toEqual([1, 2, 5, 7]);
+    expect(fuzzy("olta", "/Power/BatteryVoltage")?.places).toEqual([15, 16, 17, 18]);
+  });
+
   test("types and units lead to names too, and are not marked", () => {
     const items = [candidate("/a", "double V"), candidate("/b", "struct:Pose2d")];
     const [found] = search("pose2d", items);

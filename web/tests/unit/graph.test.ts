@@ -4,7 +4,7 @@ import type { SeriesRef } from "../../src/model/series";
 import type { Found } from "../../src/store/session.svelte";
 import { assignAxes, ontoAxis, paddedRange, unitBehind } from "../../src/views/graph/axes";
 import { addSeries, emptyGraph, freeColor, newSeries, restoreGraph, styleFor } from "../../src/views/graph/config";
-import { filtered, heldIn, joined, sumBefore } from "../../src/views/graph/filters";
+import { filtered, integralBetween, heldIn, joined, sumBefore } from "../../src/views/graph/filters";
 import { shortNames } from "../../src/model/names";
 import { SvgContext } from "../../src/draw/svg";
 import { extent } from "../../src/views/graph/buckets";
@@ -207,6 +207,15 @@ describe("filters", () => {
       ).last,
     ]).toEqual([0, 0, 2]);
     expect([...filtered(ramp, "integral", 0, 0, true).last]).toEqual([0, 0, 2, 10]);
+    // A held value ends where its source was lost.
+    const lost = trace([
+      [0, 2],
+      [1, NaN],
+      [5, 3],
+      [6, 3],
+    ]);
+    expect([...filtered(lost, "integral", 0, 0, true).last]).toEqual([0, 2, 2, 5]);
+    expect(integralBetween([{ data: lost, from: -Infinity, to: Infinity }], 0, 6, true).sum).toBe(5);
     const all = filtered(ramp, "integral", 0);
     expect([sumBefore(all, -1), sumBefore(all, 1), sumBefore(all, 9)]).toEqual([0, 1, 12]);
   });
@@ -354,7 +363,14 @@ describe("the configuration of a graph", () => {
     const channel = { id: 0, name: "/Pose", type: "struct:Pose", kind: "struct", fields } as unknown as Channel;
     const find = (ref: SeriesRef): Found | null =>
       ref.name === "/Pose"
-        ? { reference: { log: 0, channel: 0 }, channel, field: null, kind: ref.path ? "number" : "struct", unit: null }
+        ? {
+            reference: { log: 0, channel: 0 },
+            channel,
+            field: null,
+            kind: ref.path ? "number" : "struct",
+            unit: null,
+            shown: null,
+          }
         : null;
     const config = emptyGraph();
     const pose: SeriesRef = { log: 0, name: "/Pose", path: "" };

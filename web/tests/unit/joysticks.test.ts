@@ -6,6 +6,7 @@ import {
   decodeButtons,
   findSticks,
   guessPad,
+  isConnected,
   partOf,
   pulled,
   stateOf,
@@ -17,6 +18,7 @@ const channel = (name: string): Channel => ({
   type: "",
   metadata: "",
   unit: null,
+  shown_unit: null,
   samples: 1,
   start: 0,
   end: 1,
@@ -109,5 +111,15 @@ test("configurations keep what makes sense", () => {
     ports: [0],
     pads: { 0: "ps" },
     numbers: false,
+    empty: false,
   });
+});
+
+test("an empty port of a log without counts of buttons has no controller", () => {
+  const empty = { axes: [], buttons: 0, povs: [], name: "" };
+  expect(isConnected(stateOf(empty))).toBe(false);
+  expect(isConnected(stateOf({ ...empty, buttons: 4 }))).toBe(true);
+  expect(isConnected(stateOf({ ...empty, name: "Button box" }))).toBe(true);
+  expect(isConnected(stateOf({ ...empty, count: 12 }))).toBe(true);
+  expect(stateOf({ ...empty, axes: [0, 0] }).buttons).toHaveLength(10);
 });

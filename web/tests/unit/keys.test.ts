@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { VIEW_KEYS, viewCommand } from "../../src/model/keys";
 import { nameOf } from "../../src/shell/keys";
 
 const pressed = (key: string, ...held: string[]) =>
@@ -26,3 +27,10 @@ test.each([
   ["F6", ["shift"], "Shift+F6"],
   ["1", [], "1"],
 ])("%s %s is %s", (key, held, name) => expect(pressed(key, ...held)).toBe(name));
+
+test("a key means one thing in all views", () => {
+  const keys = Object.values(VIEW_KEYS).flatMap(({ keys }) => keys);
+  expect(keys).toEqual([...new Set(keys)]);
+  expect(viewCommand("Shift+Z")).toBe("zoomOut");
+  expect(viewCommand("T")).toBeUndefined();
+});

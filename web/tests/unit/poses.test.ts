@@ -36,6 +36,7 @@ const channel = (name: string, type: string, kind: ValueKind, parts: Field[] = [
   type,
   metadata: "",
   unit: null,
+  shown_unit: null,
   samples: 1,
   start: 0,
   end: 1,

@@ -8,7 +8,7 @@ import { degrees } from "../../src/poses/angles";
 import { decodePoses, findPoses, poseText, shapeOf } from "../../src/poses/poses";
 import { boardChannels, isBoard, rideOf, type Id } from "../../src/views/board/ride";
 import { heatOf } from "../../src/views/field/heat";
-import { allianceOf } from "../../src/views/field/sources";
+import { allianceOf } from "../../src/field/alliance";
 import { findSticks, guessPad, stateOf } from "../../src/views/joysticks/sticks";
 import { cornersOf, decodeModules, decodeSpeeds, speedsOf } from "../../src/views/swerve/modules";
 

@@ -3,7 +3,7 @@ import type { Stats } from "../../src/api";
 import { roomy, Scale, spanOf } from "../../src/draw/axes";
 import { labelOf, shortNames } from "../../src/model/names";
 import { empty, restore } from "../../src/views/statistics/config";
-import { barAt, panelsOf } from "../../src/views/statistics/histogram";
+import { barAt, inUnit, panelsOf } from "../../src/views/statistics/histogram";
 
 function stats(low: number, high: number, counts: number[]): Stats {
   const nothing = { min: null, max: null, mean: null, stddev: null, median: null, p05: null, p95: null };
@@ -51,12 +51,33 @@ test("a constant has one bar around it", () => {
   expect(shape && barAt(shape, 6)).toBe(-1);
 });
 
+test("a constant beside series that vary is a line and does not flatten them", () => {
+  const inputs = [
+    { name: "a", unit: "A", stats: stats(0, 10, [3, 3, 4]), held: null },
+    { name: "b", unit: "A", stats: stats(2000, 2000, [99]), held: null },
+  ];
+  const [panel] = panelsOf(inputs, false);
+  expect(panel?.highest).toBe(0.4);
+  expect(panel?.across).toEqual({ low: 0, high: 2000 });
+  expect(panel?.shapes.map((shape) => shape.constant)).toEqual([null, 2000]);
+});
+
+test("a trip time is in milliseconds", () => {
+  const seconds = { ...stats(0.002, 0.01, [1]), min: 0.002, mean: 0.004, stddev: 0.001 };
+  const shown = inUnit(seconds, "s", "ms");
+  expect([shown.min, shown.mean, shown.stddev, shown.histogram?.max]).toEqual([2, 4, 1, 10]);
+  expect(inUnit(seconds, "s", "V")).toBe(seconds);
+  // A share has no unit in the log.
+  expect(inUnit({ ...seconds, max: 0.25 }, "", "%").max).toBe(25);
+});
+
 test("names are as short as tells them apart", () => {
   const ref = (name: string, path = "") => ({ log: 0, name, path });
   expect(shortNames([ref("/Drive/Pose", ".x"), ref("/Power/Voltage")])).toEqual(["Pose.x", "Voltage"]);
   expect(labelOf(ref("/Drive/Pose", ".x"))).toEqual({ leaf: "x", parent: "/Drive/Pose" });
   expect(labelOf(ref("/Joystick/Axes", "[0]"))).toEqual({ leaf: "Axes[0]", parent: "/Joystick" });
   expect(labelOf(ref("console"))).toEqual({ leaf: "console", parent: "" });
+  expect(shortNames([ref("/ds/pd/currents/0"), ref("/ds/pd/currents/12")])).toEqual(["currents/0", "currents/12"]);
   expect(shortNames([ref("/M/0/Speed"), ref("/M/1/Speed")])).toEqual(["0/Speed", "1/Speed"]);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { degrees, radians } from "../../src/poses/angles";
-import { emptySwerve, restoreSwerve } from "../../src/views/swerve/config";
+import { emptySwerve, isHeading, restoreSwerve } from "../../src/views/swerve/config";
 import {
   cornersOf,
   decodeModules,
@@ -12,6 +12,15 @@ import {
 } from "../../src/views/swerve/modules";
 
 const PAIRS: Pairs = { first: "angle", degrees: false };
+
+test("a number is a heading by its unit, else by its name", () => {
+  expect(isHeading("V", "/Drive/AngleVoltage")).toBe(false);
+  expect(isHeading("m/s", "/Drive/Yaw")).toBe(false);
+  expect(isHeading("°", "/Drive/Pigeon")).toBe(true);
+  expect(isHeading("rad", "/Drive/Pigeon")).toBe(true);
+  expect(isHeading(null, "/Drive/GyroYaw")).toBe(true);
+  expect(isHeading(null, "/Power/BatteryVoltage")).toBe(false);
+});
 
 describe("modules", () => {
   test("of structs", () => {

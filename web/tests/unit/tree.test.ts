@@ -10,6 +10,7 @@ const channel = (name: string, more: Partial<Channel> = {}): Channel => ({
   type: "double",
   metadata: "",
   unit: null,
+  shown_unit: null,
   samples: 1,
   start: 0,
   end: 1,
@@ -115,4 +116,10 @@ describe("searching the tree", () => {
   test("finds parts of values", () => expect(find("pose y")).toEqual(["NT:/Drive/Pose.translation.y"]));
   test("finds by type", () => expect(find("struct:Pose2d")).toEqual(["NT:/Drive/Pose"]));
   test("finds schemas only for those who ask", () => expect(find("schema pose")).toEqual(["/.schema/struct:Pose2d"]));
+});
+
+test("a channel without a name has a row that says so", () => {
+  expect(treeOf(0, [channel("")], (one) => ({ log: 0, name: one.name, path: "" })).map((node) => node.label)).toEqual([
+    "(no name)",
+  ]);
 });

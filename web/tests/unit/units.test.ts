@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { conversion, convert, kin, measureOf, rateOf, sumOf } from "../../src/values/units";
+import {
+  conversion,
+  convert,
+  exactShown,
+  kin,
+  measureOf,
+  numeralShown,
+  rateOf,
+  sumOf,
+  unitShown,
+} from "../../src/values/units";
 
 describe("units", () => {
   it("are converted within what they measure", () => {
@@ -24,6 +34,18 @@ describe("units", () => {
     for (const from of ["m", "rad", "m/s", "°C", "V", "s", "N·m", "psi"]) {
       for (const to of kin(from)) expect(convert(convert(3.7, from, to), to, from)).toBeCloseTo(3.7, 9);
     }
+  });
+
+  it("are those in which people read values", () => {
+    const trip = { unit: "s", shown: "ms" };
+    expect([unitShown(trip), unitShown({ unit: "V", shown: null }), unitShown({ unit: null, shown: "%" })]).toEqual([
+      "ms",
+      "V",
+      "%",
+    ]);
+    expect([exactShown("0.0045", trip), exactShown("0.29", { unit: null, shown: "%" })]).toEqual(["4.5", "29"]);
+    expect(exactShown("2.888892822738853e-6", { unit: "V", shown: null })).toBe("2.888892822738853e-6");
+    expect([numeralShown("0.00123456789", trip), numeralShown("text", trip)]).toEqual(["1.23457", "text"]);
   });
 
   it("share an axis with their kin", () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Rows } from "../../src/api";
 import { add, empty, restore, swap } from "../../src/views/xy/config";
-import { mixed, nearest, scalesOf, squared, upToTime, wholeOf, zoomed } from "../../src/views/xy/plot";
+import { mixed } from "../../src/draw/contrast";
+import { nearest, scalesOf, squared, upToTime, wholeOf, zoomed } from "../../src/views/xy/plot";
 
 const rows: Rows = {
   time: Float64Array.of(0, 1, 2, 3),

@@ -54,7 +54,7 @@ function drawGrid(context: Context, camera: Camera, tile: number | null, size: S
   line(context, camera, 0, size.width / 2, size.length, size.width / 2);
 }
 
-/** Alliance zones, their lines, the midline and its circle: what fields of all seasons have in common. */
+/** Alliance zones, their lines and the midline: what fields of all seasons have in common. */
 function drawFrc(context: Context, camera: Camera, { length, width }: Size): void {
   const depth = length * 0.24;
   for (const [side, from, to] of [
@@ -80,9 +80,6 @@ function drawFrc(context: Context, camera: Camera, { length, width }: Size): voi
   context.strokeStyle = faded(color("--field-line"), 0.6);
   context.lineWidth = Math.max(0.05 * camera.scale, 1);
   line(context, camera, length / 2, 0, length / 2, width);
-  context.beginPath();
-  context.arc(camera.px(length / 2, width / 2), camera.py(length / 2, width / 2), width * 0.09 * camera.scale, 0, 7);
-  context.stroke();
 }
 
 /** Tiles are the grid; the corners of both alliances. */

@@ -1,6 +1,7 @@
 /** What a field shows at the cursor: where its sources are, where time was spent, and the picture of it all. */
 
 import { ROLES } from "../../field/kinds";
+import { allianceOf, allianceRef } from "../../field/alliance";
 import { placeOf } from "../../field/places";
 import { Backdrop, color, faded, seriesColor, type Context } from "../../draw/canvas";
 import { decodePoses, poseText } from "../../poses/poses";
@@ -13,7 +14,6 @@ import { drawArrow, drawField, drawPoint, drawRobot, drawTrajectory } from "./dr
 import { Camera, fromField, type Viewport, type Spot } from "./geometry";
 import { heatOf, heatPixels, ramp } from "./heat";
 import { spotOf, spotsOf } from "./poser";
-import { allianceOf, allianceRef } from "./sources";
 
 export interface Point {
   x: number;

@@ -1,5 +1,6 @@
 /** Which series are what on a field: found, guessed, bound to their parts. */
 
+import { kindOf } from "../../field/kinds";
 import { guessRole, placeOf, poseAround, robotSeries } from "../../field/places";
 import type { SeriesRef } from "../../model/series";
 import { sameSeries } from "../../model/series";
@@ -17,6 +18,12 @@ export function addSource(config: FieldConfig, ref: SeriesRef): boolean {
   if (!place) return false;
   const same = config.sources.filter((source) => sameSeries(source.ref, around));
   if (same.length > 0 && (!place.single || same.some(({ role }) => role === "heat"))) return true;
+  // The first series decides which field it is, unless somebody has chosen one.
+  const kind = kindOf(logs.channels[ref.log] ?? []);
+  if (config.sources.length === 0 && config.field === emptyField().field && kind !== config.field) {
+    const { field, size, origin, robot } = emptyField(kind);
+    Object.assign(config, { field, size, origin, robot });
+  }
   const role = same.length > 0 ? "heat" : guessRole(around, place, config.sources);
   config.sources.push({ ref: around, role, color: freeColor(config.sources), reading, hidden: false });
   return true;
@@ -35,19 +42,4 @@ export function autoField(log: number): FieldConfig | null {
   const config = emptyField();
   for (const ref of refs) addSource(config, ref);
   return config;
-}
-
-/** Channels that give the alliance, by the end of the name: 1 to 3 are red stations where it is a number. */
-const ALLIANCE = /(\/FMSInfo\/IsRedAlliance|\/DriverStation\/AllianceStation|^\/ds\/control\/station)$/;
-
-export function allianceRef(log: number): SeriesRef | null {
-  const channel = logs.channels[log]?.find(({ name }) => ALLIANCE.test(name));
-  return channel ? logs.refOf(log, channel) : null;
-}
-
-export function allianceOf(value: unknown): "blue" | "red" | null {
-  if (typeof value === "boolean") return value ? "red" : "blue";
-  if (typeof value === "number") return value >= 1 && value <= 6 ? (value <= 3 ? "red" : "blue") : null;
-  if (typeof value !== "string") return null;
-  return /^red/i.test(value) ? "red" : /^blue/i.test(value) ? "blue" : null;
 }

@@ -36,7 +36,7 @@ export function commandsOf(config: GraphConfig): CommandLine[] {
 }
 
 export function exportsOf(config: GraphConfig, model: GraphModel, scene: Scene | null, frame: Frame | null): Export[] {
-  const name = logs.logs.length === 1 ? (logs.logs[0]?.name.replace(/\.\w+$/, "") ?? "graph") : "graph";
+  const name = logs.opened.length === 1 ? (logs.opened[0]?.name.replace(/\.\w+$/, "") ?? "graph") : "graph";
   const series = (): Reference[] =>
     chosen(config).flatMap((ref) => {
       const found = logs.find(ref);

@@ -86,7 +86,7 @@ function derivative(trace: Trace): Trace {
   return made;
 }
 
-/** Rectangles for held values, else trapezoids from sample to sample; NaN adds nothing. */
+/** Rectangles for held values, which end at NaN, else trapezoids from sample to sample, without what is NaN. */
 function integral(trace: Trace, earlier: number, held: boolean): Trace {
   const { start: t, end: u, first, last, raw } = trace;
   const made = emptyTrace(t.length);
@@ -96,7 +96,7 @@ function integral(trace: Trace, earlier: number, held: boolean): Trace {
   const add = (t: number, v: number) => {
     const part = (held ? value : (v + value) / 2) * (t - time);
     if (Number.isFinite(part)) sum += part;
-    if (!Number.isNaN(v)) [time, value] = [t, v];
+    if (held || !Number.isNaN(v)) [time, value] = [t, v];
   };
   for (let place = 0; place < t.length; place++) {
     add(t[place] as number, first[place] as number);
@@ -197,7 +197,7 @@ export function integralBetween(
       const part = ((at(from) + at(to)) / 2) * (to - from);
       if (Number.isFinite(part)) sum += part;
     }
-    if (!Number.isNaN(v)) [time, value] = [t, v];
+    if (held || !Number.isNaN(v)) [time, value] = [t, v];
   };
   eachBucket(pieces, start, end, (trace, place) => {
     const [t, u] = [trace.start[place] as number, trace.end[place] as number];

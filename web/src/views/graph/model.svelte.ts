@@ -3,7 +3,9 @@
 import { untrack } from "svelte";
 import type { LogEvent, States, Trace } from "../../api";
 import { color, seriesColor } from "../../draw/canvas";
+import { visibleOn } from "../../draw/contrast";
 import { formatNumber } from "../../values/format";
+import { conversion, SAME, unitShown } from "../../values/units";
 import { keyOf } from "../../model/series";
 import { clock } from "../../store/clock.svelte";
 import { logs } from "../../store/session.svelte";
@@ -27,7 +29,7 @@ export interface Item {
   found: Found | null;
   /** Whether it is a row of states. */
   row: boolean;
-  /** The unit of its values, and of what is drawn. */
+  /** The unit in which its values are shown, and that of what is drawn. */
   unit: string;
   drawn: string;
   name: string;
@@ -58,7 +60,7 @@ export class GraphModel {
     ...new Map(this.items.flatMap((item) => (item.axis ? [[item.axis.key, item.axis] as const] : []))).values(),
   ]);
   /** Whether names need the log beside them. */
-  readonly several = $derived(logs.logs.length > 1);
+  readonly several = $derived(logs.several);
 
   constructor(config: () => GraphConfig) {
     this.#config = config;
@@ -79,8 +81,9 @@ export class GraphModel {
     const partial = series.map((one) => {
       const found = logs.find(one.ref);
       const row = found !== null && isDiscrete(found.kind) && one.side === "auto";
-      const unit = found?.unit ?? "";
-      return { one, found, row, unit, drawn: unitBehind(one.filter, unit) };
+      const unit = found ? unitShown(found) : "";
+      const shown = conversion(found?.unit ?? "", unit) ?? SAME;
+      return { one, found, row, unit, shown, drawn: unitBehind(one.filter, unit) };
     });
     const axes = assignAxes(
       partial.map(({ one, found, row, drawn }) =>
@@ -88,7 +91,7 @@ export class GraphModel {
       ),
       configs,
     );
-    return partial.map(({ one, found, row, unit, drawn }, place) => {
+    return partial.map(({ one, found, row, unit, shown, drawn }, place) => {
       const axis = axes.find((axis) => axis.series.includes(place)) ?? null;
       const way = axis ? ontoAxis(drawn, axis, one.scale, one.offset) : { factor: one.scale, offset: one.offset };
       return {
@@ -101,7 +104,8 @@ export class GraphModel {
         name: names[place] ?? one.ref.name,
         color: typeof one.color === "number" ? seriesColor(one.color) : one.color,
         axis,
-        ...way,
+        factor: way.factor * shown.factor,
+        offset: way.offset,
       };
     });
   }
@@ -170,7 +174,8 @@ export class GraphModel {
                 end,
                 axis.log,
               ),
-            color: alone ?? palette.dim,
+            // A colour that the user chose may be too dark for numbers.
+            color: alone === undefined ? palette.dim : visibleOn(alone, palette.panel, 4.5),
           };
         }),
       rows: rows.map((item, place): Row => ({
@@ -192,6 +197,13 @@ export class GraphModel {
     if (!made) return null;
     const value = heldIn(made.trace, t) * item.factor + item.offset;
     return Number.isNaN(value) ? null : { value, exact: made.trace.raw };
+  }
+
+  /** What is drawn of a series at a moment; NaN where nothing is. */
+  drawnAt(item: Item, t: number): number {
+    const pieces = this.#drawn.get(item.key) ?? [];
+    const piece = pieces.findLast(({ data, from }) => from <= t && (data.start[0] ?? Infinity) <= t);
+    return piece ? heldIn(piece.data, t) * item.factor + item.offset : NaN;
   }
 
   /** The sum over the selection, or over what is visible, with its unit; `≈` where it came from more than samples. */

@@ -1,5 +1,6 @@
 /** What is painted around the lines: modes behind them, states below, alerts and units above. */
 
+import type { LogEvent } from "../../api";
 import { faded, type Context } from "../../draw/canvas";
 import { HEAD, rowPlace } from "./scene";
 import type { Frame, Palette, Row, Scene } from "./scene";
@@ -22,7 +23,7 @@ export function drawBands(context: Context, scene: Scene, frame: Frame): void {
     if (to <= from) continue;
     context.fillStyle = faded(band.color, 0.09);
     context.fillRect(from, frame.top, to - from, frame.height + frame.rows);
-    context.fillStyle = faded(band.color, 0.75);
+    context.fillStyle = band.color;
     context.fillRect(from, frame.top, to - from, 2);
     if (frame.height > 40 && to - from > context.measureText(band.text).width + 12)
       context.fillText(band.text, from + 6, frame.top + 6);
@@ -69,17 +70,21 @@ export function drawRows(context: Context, scene: Scene, frame: Frame): void {
   context.restore();
 }
 
+/** How strong the colours of states are: so that text on them can be read. */
+export const STATE = 0.3;
+export const ON = 0.4;
+
 /** The colours of a run: states by their text, truth by the colour of its series. */
 function runLook(row: Row, run: Run, palette: Palette): { fill: string; edge: string; text: string } {
   if (run.label === null) return { fill: faded(palette.dim, 0.35), edge: faded(palette.dim, 0.5), text: palette.text };
   if (row.boolean) {
     const on = run.label === "true" || run.label === "1";
     return on
-      ? { fill: faded(row.color, 0.6), edge: row.color, text: palette.text }
+      ? { fill: faded(row.color, ON), edge: row.color, text: palette.text }
       : { fill: faded(palette.dim, 0.1), edge: faded(palette.dim, 0.25), text: palette.dim };
   }
   const color = palette.series[colorOf(run.label)] ?? palette.dim;
-  return { fill: faded(color, 0.3), edge: color, text: palette.text };
+  return { fill: faded(color, STATE), edge: color, text: palette.text };
 }
 
 /** What stands in a run: the name of the row before the state where there is room for both. */
@@ -104,6 +109,7 @@ function shortened(whole: string, room: number, measure: (text: string) => numbe
 export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
   const x = pixelOf(scene, frame);
   const [left, right] = [frame.left, frame.left + frame.width];
+  const crowded = crowdedLevels(scene, frame, x);
   let last = -Infinity;
   for (const alert of scene.alerts) {
     const at = x(alert.start);
@@ -118,8 +124,10 @@ export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
     // Where there are thousands, one for each few pixels is enough.
     if (at < left || at - last < 3) continue;
     last = at;
-    context.fillStyle = faded(color, 0.55);
-    context.fillRect(Math.round(at), frame.top, 1, frame.height + frame.rows);
+    if (!crowded.has(alert.level)) {
+      context.fillStyle = faded(color, 0.55);
+      context.fillRect(Math.round(at), frame.top, 1, frame.height + frame.rows);
+    }
     context.fillStyle = color;
     context.beginTitle?.(alert.text);
     context.beginPath();
@@ -131,6 +139,17 @@ export function drawAlerts(context: Context, scene: Scene, frame: Frame): void {
   }
 }
 
+/** Levels with so many alerts that lines down from them would hide what is plotted: these have flags alone. */
+function crowdedLevels(scene: Scene, frame: Frame, x: (t: number) => number): Set<LogEvent["level"]> {
+  const places = new Map<LogEvent["level"], Set<number>>();
+  for (const { level, start } of scene.alerts) {
+    const at = x(start);
+    if (at < frame.left || at > frame.left + frame.width) continue;
+    places.set(level, (places.get(level) ?? new Set()).add(Math.round(at / 3)));
+  }
+  return new Set([...places].flatMap(([level, taken]) => (taken.size > frame.width / 24 ? [level] : [])));
+}
+
 /** The unit above each axis; a fixed range has a mark. */
 export function drawUnits(context: Context, scene: Scene, frame: Frame): void {
   context.font = `600 11px ${scene.palette.font}`;
@@ -140,14 +159,19 @@ export function drawUnits(context: Context, scene: Scene, frame: Frame): void {
     if (!axis) continue;
     const isLeft = axis.side === "left";
     context.fillStyle = axis.color;
-    context.textAlign = isLeft ? "right" : "left";
-    const x = isLeft ? place.left + place.width - 6 : place.left + 6;
+    context.textAlign = "left";
     const text = unitText(axis);
+    const width = context.measureText(text).width;
+    const lock = axis.fixed ? 8 + (width > 0 ? 4 : 0) : 0;
+    // A unit may be wider than its axis.
+    const room = scene.width - width - 2;
+    const x = isLeft
+      ? Math.max(place.left + place.width - 6 - width, 2 + lock)
+      : Math.max(Math.min(place.left + 6, room - lock), 2);
     context.fillText(text, x, HEAD / 2 + 1);
     if (!axis.fixed) continue;
     // A padlock: this axis does not follow.
-    const width = context.measureText(text).width;
-    const at = isLeft ? x - width - (width > 0 ? 11 : 8) : x + width + (width > 0 ? 4 : 0);
+    const at = isLeft ? x - lock : x + width + lock - 8;
     context.fillRect(at, HEAD / 2, 8, 6);
     context.strokeStyle = axis.color;
     context.lineWidth = 1.3;

@@ -4,6 +4,7 @@ import { color, type Context } from "../../draw/canvas";
 import { drawAxis, Scale } from "../../draw/axes";
 import { logTicks, timeTicks, valueTicks, type Ticks } from "../../draw/ticks";
 import { drawAlerts, drawBands, drawRows, drawUnits } from "./paint";
+import type { Gutters } from "./gutters.svelte";
 import { fittingAxes, FOOT, HEAD, rowsHeight } from "./scene";
 import type { Frame, Line, Scene, SceneAxis } from "./scene";
 import { drawDots, drawTrace, type Projection } from "./trace";
@@ -15,8 +16,8 @@ const GAP = 5;
 const valueTicksOf = ({ log, range: [low, high] }: SceneAxis, height: number): Ticks =>
   (log ? logTicks : valueTicks)(low, high, height, 34);
 
-/** Where everything is. */
-export function frameOf(scene: Scene): Frame {
+/** Where everything is. `share` widens the room of the axes to that of other graphs. */
+export function frameOf(scene: Scene, share: (need: Gutters) => Gutters = (need) => need): Frame {
   const rows = rowsHeight(scene);
   const height = Math.max(scene.height - HEAD - FOOT - rows, 1);
   const axes = fittingAxes(scene.axes, scene.width);
@@ -32,8 +33,8 @@ export function frameOf(scene: Scene): Frame {
     // An axis has room for its own labels; a side without one needs some for the labels of times.
     return widths.length > 0 ? widths.reduce((sum, width) => sum + width, 0) : otherwise;
   };
-  const left = roomOf("left", rows > 0 ? gutter : 16);
-  const width = Math.max(scene.width - left - roomOf("right", 16), 1);
+  const { left, right } = share({ left: roomOf("left", rows > 0 ? gutter : 16), right: roomOf("right", 16) });
+  const width = Math.max(scene.width - left - right, 1);
   let [leftEdge, rightEdge] = [left, left + width];
   const places = placed.map(({ axis: { key, side }, width }) => {
     if (side === "left") return { key, left: (leftEdge -= width), width };

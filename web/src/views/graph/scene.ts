@@ -98,7 +98,7 @@ export function rowsHeight(scene: Pick<Scene, "rows" | "lines" | "height">): num
   if (scene.rows.length === 0) return 0;
   const room = scene.height - HEAD - FOOT;
   if (scene.lines.length === 0) return Math.max(room - 1, 0);
-  return Math.max(Math.min(scene.rows.length * (ROW + ROW_GAP) + ROW_GAP, room * 0.6), 0);
+  return Math.max(Math.min(scene.rows.length * (ROW + ROW_GAP) + ROW_GAP, room * 0.4), 0);
 }
 
 /** Top and height of a row within the room of all rows. */

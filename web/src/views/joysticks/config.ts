@@ -13,9 +13,17 @@ export interface JoysticksConfig {
   pads: Record<string, Pad>;
   /** Whether numbers are shown below. */
   numbers: boolean;
+  /** Whether ports without a controller are shown. */
+  empty: boolean;
 }
 
-export const emptyJoysticks = (log = firstLog()): JoysticksConfig => ({ log, ports: [], pads: {}, numbers: true });
+export const emptyJoysticks = (log = firstLog()): JoysticksConfig => ({
+  log,
+  ports: [],
+  pads: {},
+  numbers: true,
+  empty: false,
+});
 
 /** The first log that has any. */
 function firstLog(): number {
@@ -36,6 +44,7 @@ export function restoreJoysticks(data: unknown): JoysticksConfig {
     ports: items(fields["ports"]).filter((port) => oneOf(port, [0, 1, 2, 3, 4, 5], -1) >= 0) as number[],
     pads,
     numbers: flag(fields["numbers"], true),
+    empty: flag(fields["empty"], false),
   };
 }
 

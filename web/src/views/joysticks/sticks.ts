@@ -50,6 +50,9 @@ export interface State {
 
 const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
+/** Whether a controller is plugged in: an empty port has neither axes nor buttons nor POVs. */
+export const isConnected = ({ axes, buttons, povs }: State): boolean => axes.length + buttons.length + povs.length > 0;
+
 /** Buttons out of a list, or out of the bits of a number, the first one lowest. */
 export function decodeButtons(value: Json | undefined, count = NaN): boolean[] {
   if (Array.isArray(value)) return value.map((one) => one === true || number(one) > 0);
@@ -60,11 +63,12 @@ export function decodeButtons(value: Json | undefined, count = NaN): boolean[] {
 }
 
 export function stateOf(values: Partial<Record<StickField, Json>>): State {
-  return {
-    axes: list(values.axes).map(number),
-    buttons: decodeButtons(values.buttons, number(values.count)),
-    povs: list(values.povs).map(number),
-  };
+  const [axes, povs] = [list(values.axes).map(number), list(values.povs).map(number)];
+  const buttons = decodeButtons(values.buttons, number(values.count));
+  // Bits do not say how many buttons there are: of an empty port they are 0, and all else is empty too.
+  const counted = Array.isArray(values.buttons) || Number.isFinite(number(values.count));
+  const empty = axes.length + povs.length === 0 && !buttons.includes(true) && aboutOf(values).name === "";
+  return { axes, buttons: empty && !counted ? [] : buttons, povs };
 }
 
 /** What a joystick says of itself. */

@@ -7,7 +7,7 @@ export interface Example {
 
 const CHANNELS: Example = {
   label: "The largest channels",
-  sql: "SELECT name, type, samples, bytes\nFROM channels\nORDER BY bytes DESC\nLIMIT 20",
+  sql: "SELECT channel, type, samples, bytes\nFROM channels\nORDER BY bytes DESC\nLIMIT 20",
 };
 
 const RATES: Example = {

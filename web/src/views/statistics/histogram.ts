@@ -4,6 +4,10 @@ import { color, faded, font, seriesColor, type Context } from "../../draw/canvas
 import { formatCount, formatNumber, formatStep } from "../../values/format";
 import type { Stats } from "../../api";
 import { drawAxes, frameOf, Scale, type Span } from "../../draw/axes";
+import { conversion, SAME } from "../../values/units";
+
+/** How far the pointer is from a line at most, in pixels. */
+const NEAR = 6;
 
 export interface Shape {
   /** Its place among the series: it decides the colour. */
@@ -13,6 +17,8 @@ export interface Shape {
   edges: Float64Array;
   /** How high they are: counts, or parts of all where there are several series or the bars add up. */
   heights: Float64Array;
+  /** The value that all samples have, beside series that vary. */
+  constant: number | null;
   /** The value at the cursor. */
   held: number | null;
 }
@@ -33,15 +39,45 @@ export interface Input {
   held: number | null;
 }
 
+/** Numbers of a series in another unit. */
+export function inUnit(stats: Stats, from: string, to: string): Stats {
+  const way = conversion(from, to);
+  if (!way || way === SAME) return stats;
+  const { factor, offset } = way;
+  const at = (value: number | null) => (value === null ? null : value * factor + offset);
+  const { histogram } = stats;
+  return {
+    ...stats,
+    min: at(stats.min),
+    max: at(stats.max),
+    mean: at(stats.mean),
+    stddev: stats.stddev === null ? null : stats.stddev * factor,
+    median: at(stats.median),
+    p05: at(stats.p05),
+    p95: at(stats.p95),
+    first: at(stats.first),
+    last: at(stats.last),
+    histogram: histogram && {
+      ...histogram,
+      min: histogram.min * factor + offset,
+      max: histogram.max * factor + offset,
+    },
+  };
+}
+
 /** One panel for each unit: what is measured in volts and what in metres share no axis. */
 export function panelsOf(inputs: readonly (Input | null)[], cumulative: boolean): Panel[] {
   const panels = new Map<string, Panel>();
   inputs.forEach((input, place) => {
     const histogram = input?.stats.histogram;
     if (!input || !histogram || histogram.counts.length === 0) return;
-    const same = inputs.filter((other) => other?.unit === input.unit && other.stats.histogram);
+    const same = inputs.flatMap((other) =>
+      other?.unit === input.unit && other.stats.histogram ? [other.stats.histogram] : [],
+    );
     const parts = cumulative || same.length > 1;
     const { min: low, max: high, counts } = histogram;
+    // All samples in one place would be a bar that makes those of the others invisible: beside them it is a line.
+    const constant = high > low || !same.some((other) => other.max > other.min) ? null : low;
     const total = counts.reduce((sum, count) => sum + count, 0) || 1;
     const wide = high > low ? high - low : 1;
     const start = high > low ? low : low - 0.5;
@@ -51,9 +87,9 @@ export function panelsOf(inputs: readonly (Input | null)[], cumulative: boolean)
       sum += count;
       return (cumulative ? sum : count) / (parts ? total : 1);
     });
-    const across = { low: start, high: start + wide };
-    const highest = heights.reduce((most, height) => Math.max(most, height), 0);
-    const shape = { place, name: input.name, edges, heights, held: input.held };
+    const across = constant === null ? { low: start, high: start + wide } : { low, high };
+    const highest = constant === null ? heights.reduce((most, height) => Math.max(most, height), 0) : 0;
+    const shape = { place, name: input.name, edges, heights, constant, held: input.held };
     const panel = panels.get(input.unit);
     if (panel) {
       panel.shapes.push(shape);
@@ -92,6 +128,11 @@ export function drawPanel(
   const several = panel.shapes.length > 1;
   for (const shape of panel.shapes) {
     const line = seriesColor(shape.place);
+    if (shape.constant !== null) {
+      context.fillStyle = line;
+      context.fillRect(x.at(shape.constant) - 1, frame.top, 2, frame.bottom - frame.top);
+      continue;
+    }
     context.beginPath();
     context.moveTo(x.at(shape.edges[0] ?? 0), y.at(0));
     shape.heights.forEach((up, at) => {
@@ -129,6 +170,11 @@ export function drawPanel(
   context.fillStyle = faded(color("--text"), 0.1);
   context.fillRect(pointer - 0.5, frame.top, 1, frame.bottom - frame.top);
   const lines = panel.shapes.flatMap((shape) => {
+    if (shape.constant !== null) {
+      return Math.abs(x.at(shape.constant) - pointer) > NEAR
+        ? []
+        : [{ shape, text: `always ${formatNumber(shape.constant)}` }];
+    }
     const bar = barAt(shape, value);
     if (bar < 0) return [];
     const up = shape.heights[bar] ?? 0;

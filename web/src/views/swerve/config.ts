@@ -5,6 +5,7 @@ import { sameSeries, seriesRef, type SeriesRef } from "../../model/series";
 import { elements, findPoses } from "../../poses/poses";
 import { logs } from "../../store/session.svelte";
 import { flag, items, oneOf, record, within } from "../../model/config";
+import { measureOf } from "../../values/units";
 import { ORDERS, type Pairs } from "./modules";
 
 export type SwerveRole = "measured" | "setpoint" | "speeds" | "rotation";
@@ -72,6 +73,10 @@ const WANTED = /setpoint|target|desired|optimi|goal|command/i;
 const has = (channel: Channel, ...names: string[]) =>
   names.every((name) => channel.fields.some((field) => field.name === name));
 
+/** Whether a number may be where the robot points to: an angle by its unit, or by its name where it has none. */
+export const isHeading = (unit: string | null, name: string): boolean =>
+  unit === null ? /yaw|heading|gyro|rotation|angle/i.test(name) : measureOf(unit) === "angle";
+
 /** The role of a series; `null` if the view cannot use it. */
 export function roleOf(ref: SeriesRef): SwerveRole | null {
   const found = logs.find(ref);
@@ -82,11 +87,13 @@ export function roleOf(ref: SeriesRef): SwerveRole | null {
     const modules = /SwerveModule(State|Position)\[/.test(channel.type) || element.includes("angle");
     if (modules) return WANTED.test(ref.name) ? "setpoint" : "measured";
     if (!/^(double|float)\[\]$/.test(channel.type)) return null;
-    if (elements(channel.fields) === 3) return "speeds";
-    return elements(channel.fields) % 2 === 0 ? (WANTED.test(ref.name) ? "setpoint" : "measured") : null;
+    const count = elements(channel.fields);
+    if (count === 3) return "speeds";
+    // An angle and a speed for each of three or four modules.
+    return count === 6 || count === 8 ? (WANTED.test(ref.name) ? "setpoint" : "measured") : null;
   }
   if (ref.path === "" && (/ChassisSpeeds$/.test(channel.type) || has(channel, "vx", "vy", "omega"))) return "speeds";
-  if (sort === "number") return "rotation";
+  if (sort === "number") return isHeading(found.unit, ref.name + ref.path) ? "rotation" : null;
   const names = (ref.path ? (found.field?.fields ?? []) : channel.fields).map(({ name }) => name);
   return ["value", "q", "rotation"].some((name) => names.includes(name)) ? "rotation" : null;
 }
@@ -98,6 +105,8 @@ export function addSwerve(config: SwerveConfig, ref: SeriesRef): boolean {
     config.sources.push(...whole.sources);
     return true;
   }
+  // Without modules there is nothing that could be turned.
+  if (config.sources.length === 0 && roleOf(ref) === "rotation") return false;
   return addOne(config, ref);
 }
 

@@ -15,12 +15,15 @@ export interface Swerve {
   speeds: Speeds | null;
 }
 
+/** Room around the ring for the names of the modules, in pixels. */
+const LABELS = 20;
+
 export const MEASURED = "--series-0";
 export const SETPOINT = "--series-1";
 export const SPEEDS = "--series-2";
 
 export function drawSwerve(context: Context, width: number, height: number, swerve: Swerve): void {
-  const reach = Math.min(width, height) / 2 - 8;
+  const reach = Math.min(width, height) / 2 - LABELS;
   if (reach < 20) return;
   const half = Math.hypot(swerve.length, swerve.width) / 2;
   // Frame and the longest arrow share the room.
@@ -32,7 +35,7 @@ export function drawSwerve(context: Context, width: number, height: number, swer
   context.rotate(-swerve.rotation - Math.PI / 2);
   drawFrame(context, swerve, scale);
   const radius = Math.max(reach * 0.075, 7);
-  for (const place of swerve.places) drawName(context, place, scale, radius, swerve.rotation);
+  for (const place of swerve.places) drawName(context, place, reach, swerve.rotation);
   for (const [at, place] of swerve.places.entries()) {
     const [x, y] = [place.x * scale, -place.y * scale];
     const [is, wanted] = [swerve.measured[at], swerve.setpoint[at]];
@@ -124,20 +127,19 @@ function drawSpeed(
   );
 }
 
-/** Which module it is, upright whichever way the robot is turned, towards the middle of the frame. */
+/** Which module it is, upright whichever way the robot is turned, outside the ring that the longest arrows end at. */
 function drawName(
   context: Context,
   place: { corner: string; x: number; y: number },
-  scale: number,
-  radius: number,
+  reach: number,
   rotation: number,
 ): void {
-  const away = 1 - (radius * 1.9) / (Math.hypot(place.x, place.y) * scale);
+  const away = (reach + LABELS / 2) / Math.hypot(place.x, place.y);
   context.save();
-  context.translate(place.x * scale * away, -place.y * scale * away);
+  context.translate(place.x * away, -place.y * away);
   context.rotate(rotation + Math.PI / 2);
   context.fillStyle = color("--dim");
-  context.font = font(Math.min(Math.max(radius * 0.7, 9), 13), 600);
+  context.font = font(11, 600);
   label(context, place.corner, 0, 0);
   context.restore();
 }

@@ -10,16 +10,18 @@ export interface TableConfig {
   columns: Column[];
   /** Only rows in which a new value has this text. */
   filter: string;
+  /** Whether what one loop logs is one row. */
+  loops: boolean;
 }
 
 export const WIDTH = 150;
 export const NARROWEST = 60;
 export const WIDEST = 1200;
 
-export const empty = (): TableConfig => ({ columns: [], filter: "" });
+export const empty = (): TableConfig => ({ columns: [], filter: "", loops: false });
 
 export function restore(data: unknown): TableConfig {
-  const { columns, filter } = (data ?? {}) as Record<string, unknown>;
+  const { columns, filter, loops } = (data ?? {}) as Record<string, unknown>;
   const list: unknown[] = Array.isArray(columns) ? columns : [];
   return {
     columns: list.flatMap((column) => {
@@ -28,6 +30,7 @@ export function restore(data: unknown): TableConfig {
       return series ? [{ ref: series, width: clamped(typeof width === "number" ? width : WIDTH) }] : [];
     }),
     filter: typeof filter === "string" ? filter : "",
+    loops: loops === true,
   };
 }
 

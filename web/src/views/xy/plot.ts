@@ -2,6 +2,7 @@
 
 import type { Rows } from "../../api";
 import { color, faded, seriesColor, type Context } from "../../draw/canvas";
+import { mixed } from "../../draw/contrast";
 import {
   drawAxes,
   frameOf,
@@ -82,6 +83,9 @@ export interface Style {
   labels: AxisLabels;
 }
 
+/** The opacity of what is outside of the trail: to be seen on both themes, and less than the trail. */
+const REST = 0.55;
+
 /** Number of colours for the time. */
 const SHADES = 48;
 
@@ -125,10 +129,10 @@ export function drawXy(
       polyline(context, xs, ys, x, y, Math.max(from - 1, 0), to);
       context.stroke();
     };
-    const thin = style.points ? 1.3 : 1.2;
-    const thick = style.points ? 1.8 : 2;
-    draw(0, first, faded(plain, 0.22), thin);
-    draw(now, rows.time.length, faded(plain, 0.22), thin);
+    const thin = 1.5;
+    const thick = style.points ? 2 : 2.5;
+    draw(0, first, faded(plain, REST), thin);
+    draw(now, rows.time.length, faded(plain, REST), thin);
     if (!style.timed) draw(first, now, plain, thick);
     else {
       const each = Math.max(Math.ceil((now - first) / SHADES), 1);
@@ -165,16 +169,6 @@ function shade(part: number): string {
   const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
   const place = Math.min(Math.floor(at), stops.length - 2);
   return mixed(stops[place] ?? "#000000", stops[place + 1] ?? "#000000", at - place);
-}
-
-/** A colour between two, `#rrggbb`. */
-export function mixed(a: string, b: string, part: number): string {
-  const channel = (hex: string, at: number) => parseInt(hex.slice(at, at + 2), 16);
-  const texts = [1, 3, 5].map((at) => {
-    const value = Math.round(channel(a, at) * (1 - part) + channel(b, at) * part);
-    return value.toString(16).padStart(2, "0");
-  });
-  return `#${texts.join("")}`;
 }
 
 /** How many times are at or before a moment. */
