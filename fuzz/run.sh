@@ -3,7 +3,7 @@
 #
 # The targets are built by plain cargo on the stable toolchain, all in one go, with the flags that cargo-fuzz
 # would pass; cargo-fuzz itself is not needed. The code under test has no `unsafe`, so there is no sanitizer.
-# Seeds are the fixtures. An input that crashes a target is copied to fixtures/fuzz/<target>/crash-<hash>, where
+# Seeds are the fixtures, also those in fixtures/fuzz/<target>. An input that crashes a target is copied to fixtures/fuzz/<target>/crash-<hash>, where
 # the ordinary tests feed it to the same function (crashes.rs of each crate), and the exit code is 1. FUZZ_SEED makes a run that can be repeated; without it every run
 # tries something else. one.sh runs one target that is built.
 set -eu
