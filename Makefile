@@ -16,8 +16,6 @@ RUN_TESTS := $(if $(NEXTEST),nextest run,test --tests) --no-fail-fast
 # them out.
 CORPUS := $(wildcard $(or $(LOGPOSE_CORPUS),../shared/corpus)/wpilog)
 RUN_IGNORED := $(if $(filter-out none,$(CORPUS)),$(if $(NEXTEST),--run-ignored all,-- --include-ignored))
-# Of the crates that are built with lakes, the tests that are about them.
-LAKE_TESTS := $(if $(NEXTEST),lake the_examples_in_the_help commands_print,$(if $(RUN_IGNORED),lake,-- lake))
 VENV := .venv/bin
 WEB := crates/server/dist/index.html
 # What is built here carries the viewer, or is not built.
@@ -25,7 +23,7 @@ export LOGPOSE_WEB := require
 export CARGO PYTHON NPM
 
 .NOTPARALLEL:
-.PHONY: help demo install test tools rust quick format-check lints layers rust-tests lake-tests doc-tests peers web web-tests viewer pictures bless package windows macos fuzz fuzz-all torture torture-short bench bench-live bench-view bench-web ci no-corpus clean
+.PHONY: help demo install test tools rust quick format-check lints layers rust-tests doc-tests peers web web-tests viewer pictures bless package windows macos fuzz fuzz-all torture torture-short bench bench-live bench-view bench-web ci no-corpus clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -37,7 +35,7 @@ demo: rust $(WEB) ## builds logpose, walks through its features on generated log
 install: rust $(WEB) ## installs the binary `logpose`
 	$(CARGO) install --path crates/cli --locked
 
-test: tools format-check layers web-tests rust-tests lake-tests doc-tests peers viewer ## runs all tests; installs what they need
+test: tools format-check layers web-tests rust-tests doc-tests peers viewer ## runs all tests; installs what they need
 
 # What the tests need, checked and installed before anything long runs.
 tools:
@@ -60,12 +58,6 @@ layers: ## checks who depends on whom
 
 rust-tests: $(WEB)
 	$(DEV) $(RUN_TESTS) --workspace --locked $(RUN_IGNORED)
-
-# The feature `lake` changes how DataFusion is built, so that is compiled once more here, and only what needs it is tested.
-lake-tests: $(VENV)/ready $(WEB) ## tests lakes, also with polars and pyarrow: builds with the feature `lake`, which is off by default
-	$(DEV) $(RUN_TESTS) -p logpose -p logpose-query --features logpose/lake --locked $(RUN_IGNORED) $(LAKE_TESTS)
-	$(DEV) build -p logpose -p logpose-query --features logpose/lake --locked
-	LOGPOSE_BIN=$(LOGPOSE) $(VENV)/python -m pytest -q tests/lake
 
 doc-tests: $(WEB)
 	$(DEV) test --workspace --locked --doc --quiet
@@ -152,7 +144,7 @@ ci: export FUZZ_SEED := 1
 # Green means that the real logs were read too, so without them nothing begins.
 ci: $(if $(CORPUS),,no-corpus)
 ci: ## what .ci/run calls: the demo, all tests with warnings as errors, a short torture, ten seconds of each fuzz target; then where the time went
-	@bash scripts/steps.sh tools format-check layers web demo web-tests rust-tests lake-tests doc-tests peers viewer torture-short package fuzz-all
+	@bash scripts/steps.sh tools format-check layers web demo web-tests rust-tests doc-tests peers viewer torture-short package fuzz-all
 
 no-corpus:
 	@echo "make ci: there is no corpus of real logs at $(or $(LOGPOSE_CORPUS),../shared/corpus): LOGPOSE_CORPUS names its folder, CORPUS=none tests on fixtures/ alone" >&2
