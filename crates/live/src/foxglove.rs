@@ -1,3 +1,5 @@
+mod relay;
+
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,13 +18,14 @@ use logpose::bridges::mcap::{Language, Messages, Role, Topic};
 use logpose::model::free_name;
 use logpose_core::Time;
 use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use self::relay::{Watch, relay};
 use crate::links::keep_alive;
 use crate::{Admission, Admitted, Batch, Output, OutputError, ServerError};
 
@@ -31,12 +34,12 @@ use crate::{Admission, Admitted, Batch, Output, OutputError, ServerError};
 /// Clients see the topics that an MCAP file of the stream would have: every channel with its schema, poses and scenes
 /// once more in Foxglove's own messages, `/tf`. Who subscribes gets the last message of a topic at once.
 ///
-/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. How many
-/// it loses, Foxglove's library does not tell. If so many channels and times wait that it cannot know what it is shown,
-/// it is cut off, and comes back.
+/// A client that is too slow loses the oldest of the messages that wait for it, and never makes anyone wait. If so many
+/// channels and times wait that it cannot know what it is shown, it is cut off, and comes back.
 ///
-/// Foxglove's library accepts everyone, waits for handshakes for ever, and stops to listen when the system has no more open
-/// files. So it listens on a port of its own on this machine, and those who are admitted are passed on to it.
+/// Foxglove's library accepts everyone, waits for handshakes for ever, stops to listen when the system has no more open
+/// files, and does not say how many messages it drops. So it listens on a port of its own on this machine, those who are
+/// admitted are passed on to it, and what it sends waits for them here.
 pub struct FoxgloveServer {
     address: SocketAddr,
     options: FoxgloveOptions,
@@ -96,6 +99,10 @@ pub struct FoxgloveFigures {
     pub messages: u64,
     /// Messages that were handed over to be sent, counted for each client.
     pub sent: u64,
+    /// Those of them that clients lost, because they read too slowly.
+    pub dropped: u64,
+    /// Clients that were disconnected, because so much waited for them that they could not do without.
+    pub cut_off: u64,
     /// Samples that no client is shown, because they are before 1970.
     pub early: u64,
 }
@@ -105,7 +112,8 @@ impl FoxgloveStats {
     #[must_use]
     pub fn figures(&self) -> FoxgloveFigures {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Counts { clients, connected, topics, subscriptions, messages, sent, early } = &self.0.counts;
+        let Counts { clients, connected, topics, subscriptions, messages, sent, relayed: _, dropped, cut_off, early } =
+            &self.0.counts;
         FoxgloveFigures {
             clients: count(clients),
             connected: count(connected),
@@ -113,6 +121,8 @@ impl FoxgloveStats {
             subscriptions: count(subscriptions),
             messages: count(messages),
             sent: count(sent),
+            dropped: count(dropped),
+            cut_off: count(cut_off),
             early: count(early),
         }
     }
@@ -136,7 +146,25 @@ struct Counts {
     subscriptions: AtomicU64,
     messages: AtomicU64,
     sent: AtomicU64,
+    /// Those of them that have left Foxglove's library.
+    relayed: AtomicU64,
+    dropped: AtomicU64,
+    cut_off: AtomicU64,
     early: AtomicU64,
+}
+
+impl Watch for Counts {
+    fn taken(&self, messages: u64) {
+        self.relayed.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    fn dropped(&self, messages: u64) {
+        self.dropped.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    fn cut_off(&self) {
+        self.cut_off.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// The topics that were advertised to clients.
@@ -169,7 +197,7 @@ impl FoxgloveServer {
             .bind(Ipv4Addr::LOCALHOST.to_string(), 0)
             .context(&context)
             .capabilities(options.time.then_some(Capability::Time))
-            .message_backlog_size(options.backlog.clamp(1, u32::MAX as usize))
+            .message_backlog_size(INNER_BACKLOG)
             .listener(Arc::new(Listener(Arc::clone(&shared))));
         // Threads of its own: whoever calls may be on a thread of another runtime, or on none.
         let threads =
@@ -188,10 +216,11 @@ impl FoxgloveServer {
         let inner = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
         let admission = Admission::new(options.clients);
         let (passing, passed) = mpsc::channel(1);
+        let passage = Passage { inner, backlog: options.backlog, shared: Arc::clone(&shared) };
         let admitting = runtime.spawn(async move {
             // It was bound above, so it is a socket like any other.
             if let Ok(listener) = TcpListener::from_std(listener) {
-                admit(listener, inner, admission, passing).await;
+                admit(listener, Arc::new(passage), admission, passing).await;
             }
         });
         *lock(&shared.server) = Some(server);
@@ -230,8 +259,14 @@ impl FoxgloveServer {
             };
             topics.add(advertised);
         }
-        let (mut messages, mut sent) = (0, 0);
+        let (counts, mut messages) = (&self.shared.counts, 0);
         for message in self.messages.messages() {
+            if counts.in_library() > MOST_IN_LIBRARY {
+                // Clients' tasks may wait for the lock.
+                drop(topics);
+                counts.wait_for_relays();
+                topics = lock(&self.shared.topics);
+            }
             let place = usize::from(message.topic).saturating_sub(1);
             if matches!(topics.advertised.get(place), Some(None))
                 && let Some(topic) = self.messages.topics().nth(place).filter(|topic| topic.role != Role::Events)
@@ -246,11 +281,9 @@ impl FoxgloveServer {
             data.clear();
             data.extend_from_slice(message.data);
             messages += 1;
-            sent += advertised.subscriptions;
+            counts.sent.fetch_add(advertised.subscriptions, Ordering::Relaxed);
         }
-        let counts = &self.shared.counts;
         counts.messages.fetch_add(messages, Ordering::Relaxed);
-        counts.sent.fetch_add(sent, Ordering::Relaxed);
         counts.topics.store(topics.places.len() as u64, Ordering::Relaxed);
         counts.early.store(self.messages.early(), Ordering::Relaxed);
         Ok(())
@@ -280,16 +313,48 @@ impl FoxgloveServer {
     }
 }
 
+impl Counts {
+    /// Messages that Foxglove's library has and no relay yet, those of clients that have left included.
+    fn in_library(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed).saturating_sub(self.relayed.load(Ordering::Relaxed))
+    }
+
+    /// Waits until the library has few messages, so that it drops none. Relays take them whether clients read or not.
+    fn wait_for_relays(&self) {
+        let (mut last, mut since) = (self.in_library(), Instant::now());
+        while last > MOST_IN_LIBRARY {
+            thread::sleep(PAUSE);
+            let now = self.in_library();
+            if now < last {
+                (last, since) = (now, Instant::now());
+            } else if since.elapsed() > PATIENCE_WITH_RELAYS {
+                // What is left was for clients that are gone.
+                self.relayed.fetch_add(now, Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+}
+
+/// The way of clients to Foxglove's library.
+struct Passage {
+    /// Where it listens.
+    inner: SocketAddr,
+    /// How many messages may wait for a client.
+    backlog: usize,
+    shared: Arc<Shared>,
+}
+
 /// Passes on those who are admitted, for ever.
-async fn admit(listener: TcpListener, inner: SocketAddr, admission: Admission, passing: mpsc::Sender<()>) {
+async fn admit(listener: TcpListener, passage: Arc<Passage>, admission: Admission, passing: mpsc::Sender<()>) {
     loop {
         match listener.accept().await {
             Ok((client, from)) => {
                 if let Some(place) = admission.admit(from.ip()) {
-                    let passing = passing.clone();
+                    let (passage, passing) = (Arc::clone(&passage), passing.clone());
                     tokio::spawn(async move {
                         // Whatever ends it, nobody is left to report it to.
-                        let _ = pass_on(client, inner, place).await;
+                        let _ = pass_on(client, &passage, place).await;
                         drop(passing);
                     });
                 }
@@ -304,18 +369,25 @@ async fn admit(listener: TcpListener, inner: SocketAddr, admission: Admission, p
 }
 
 /// Passes a client on until it goes, does not shake hands, or another one gets its place.
-async fn pass_on(mut client: TcpStream, inner: SocketAddr, place: Admitted) -> io::Result<()> {
+async fn pass_on(mut client: TcpStream, passage: &Passage, place: Admitted) -> io::Result<()> {
     let passed = async {
         client.set_nodelay(true)?;
         // What waits for it shall wait where it can be dropped.
         SockRef::from(&client).set_send_buffer_size(SEND_BUFFER)?;
         keep_alive(&client);
-        let mut server = TcpStream::connect(inner).await?;
+        let mut server = TcpStream::connect(passage.inner).await?;
         server.set_nodelay(true)?;
         SockRef::from(&server).set_recv_buffer_size(SEND_BUFFER)?;
-        timeout(PATIENCE, shake_hands(&mut client, &mut server)).await??;
+        let Some(begun) = timeout(PATIENCE, shake_hands(&mut client, &mut server)).await?? else {
+            return copy_bidirectional(&mut client, &mut server).await.map(|_| ());
+        };
         place.works();
-        copy_bidirectional(&mut client, &mut server).await.map(|_| ())
+        let ((mut asks, answers), (sends, mut hears)) = (client.split(), server.split());
+        let up = async {
+            copy(&mut asks, &mut hears).await?;
+            hears.shutdown().await
+        };
+        tokio::try_join!(up, relay(sends, answers, begun, passage.backlog, &passage.shared.counts)).map(|_| ())
     };
     tokio::select! {
         done = passed => done,
@@ -323,17 +395,29 @@ async fn pass_on(mut client: TcpStream, inner: SocketAddr, place: Admitted) -> i
     }
 }
 
-/// Passes on what a client asks until it is answered.
-async fn shake_hands(client: &mut TcpStream, server: &mut TcpStream) -> io::Result<()> {
-    let (mut asked, mut answered) = ([0; 4096], [0; 4096]);
+/// Passes on what a client asks until it is answered; returns what follows the answer, if it was let in.
+async fn shake_hands(client: &mut TcpStream, server: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
+    let (mut asked, mut read, mut answer) = ([0; 4096], [0; 4096], Vec::new());
     loop {
         tokio::select! {
-            read = client.read(&mut asked) => match read? {
+            n = client.read(&mut asked) => match n? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 n => server.write_all(asked.get(..n).unwrap_or_default()).await?,
             },
-            read = server.read(&mut answered) => {
-                return client.write_all(answered.get(..read?).unwrap_or_default()).await;
+            n = server.read(&mut read) => {
+                let n = n?;
+                answer.extend_from_slice(read.get(..n).unwrap_or_default());
+                let end = answer.windows(HEAD_END.len()).position(|bytes| bytes == HEAD_END);
+                let (true, Some(end)) = (answer.starts_with(LET_IN), end) else {
+                    if n == 0 || end.is_some() || answer.len() > LONGEST_HEAD {
+                        client.write_all(&answer).await?;
+                        return Ok(None);
+                    }
+                    continue;
+                };
+                let frames = answer.split_off(end + HEAD_END.len());
+                client.write_all(&answer).await?;
+                return Ok(Some(frames));
             }
         }
     }
@@ -507,6 +591,18 @@ const LINGER: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Until there may be room for another client.
 const SHORTLY: Duration = Duration::from_millis(20);
+/// How the answer to a client begins that is let in, and how its head ends.
+const LET_IN: &[u8] = b"HTTP/1.1 101";
+const HEAD_END: &[u8] = b"\r\n\r\n";
+/// Bytes of a head, far more than any has.
+const LONGEST_HEAD: usize = 16 << 10;
+/// Messages that Foxglove's library may hold for a client; when there are more it drops some.
+const INNER_BACKLOG: usize = 1 << 16;
+/// Messages that it holds for all clients, when those who send wait for the relays.
+const MOST_IN_LIBRARY: u64 = 1 << 15;
+/// How long a relay may take for one message, on a busy machine.
+const PATIENCE_WITH_RELAYS: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_micros(200);
 /// Bytes that the system may hold for a client.
 const SEND_BUFFER: usize = 256 << 10;
 /// How long closing may take.

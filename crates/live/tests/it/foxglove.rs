@@ -146,8 +146,15 @@ async fn clients_are_told_of_channels_and_get_their_values() {
     assert_eq!(client.message().await, (8, 20 * MS, b"\x02\0\0\0on".to_vec()));
     server.take(&next(40, 2.5)).unwrap();
     assert_eq!(client.message().await, (7, 40 * MS, 2.5_f64.to_le_bytes().to_vec()));
-    let expected =
-        FoxgloveFigures { clients: 1, connected: 1, topics: 2, subscriptions: 2, messages: 3, sent: 3, early: 0 };
+    let expected = FoxgloveFigures {
+        clients: 1,
+        connected: 1,
+        topics: 2,
+        subscriptions: 2,
+        messages: 3,
+        sent: 3,
+        ..FoxgloveFigures::default()
+    };
     assert_eq!(stats.figures(), expected);
     // The end is said, and everything is given back.
     tokio::task::spawn_blocking(move || server.finish()).await.unwrap().unwrap();
@@ -261,8 +268,11 @@ async fn a_slow_client_does_not_slow_the_others() {
         client.message().await;
     }
     let reading = tokio::spawn(async move {
-        while number(quick.message().await) < LAST {}
-        quick
+        let mut arrived = 1;
+        while number(quick.message().await) < LAST {
+            arrived += 1;
+        }
+        (quick, arrived)
     });
     // The slow one reads nothing: what the system keeps for it and the backlog fill up, then the oldest messages go.
     let feeding = tokio::task::spawn_blocking(move || {
@@ -270,9 +280,11 @@ async fn a_slow_client_does_not_slow_the_others() {
         server
     });
     let mut server = timeout(Duration::from_secs(20), feeding).await.expect("nobody waits").unwrap();
-    let _quick = timeout(Duration::from_secs(10), reading).await.unwrap().unwrap();
+    let (_quick, arrived) = timeout(Duration::from_secs(10), reading).await.unwrap().unwrap();
     assert_eq!(stats.figures().messages, 2 + u64::from(LAST));
-    assert_eq!(stats.figures().clients, 2, "nobody is cut off");
+    assert_eq!((stats.figures().clients, stats.figures().cut_off), (2, 0), "nobody is cut off");
+    // The system and the backlog keep some for the slow one; the rest is known to be lost while it still reads nothing.
+    until("lost messages are counted", || stats.figures().dropped > u64::from(LAST) / 2).await;
     // When the slow one reads again, old messages are missing and the newest are there.
     server.take(&heavy(LAST + 1)).unwrap();
     let mut numbers = vec![0];
@@ -280,6 +292,9 @@ async fn a_slow_client_does_not_slow_the_others() {
         numbers.push(number(slow.message().await));
     }
     assert!(numbers.is_sorted() && numbers.len() < LAST as usize, "{}", numbers.len());
+    // On a busy machine the quick one is not always quick enough.
+    let arrived = arrived + numbers.len() as u64 - 1;
+    assert_eq!(arrived + stats.figures().dropped, 2 * u64::from(LAST) + 10, "each arrived or is counted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

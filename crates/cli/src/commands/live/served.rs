@@ -149,9 +149,9 @@ impl Served {
                     address,
                     clients: figures.clients,
                     sent_bytes: None,
-                    cut_off: 0,
+                    cut_off: figures.cut_off,
                     turned_away: 0,
-                    dropped: dropped.into(),
+                    dropped: (dropped + figures.dropped).into(),
                     refused: figures.early.into(),
                 }
             }
@@ -188,6 +188,12 @@ pub(in crate::commands) fn finish(served: Vec<Served>, notes: &Notes) -> Vec<Fig
         }
         if one.thread.dropped() > 0 {
             warn(format!("the server was too slow and dropped {}", counted(one.thread.dropped(), "sample")));
+        }
+        if let Watch::Foxglove(stats) = &one.watch
+            && stats.figures().dropped > 0
+        {
+            let missed = counted(stats.figures().dropped, "message");
+            warn(format!("clients that read too slowly missed {missed}"));
         }
         if let Watch::Links(stats) = &one.watch {
             let links = stats.figures();
