@@ -194,8 +194,40 @@ type Fetch = Box<dyn FnOnce() -> Positions + Send>;
 
 #[derive(Clone, Debug, Default)]
 struct Known {
-    blocks: Vec<Block>,
+    blocks: Blocks,
     memory: Shared,
+}
+
+/// Blocks of one channel. Where there are very many channels, most have one.
+#[derive(Clone, Debug)]
+enum Blocks {
+    One(Block),
+    Many(Box<[Block]>),
+}
+
+impl Blocks {
+    fn all(&self) -> &[Block] {
+        match self {
+            Self::One(block) => std::slice::from_ref(block),
+            Self::Many(blocks) => blocks,
+        }
+    }
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Self::Many(Box::default())
+    }
+}
+
+impl FromIterator<Block> for Blocks {
+    fn from_iter<I: IntoIterator<Item = Block>>(blocks: I) -> Self {
+        let blocks: Vec<Block> = blocks.into_iter().collect();
+        match *blocks {
+            [block] => Self::One(block),
+            _ => Self::Many(blocks.into()),
+        }
+    }
 }
 
 /// The memory that the blocks of many channels lie in.
@@ -261,12 +293,12 @@ impl Positions {
     pub fn iter_from(&self, n: usize) -> impl Iterator<Item = u64> + '_ {
         let known = self.known();
         let mut skip = n;
-        let whole = known.blocks.iter().take_while(|block| {
+        let whole = known.blocks.all().iter().take_while(|block| {
             let before = skip >= block.offsets();
             skip -= if before { block.offsets() } else { 0 };
             before
         });
-        let blocks = known.blocks.get(whole.count()..).unwrap_or_default();
+        let blocks = known.blocks.all().get(whole.count()..).unwrap_or_default();
         blocks.iter().flat_map(|block| above(block.base, known.memory.block(block))).skip(skip)
     }
 
@@ -275,9 +307,9 @@ impl Positions {
         let known = self.known();
         let mut at = |block: &Block, low: [u8; 4]| before(block.base + u64::from(u32::from_le_bytes(low)));
         let lows = |block: &Block| known.memory.block(block).as_chunks().0;
-        let begun = known.blocks.partition_point(|block| lows(block).first().is_some_and(|low| at(block, *low)));
+        let begun = known.blocks.all().partition_point(|block| lows(block).first().is_some_and(|low| at(block, *low)));
         // The border lies in the last block that begins before it, or at its end.
-        let Some((last, whole)) = known.blocks.get(..begun).and_then(<[Block]>::split_last) else { return 0 };
+        let Some((last, whole)) = known.blocks.all().get(..begun).and_then(<[Block]>::split_last) else { return 0 };
         let within = lows(last).partition_point(|low| at(last, *low));
         whole.iter().map(Block::offsets).sum::<usize>() + within
     }
@@ -285,7 +317,7 @@ impl Positions {
     /// The offsets as they are held: a base, and the distances from it as little-endian numbers of four bytes.
     pub fn runs(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let known = self.known();
-        known.blocks.iter().map(|block| (block.base, known.memory.block(block)))
+        known.blocks.all().iter().map(|block| (block.base, known.memory.block(block)))
     }
 
     fn known(&self) -> &Known {
@@ -299,7 +331,9 @@ impl Positions {
     #[must_use]
     pub fn memory(&self) -> usize {
         match &self.places {
-            Places::Known(known) => known.blocks.iter().map(|block| block.len as usize + size_of::<Block>()).sum(),
+            Places::Known(known) => {
+                known.blocks.all().iter().map(|block| block.len as usize + size_of::<Block>()).sum()
+            }
             Places::Later(_) => 0,
         }
     }
@@ -361,7 +395,7 @@ fn above(base: u64, lows: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
 /// Collects an index while a walk goes on: one call for each record, inlined into the dialect's loop.
 #[derive(Debug)]
 pub struct IndexBuilder {
-    slots: Vec<SlotIndex>,
+    slots: Slots,
     memory: Memory,
     sorted: bool,
     last: i64,
@@ -380,10 +414,88 @@ const SEGMENT: usize = 16 << 20;
 /// After so many channels, memory of those that were taken is given back.
 const GIVEN_BACK: usize = 1 << 16;
 
+/// What was found of the slots. The first are in one piece, because the walk looks one up for each record. Where there are
+/// very many, the others are in pieces, which need not be copied to make room and are given back one by one.
+#[derive(Debug, Default)]
+struct Slots {
+    first: Vec<SlotIndex>,
+    pieces: Vec<Vec<SlotIndex>>,
+}
+
+/// Slots in one piece, and in each of the others.
+const FIRST_SLOTS: usize = 1 << 15;
+const PIECE: usize = 1 << 11;
+
+impl Slots {
+    fn len(&self) -> usize {
+        let last = self.pieces.last().map_or(0, |last| PIECE * (self.pieces.len() - 1) + last.len());
+        self.first.len() + last
+    }
+
+    fn get(&self, slot: usize) -> Option<&SlotIndex> {
+        match slot.checked_sub(FIRST_SLOTS) {
+            None => self.first.get(slot),
+            Some(beyond) => self.pieces.get(beyond / PIECE)?.get(beyond % PIECE),
+        }
+    }
+
+    #[inline(always)]
+    fn get_mut(&mut self, slot: usize) -> Option<&mut SlotIndex> {
+        match self.first.get_mut(slot) {
+            Some(slot) => Some(slot),
+            None => Self::beyond(&mut self.pieces, slot),
+        }
+    }
+
+    #[cold]
+    fn beyond(pieces: &mut [Vec<SlotIndex>], slot: usize) -> Option<&mut SlotIndex> {
+        let beyond = slot.checked_sub(FIRST_SLOTS)?;
+        pieces.get_mut(beyond / PIECE)?.get_mut(beyond % PIECE)
+    }
+
+    fn push(&mut self, slot: SlotIndex) {
+        if self.first.len() < FIRST_SLOTS {
+            self.first.push(slot);
+            return;
+        }
+        match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
+            Some(piece) => piece.push(slot),
+            None => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(slot);
+                self.pieces.push(piece);
+            }
+        }
+    }
+
+    /// Drops the slots at the end that are empty.
+    fn trim(&mut self) {
+        while let Some(piece) = self.pieces.last_mut() {
+            while piece.pop_if(|slot| slot.is_empty()).is_some() {}
+            if !piece.is_empty() {
+                return;
+            }
+            self.pieces.pop();
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &SlotIndex> {
+        self.first.iter().chain(self.pieces.iter().flatten())
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut SlotIndex> {
+        self.first.iter_mut().chain(self.pieces.iter_mut().flatten())
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = SlotIndex> {
+        self.first.into_iter().chain(self.pieces.into_iter().flatten())
+    }
+}
+
 /// What was found of one slot.
 ///
 /// The first line of the cache holds all that a record changes: a log has hundreds of slots, and the walk goes
-/// from one to the next.
+/// from one to the next. The second has the rest, because a log can also have a million slots.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct SlotIndex {
@@ -396,21 +508,37 @@ pub struct SlotIndex {
     fresh: u32,
     newest: [[u8; 4]; FRESH],
     // What follows changes rarely.
-    open: Block,
-    /// Bytes for which there is room in the open block.
-    room: u32,
     count: u64,
     first_at: u64,
     last_at: u64,
+    first: i64,
+    /// The open block: where it begins, its bytes, and those for which there is room behind them.
+    segment: u32,
+    start: u32,
+    len: u16,
+    room: u16,
     /// Whether the offsets are kept, and not only counted.
     placed: bool,
-    first: i64,
-    low: i64,
-    high: i64,
     sorted: bool,
     size_or: u32,
     size_and: u32,
+    more: Option<Box<More>>,
+}
+
+const _: () = assert!(size_of::<SlotIndex>() == 128);
+
+/// What a slot has if its times step back or its offsets fill blocks.
+#[derive(Clone, Debug)]
+struct More {
+    low: i64,
+    high: i64,
     closed: Vec<Block>,
+}
+
+impl Default for More {
+    fn default() -> Self {
+        Self { low: i64::MAX, high: i64::MIN, closed: Vec::new() }
+    }
 }
 
 impl Default for SlotIndex {
@@ -423,19 +551,19 @@ impl Default for SlotIndex {
             size: u32::MAX,
             fresh: 0,
             newest: [[0; 4]; FRESH],
-            open: Block { base: 0, segment: 0, start: 0, len: 0 },
-            room: 0,
             count: 0,
             first_at: 0,
             last_at: 0,
-            placed: true,
             first: i64::MAX,
-            low: i64::MAX,
-            high: i64::MIN,
+            segment: 0,
+            start: 0,
+            len: 0,
+            room: 0,
+            placed: true,
             sorted: true,
             size_or: 0,
             size_and: u32::MAX,
-            closed: Vec::new(),
+            more: None,
         }
     }
 }
@@ -451,7 +579,7 @@ impl IndexBuilder {
     #[must_use]
     pub fn new(prepare: fn(&mut [u8])) -> Self {
         let memory = Memory::new(FIRST_SEGMENT, SEGMENT, prepare);
-        Self { slots: Vec::new(), memory, sorted: false, last: 0, first: None, placed: true }
+        Self { slots: Slots::default(), memory, sorted: false, last: 0, first: None, placed: true }
     }
 
     /// The same, which counts records and forgets their places.
@@ -470,16 +598,15 @@ impl IndexBuilder {
     }
 
     fn grow(&mut self, slot: SlotId) {
-        if slot as usize >= self.slots.len() {
-            let placed = self.placed;
-            self.slots.resize_with(slot as usize + 1, || SlotIndex { placed, ..SlotIndex::default() });
+        while slot as usize >= self.slots.len() {
+            self.slots.push(SlotIndex { placed: self.placed, ..SlotIndex::default() });
         }
     }
 
     /// Notes one record: its slot, its place, its time, its payload's size and its whole length.
     #[inline(always)]
     pub fn record(&mut self, slot: SlotId, at: u64, time: i64, size: u32, len: u64) {
-        if time < self.last || slot as usize >= self.slots.len() {
+        if time < self.last || slot as usize >= self.slots.first.len() {
             self.rare(slot, time);
         }
         self.last = time;
@@ -519,17 +646,17 @@ impl IndexBuilder {
             self.first.get_or_insert(first);
             self.last = later.last;
         }
-        self.slots.iter_mut().for_each(|slot| slot.close(&mut self.memory));
         later.slots.iter_mut().for_each(|slot| slot.close(&mut later.memory));
         let shift = self.memory.append(later.memory);
         for (mut from, to) in later.slots.into_iter().zip(map) {
-            from.closed.iter_mut().for_each(|block| block.segment += shift);
+            from.more.iter_mut().flat_map(|more| &mut more.closed).for_each(|block| block.segment += shift);
             let Some(to) = *to else { continue };
             if from.is_empty() {
                 continue;
             }
             self.grow(to);
             if let Some(s) = self.slots.get_mut(to as usize) {
+                s.close(&mut self.memory);
                 s.append(from, &mut self.memory);
             }
         }
@@ -549,9 +676,14 @@ impl IndexBuilder {
     }
 
     /// What was found of the slots.
+    pub fn slots(&self) -> impl Iterator<Item = &SlotIndex> {
+        self.slots.iter()
+    }
+
+    /// What was found of one slot.
     #[must_use]
-    pub fn slots(&self) -> &[SlotIndex] {
-        &self.slots
+    pub fn slot(&self, slot: usize) -> Option<&SlotIndex> {
+        self.slots.get(slot)
     }
 
     /// Whether all records stand in the order of their times.
@@ -572,22 +704,28 @@ impl IndexBuilder {
             if slot.is_empty() {
                 continue;
             }
-            slot.close(&mut self.memory);
             match *first {
                 Some(first) => {
-                    let later = std::mem::take(slot);
+                    let mut later = std::mem::take(slot);
+                    later.close(&mut self.memory);
                     if let Some(first) = slots.get_mut(first as usize) {
+                        first.close(&mut self.memory);
                         first.append(later, &mut self.memory);
                     }
                 }
                 None => *first = Some(number),
             }
         }
-        let memory = Shared::Built(Arc::new(self.memory.blocks));
         let mut all = Vec::with_capacity(channels.len());
         // From the end, so that what has been taken can be given back on the way.
         while let (Some(channel), Some(first)) = (channels.pop(), firsts.pop()) {
-            let Some(slot) = first.and_then(|first| slots.get_mut(first as usize)).map(std::mem::take) else {
+            if channels.len().is_multiple_of(PIECE) {
+                slots.trim();
+            }
+            if channels.len().is_multiple_of(GIVEN_BACK) {
+                channels.shrink_to_fit();
+            }
+            let Some(mut slot) = first.and_then(|first| slots.get_mut(first as usize)).map(std::mem::take) else {
                 all.push(ChannelIndex { channel, sorted: true, ..ChannelIndex::default() });
                 continue;
             };
@@ -600,11 +738,14 @@ impl IndexBuilder {
                 sorted: slot.sorted,
                 positions: Positions {
                     len: slot.len(),
-                    places: Places::Known(Known { blocks: slot.closed, memory: memory.clone() }),
+                    places: Places::Known(Known { blocks: slot.blocks(&mut self.memory), memory: Shared::default() }),
                 },
             });
-            if channels.len().is_multiple_of(GIVEN_BACK) {
-                channels.shrink_to_fit();
+        }
+        let memory = Shared::Built(Arc::new(self.memory.blocks));
+        for found in &mut all {
+            if let Places::Known(known) = &mut found.positions.places {
+                known.memory = memory.clone();
             }
         }
         all.reverse();
@@ -650,8 +791,10 @@ impl SlotIndex {
             self.first_at = at;
         } else if time < self.last {
             self.sorted = false;
-            self.low = self.low.min(time);
-            self.high = self.high.max(self.last);
+            let last = self.last;
+            let more = self.more();
+            more.low = more.low.min(time);
+            more.high = more.high.max(last);
         }
         self.size = size;
         self.size_or |= size;
@@ -677,21 +820,21 @@ impl SlotIndex {
         let newest = (self.fresh as usize).checked_sub(1).and_then(|last| self.newest.get(last));
         self.last_at = self.base + newest.map_or(0, |low| u64::from(u32::from_le_bytes(*low)));
         self.count += u64::from(self.fresh);
-        let len = 4 * std::mem::take(&mut self.fresh);
+        let len = 4 * u16::try_from(std::mem::take(&mut self.fresh)).unwrap_or(0);
         if !self.placed {
             return;
         }
-        if self.room < FRESH_BYTES {
+        if u32::from(self.room) < FRESH_BYTES {
             self.open_block(memory);
         }
-        let at = (self.open.start + self.open.len) as usize;
-        if let Some(segment) = memory.blocks.get_mut(self.open.segment as usize)
+        let at = self.start as usize + usize::from(self.len);
+        if let Some(segment) = memory.blocks.get_mut(self.segment as usize)
             && let Some(place) = segment.get_mut(at..at + FRESH_BYTES as usize)
         {
             // All of them, also where some are old: a copy of a fixed size costs less.
             place.copy_from_slice(self.newest.as_flattened());
         }
-        self.open.len += len;
+        self.len += len;
         self.room -= len;
     }
 
@@ -700,23 +843,26 @@ impl SlotIndex {
         self.close_block();
         let offsets = usize::try_from(self.count / 2).unwrap_or(BLOCK);
         let fresh = FRESH_BYTES as usize;
-        let room = (offsets * 4).clamp(fresh, BLOCK).next_multiple_of(fresh);
+        self.take_room((offsets * 4).clamp(fresh, BLOCK).next_multiple_of(fresh), memory);
+    }
+
+    fn take_room(&mut self, room: usize, memory: &mut Memory) {
         let (segment, start) = memory.take(room);
-        let start = u32::try_from(start).unwrap_or(u32::MAX);
-        self.open = Block { base: self.base, segment, start, len: 0 };
-        self.room = u32::try_from(room).unwrap_or(0);
+        (self.segment, self.start) = (segment, u32::try_from(start).unwrap_or(u32::MAX));
+        (self.len, self.room) = (0, u16::try_from(room).unwrap_or(0));
+    }
+
+    /// The open block, if there is something in it.
+    fn open(&self) -> Option<Block> {
+        let Self { base, segment, start, len, .. } = *self;
+        (len > 0).then_some(Block { base, segment, start, len: len.into() })
     }
 
     fn close_block(&mut self) {
-        if self.open.len > 0 {
-            if self.closed.is_empty() {
-                // Most channels of a log with very many have one.
-                self.closed.reserve_exact(1);
-            }
-            self.closed.push(self.open);
+        if let Some(block) = self.open() {
+            self.more().closed.push(block);
         }
-        self.open.len = 0;
-        self.room = 0;
+        (self.len, self.room) = (0, 0);
     }
 
     /// Moves all offsets to where they stay.
@@ -725,6 +871,36 @@ impl SlotIndex {
             self.settle(memory);
         }
         self.close_block();
+    }
+
+    /// The blocks of all offsets, of which there will be no more.
+    fn blocks(&mut self, memory: &mut Memory) -> Blocks {
+        if self.fresh > 0 && self.count == 0 && self.placed {
+            // Most channels of a log with very many have a few, so no room is left behind them.
+            let bytes = 4 * self.fresh as usize;
+            self.take_room(bytes, memory);
+            let fresh = self.newest.as_flattened().get(..bytes).unwrap_or_default();
+            let at = self.start as usize;
+            let segment = memory.blocks.get_mut(self.segment as usize);
+            if let Some(place) = segment.and_then(|segment| segment.get_mut(at..at + bytes)) {
+                place.copy_from_slice(fresh);
+            }
+            (self.len, self.room) = (std::mem::take(&mut self.room), 0);
+            (self.count, self.fresh) = (self.fresh.into(), 0);
+        } else if self.fresh > 0 {
+            self.settle(memory);
+        }
+        let closed = self.more.take().map_or_else(Vec::new, |more| more.closed);
+        closed.into_iter().chain(self.open()).collect()
+    }
+
+    #[cold]
+    fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    fn closed(&self) -> &[Block] {
+        self.more.as_ref().map_or(&[], |more| &more.closed)
     }
 
     /// How many records.
@@ -748,13 +924,13 @@ impl SlotIndex {
     /// The lowest time.
     #[must_use]
     pub fn min(&self) -> i64 {
-        self.low.min(self.first)
+        self.more.as_ref().map_or(self.first, |more| more.low.min(self.first))
     }
 
     /// The highest time.
     #[must_use]
     pub fn max(&self) -> i64 {
-        self.high.max(self.last)
+        self.more.as_ref().map_or(self.last, |more| more.high.max(self.last))
     }
 
     /// Where the first record is.
@@ -782,21 +958,24 @@ impl SlotIndex {
 
     /// The offsets of a slot that is closed.
     fn iter<'a>(&'a self, memory: &'a Memory) -> impl DoubleEndedIterator<Item = u64> + 'a {
-        self.closed.iter().flat_map(|block| above(block.base, block.of(&memory.blocks)))
+        self.closed().iter().flat_map(|block| above(block.base, block.of(&memory.blocks)))
     }
 
     /// Appends the offsets of another slot; both are closed.
     fn append(&mut self, later: Self, memory: &mut Memory) {
         let in_order = self.is_empty() || later.is_empty() || self.last_at < later.first_at;
         let follows = self.is_empty() || later.first >= self.last;
-        self.low = self.min().min(later.min());
-        self.high = self.max().max(later.max());
+        let (low, high) = (self.min().min(later.min()), self.max().max(later.max()));
         // Two live ids with one name: their records interleave, and their order is not known.
         self.sorted = self.sorted && later.sorted && follows && in_order;
         self.first_at = if self.is_empty() { later.first_at } else { self.first_at.min(later.first_at) };
         self.first = self.first.min(later.first);
         self.last = later.last;
         self.last_at = self.last_at.max(later.last_at);
+        if low < self.first || high > self.last {
+            let more = self.more();
+            (more.low, more.high) = (low, high);
+        }
         self.placed &= later.placed;
         self.bytes += later.bytes;
         self.size_or |= later.size_or;
@@ -804,14 +983,17 @@ impl SlotIndex {
         self.size = later.size;
         if in_order || !self.placed {
             self.count += later.count;
-            self.closed.extend(later.closed);
+            if let Some(later) = later.more {
+                self.more().closed.extend(later.closed);
+            }
         } else {
             let mut all: Vec<u64> = self.iter(memory).chain(later.iter(memory)).collect();
             all.sort_unstable();
             let mut merged = Self::default();
             all.into_iter().for_each(|at| merged.record(at, 0, 0, 0, memory));
             merged.close(memory);
-            (self.closed, self.count) = (merged.closed, merged.count);
+            self.count = merged.count;
+            self.more().closed = merged.more.map_or_else(Vec::new, |more| more.closed);
         }
     }
 }
@@ -847,6 +1029,24 @@ mod tests {
                 assert_eq!(found, from.min(positions.len()), "{n} {i}");
             }
         }
+    }
+
+    #[test]
+    fn a_log_may_have_very_many_channels() {
+        const N: u32 = 100_000;
+        let mut builder = IndexBuilder::default();
+        (0..N).for_each(|slot| builder.record(slot, u64::from(slot) * 14, i64::from(slot), 8, 14));
+        // Every other slot continues the channel before it; some are behind the first piece.
+        (0..N).for_each(|slot| builder.record(slot, u64::from(N + slot) * 14, i64::from(N + slot), 8, 14));
+        let fates: Vec<Fate> = (0..N).map(|slot| Fate::Started(slot / 2)).collect();
+        let names = (0..N / 2).map(|n| Channel::new(n.to_string(), "double")).collect();
+        let channels = builder.channels(names, &fates);
+        for (n, found) in (0..u64::from(N)).step_by(2).zip(&channels) {
+            let expected = [n, n + 1, n + u64::from(N), n + 1 + u64::from(N)].map(|place| place * 14);
+            assert!(found.positions.iter().eq(expected), "{n}");
+            assert_eq!((found.samples, found.channel.name.parse()), (4, Ok(n / 2)));
+        }
+        assert_eq!(channels.len(), N as usize / 2);
     }
 
     #[test]

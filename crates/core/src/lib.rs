@@ -23,7 +23,7 @@ mod time;
 mod value;
 
 pub use batch::Batch;
-pub use bindings::{Bindings, Declaration, Fate, Slot, SlotId};
+pub use bindings::{Bindings, Declaration, Fate, Resolved, Slot, SlotId};
 pub use bytes::{array_at, first_word, leading_zeros, word_at};
 pub use channel::{Channel, ChannelId, Type};
 pub use column_builder::ColumnBuilder;

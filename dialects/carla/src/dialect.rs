@@ -155,7 +155,7 @@ pub(crate) fn index(
         let size = u32::try_from(text.len()).unwrap_or(u32::MAX);
         found.product.builder.record(slot, front, time, size, 0);
     }
-    let lives = found.product.builder.slots().iter().zip(0..).map(|(slot, id)| Life {
+    let lives = found.product.builder.slots().zip(0..).map(|(slot, id)| Life {
         id,
         start: slot.first_at().unwrap_or(front),
         end: None,
@@ -180,11 +180,11 @@ pub(crate) fn index(
 /// What the recording is as a whole.
 fn facts(plan: &Plan<'_>, found: &Collected<Indexer>, log: &[u8]) -> Vec<Fact> {
     let (header, walk, product) = (&plan.header, &found.walk, &found.product);
-    let slot_bytes: u64 = product.builder.slots().iter().map(logpose_core::SlotIndex::bytes).sum();
+    let slot_bytes: u64 = product.builder.slots().map(logpose_core::SlotIndex::bytes).sum();
     let read: u64 = found.spans.iter().map(|span| span.end - span.start).sum();
     let front = found.spans.first().map_or(0, |span| span.start).min(log.len() as u64);
     let samples = |topic: Topic| {
-        let slot = walk.slots.find(topic, 0).and_then(|slot| product.builder.slots().get(slot as usize));
+        let slot = walk.slots.find(topic, 0).and_then(|slot| product.builder.slot(slot as usize));
         slot.map_or(0, |slot| slot.len() as u64)
     };
     let mut facts = vec![

@@ -219,7 +219,7 @@ impl Indexer {
 
     fn finish(self, plan: &Plan<'_>, walked: Walked, placed: bool) -> Index {
         let sorted = self.builder.sorted();
-        let first: Vec<_> = self.builder.slots().iter().map(logpose_core::SlotIndex::first_at).collect();
+        let first: Vec<_> = self.builder.slots().map(logpose_core::SlotIndex::first_at).collect();
         let first = |topic: Topic| first.get(topic.leader().place()).copied().flatten();
         let mut topics: Vec<(u64, Topic)> = Topic::all().filter_map(|topic| Some((first(topic)?, topic))).collect();
         topics.sort_by_key(|(at, _)| *at);

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Channel, ChannelId, ChannelIndex, ColumnBuilder, Columns, Confidence, Cursor, Decode, DecodeError,
-    Dialect, Encode, EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, Limits, LiveDialect,
-    Lookup, Mark, Problem, Problems, Reach, ReadOptions, RecordLine, Row, Sample, Serve, Session, Severity, Sink,
-    SinkError, SlotId, Span, Support, TakeSamples, Time, Transport, Type,
+    Dialect, Encode, EncodeOptions, Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, Life, Limits,
+    LiveDialect, Lookup, Mark, Problem, Problems, Reach, ReadOptions, RecordLine, Resolved, Row, Sample, Serve,
+    Session, Severity, Sink, SinkError, SlotId, Span, Support, TakeSamples, Time, Transport, Type,
 };
 
 use crate::model::{Show, key_of, resolve, value};
@@ -257,9 +257,9 @@ pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
     );
     let mut names: HashMap<u32, (&str, &str)> = HashMap::new();
     for slot in walk.bindings.slots() {
-        let Some(declared) = &slot.declared else { continue };
+        let Some((name, type_name)) = walk.bindings.declared(slot) else { continue };
         let key = key_of(walk.revision, slot.id);
-        let now = (&*declared.name, if walk.revision == Revision::R2 { &*declared.type_name } else { "" });
+        let now = (name, if walk.revision == Revision::R2 { type_name } else { "" });
         if let Some(before) = names.insert(key, now)
             && before != now
         {
@@ -313,9 +313,11 @@ pub(crate) fn index(
     let (found, spans) = walk::<Indexer>(log, &plan, read, split, problems);
     let Indexer { mut records, marks } = found.visitor;
     let Walk { bindings, stats, .. } = found.walk;
-    let fields: u64 = records.slots().iter().map(|slot| slot.len() as u64).sum();
-    let (channels, mut fates) = resolve(&bindings);
-    report_unknown(revision, &bindings, &fates, &records, problems);
+    let fields: u64 = records.slots().map(|slot| slot.len() as u64).sum();
+    let declared = bindings.slots().iter().filter(|slot| slot.is_declared());
+    let keys: std::collections::HashSet<u32> = declared.map(|slot| key_of(revision, slot.id)).collect();
+    let Resolved { channels, mut fates, lives } = resolve(bindings);
+    report_unknown(revision, &lives, &fates, &records, problems);
     if revision == Revision::R2 {
         drop_misfits(log, &channels, &fates, &mut records, &marks, problems);
     }
@@ -324,8 +326,6 @@ pub(crate) fn index(
     if revision == Revision::R1 {
         drop_empty(&mut channels, &mut fates);
     }
-    let keys: std::collections::HashSet<u32> =
-        bindings.slots().iter().filter(|slot| slot.declared.is_some()).map(|slot| key_of(revision, slot.id)).collect();
     let facts = vec![
         Fact { key: "revision", value: revision.byte().to_string() },
         Fact { key: "cycles", value: stats.cycles.to_string() },
@@ -346,17 +346,11 @@ pub(crate) fn index(
 }
 
 /// Reports the fields whose key nothing defines, one problem for each key.
-fn report_unknown(
-    revision: Revision,
-    bindings: &Bindings,
-    fates: &[Fate],
-    records: &IndexBuilder,
-    problems: &mut Problems,
-) {
+fn report_unknown(revision: Revision, lives: &[Life], fates: &[Fate], records: &IndexBuilder, problems: &mut Problems) {
     let mut unknown: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for ((slot, fate), index) in bindings.slots().iter().zip(fates).zip(records.slots()) {
+    for ((life, fate), index) in lives.iter().zip(fates).zip(records.slots()) {
         if let (Fate::Unknown, Some(first)) = (fate, index.first_at()) {
-            let (count, at) = unknown.entry(key_of(revision, slot.id)).or_insert((0, first));
+            let (count, at) = unknown.entry(key_of(revision, life.id)).or_insert((0, first));
             *count += index.len() as u64;
             *at = first.min(*at);
         }
@@ -380,7 +374,7 @@ fn drop_misfits(
 ) {
     for (place, fate) in fates.iter().enumerate() {
         let Some(channel) = fate.channel().and_then(|id| channels.get(id as usize)) else { continue };
-        let Some(slot) = records.slots().get(place) else { continue };
+        let Some(slot) = records.slot(place) else { continue };
         let ty = channel.ty();
         if slot.sizes_fit(ty) || slot.is_empty() {
             continue;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use logpose_core::{Bindings, Channel, Fate, Layout, Misfit, Time, Type, Value};
+use logpose_core::{Bindings, Fate, Layout, Misfit, Resolved, Time, Type, Value};
 
 use crate::wire::{Hex, Kind, Revision};
 
@@ -45,14 +45,14 @@ pub(crate) fn key_of(revision: Revision, id: u32) -> u32 {
 ///
 /// A field that comes before the definition of its key stays unknown: writers define a key before they use it,
 /// so the definition was lost, and a later one of the same id belongs to another run of the robot.
-pub(crate) fn resolve(bindings: &Bindings) -> (Vec<Channel>, Vec<Fate>) {
-    let (channels, mut fates) = bindings.resolve();
-    for fate in &mut fates {
+pub(crate) fn resolve(bindings: Bindings) -> Resolved {
+    let mut resolved = bindings.resolve();
+    for fate in &mut resolved.fates {
         if matches!(fate, Fate::Late(_)) {
             *fate = Fate::Unknown;
         }
     }
-    (channels, fates)
+    resolved
 }
 
 /// Reads a field's value: `kind` decides in R1, the channel's type in R2.

@@ -75,12 +75,12 @@ impl Bound {
     fn resolve(&mut self, bindings: &Bindings, slot: SlotId) -> Meaning {
         let mut origin = bindings.slots().get(slot as usize);
         while let Some(found) = origin
-            && found.declared.is_none()
+            && !found.is_declared()
         {
-            origin = found.after.and_then(|after| bindings.slots().get(after as usize));
+            origin = found.after().and_then(|after| bindings.slots().get(after as usize));
         }
-        let declared = origin.and_then(|slot| slot.declared.as_ref());
-        let channel = declared.map(|declared| Channel::new(&*declared.name, &*declared.type_name));
+        let declared = origin.and_then(|slot| bindings.declared(slot));
+        let channel = declared.map(|(name, type_name)| Channel::new(name, type_name));
         let meaning = match channel.and_then(|channel| Some((self.id(&channel)?, channel.ty()))) {
             Some((id, ty)) => Meaning::Channel(id, ty),
             None => Meaning::Unknown,

@@ -340,7 +340,7 @@ impl Walk {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let declared = |type_name| Declaration { name: text(name), type_name, metadata: String::new() };
         match type_name {
-            Some(type_name) => match self.bindings.start(id.into(), at, declared(text(type_name))) {
+            Some(type_name) => match self.bindings.start(id.into(), at, &declared(text(type_name))) {
                 Some((slot, _)) => visitor.key(&self.bindings, slot),
                 None => {
                     self.stats.overflow.add(at);
@@ -353,7 +353,7 @@ impl Walk {
                 // which types came before.
                 for kind in Kind::ALL.iter().filter(|kind| **kind != Kind::Null) {
                     let id = r1_id(id, kind.byte());
-                    if self.bindings.start(id, at, declared(kind.type_name().into())).is_none() {
+                    if self.bindings.start(id, at, &declared(kind.type_name().into())).is_none() {
                         self.stats.overflow.add(at);
                     }
                 }

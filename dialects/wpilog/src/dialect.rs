@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Bindings, Channel, ChannelId, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions,
-    Fact, Fate, FileDialect, Index, IndexBuilder, Info, Layout, LiveDialect, Lookup, Problem, Problems, ReadOptions,
-    RecordLine, Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
+    Channel, ChannelId, Columns, Confidence, Cursor, Decode, DecodeError, Dialect, Encode, EncodeOptions, Fact, Fate,
+    FileDialect, Index, IndexBuilder, Info, Layout, Life, LiveDialect, Lookup, Problem, Problems, ReadOptions,
+    RecordLine, Resolved, Row, Sample, Severity, Sink, SinkError, Span, Sum, Support, TakeSamples, Time, Type, Value,
 };
 
 use crate::decode::StreamDecoder;
@@ -59,21 +59,19 @@ impl FileDialect for Wpilog {
         let mut found = Problems::default();
         let Collected { header, spans, walk, product: mut builder, steps } =
             collect::<IndexBuilder>(log, read, &mut found)?;
-        let (mut channels, fates) = walk.bindings.resolve();
+        let Resolved { mut channels, fates, lives } = walk.bindings.resolve();
         if !read.positions && has_doubtful(&fates, &channels, &builder) {
             // Each of their records must be looked at.
             return self.index(log, &ReadOptions { positions: true, ..*read }, problems);
         }
         problems.append(found);
-        report_strays(&walk.bindings, &fates, &builder, problems);
-        check_sizes(log, &walk.bindings, &fates, &mut channels, &mut builder, problems);
+        report_strays(&lives, &fates, &builder, problems);
+        check_sizes(log, &lives, &fates, &mut channels, &mut builder, problems);
         let sorted = builder.sorted();
         let zero_bytes = walk.zero_bytes;
         let mut facts = facts(header);
         facts.push(Fact { key: "control_bytes", value: walk.control_bytes.to_string() });
         facts.push(Fact { key: "zero_bytes", value: zero_bytes.to_string() });
-        let lives = walk.bindings.lives();
-        drop(walk.bindings);
         Ok(Index {
             channels: builder.channels(channels, &fates),
             slots: fates,
@@ -228,10 +226,10 @@ fn facts(header: Option<Header<'_>>) -> Vec<Fact> {
 }
 
 /// Says which records belong to no live entry, and what was made of them.
-fn report_strays(bindings: &Bindings, fates: &[Fate], builder: &IndexBuilder, problems: &mut Problems) {
-    for ((slot, fate), found) in bindings.slots().iter().zip(fates).zip(builder.slots()) {
+fn report_strays(lives: &[Life], fates: &[Fate], builder: &IndexBuilder, problems: &mut Problems) {
+    for ((life, fate), found) in lives.iter().zip(fates).zip(builder.slots()) {
         let (n, bytes, Some(at)) = (found.len(), found.bytes(), found.first_at()) else { continue };
-        let id = slot.id;
+        let id = life.id;
         let problem = match fate {
             Fate::Started(_) => continue,
             Fate::Late(_) => Problem::new(
@@ -271,15 +269,15 @@ fn has_doubtful(fates: &[Fate], channels: &[Channel], builder: &IndexBuilder) ->
 /// Takes out the records whose payload is no value of their type, and reports each.
 fn check_sizes(
     log: &[u8],
-    bindings: &Bindings,
+    lives: &[Life],
     fates: &[Fate],
     channels: &mut [Channel],
     builder: &mut IndexBuilder,
     problems: &mut Problems,
 ) {
-    for (place, (slot, fate)) in bindings.slots().iter().zip(fates).enumerate() {
+    for (place, (life, fate)) in lives.iter().zip(fates).enumerate() {
         let Some(channel) = fate.channel().and_then(|id| channels.get_mut(id as usize)) else { continue };
-        let Some(found) = builder.slots().get(place) else { continue };
+        let Some(found) = builder.slot(place) else { continue };
         let Some(first) = found.first_at() else { continue };
         if found.min() == i64::MIN || found.max() == i64::MAX {
             let message = format!("{:?} has timestamps beyond ±292 years, which were clamped", channel.name);
@@ -293,7 +291,7 @@ fn check_sizes(
             let (record, len) = record_at(log, at)?;
             let kept = Some((u32::try_from(record.payload.len()).ok()?, record.timestamp.saturating_mul(1000), len));
             let Err(misfit) = Value::parse(ty, record.payload, Layout::Little) else { return kept };
-            if let Some(metadata) = metadata_of_2022(slot.id, record.payload) {
+            if let Some(metadata) = metadata_of_2022(life.id, record.payload) {
                 channel.metadata = String::from_utf8_lossy(metadata).into_owned();
                 problems.push(Problem::new(
                     Severity::Note,

@@ -11,6 +11,9 @@ use crate::wire::{Header, VERSION};
 
 /// A log is split for two threads only if each has at least this much to do.
 const MIN_SEGMENT: usize = 2 << 20;
+/// A walk that begins in the middle ends when it has met so many entries: in a log with very many, finding out what the
+/// entries of a later part are takes far more memory than walking on from the front.
+const MOST_SLOTS: usize = 1 << 15;
 /// Bytes between two places where a walk may begin later.
 const STEP: usize = 1 << 20;
 
@@ -71,12 +74,15 @@ struct Segment<C> {
     product: C,
     stop: Stop,
     steps: Vec<u64>,
+    most_slots: usize,
+    /// Whether it met more than that, and ended early.
+    gave_up: bool,
 }
 
 impl<C: Collect> Segment<C> {
-    fn walk(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>) -> Self {
+    fn walk(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>, most_slots: usize) -> Self {
         let (walk, product) = (Walk::new(read.limits.channels), C::new(read));
-        let mut segment = Self { walk, product, stop: Stop::At(from), steps: Vec::new() };
+        let mut segment = Self { walk, product, stop: Stop::At(from), steps: Vec::new(), most_slots, gave_up: false };
         segment.run(log, from, until, read);
         segment
     }
@@ -90,6 +96,10 @@ impl<C: Collect> Segment<C> {
             self.steps.push(at as u64);
             self.stop = self.walk.run(log, at, until.min(at + STEP), &mut self.product);
             (read.passed)(log.get(at..self.stop.at()).unwrap_or_default());
+            if self.walk.bindings.slots().len() > self.most_slots {
+                self.gave_up = true;
+                return;
+            }
         }
     }
 
@@ -118,7 +128,7 @@ pub fn collect<'a, C: Collect>(
     let header = Header::parse(&mut cur)?;
     problems_of_version(&header, problems);
     let start = place(cur.offset());
-    let mut whole = segments(log, start, log.len(), read, read.threads);
+    let mut whole = segments(log, start, log.len(), read, read.threads, usize::MAX);
     whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
     let end = whole.stop.at();
@@ -138,8 +148,15 @@ pub fn collect<'a, C: Collect>(
 ///
 /// The second segment begins where records seem to start. The guess was right if the first segment ends exactly there;
 /// otherwise everything is walked again as one segment. So the result is always that of a single walk.
-fn segments<C: Collect>(log: &[u8], from: usize, until: usize, read: &ReadOptions<'_>, threads: usize) -> Segment<C> {
-    let alone = || Segment::walk(log, from, until, read);
+fn segments<C: Collect>(
+    log: &[u8],
+    from: usize,
+    until: usize,
+    read: &ReadOptions<'_>,
+    threads: usize,
+    most_slots: usize,
+) -> Segment<C> {
+    let alone = || Segment::walk(log, from, until, read, most_slots);
     if threads < 2 || until - from < 2 * MIN_SEGMENT {
         return alone();
     }
@@ -147,11 +164,16 @@ fn segments<C: Collect>(log: &[u8], from: usize, until: usize, read: &ReadOption
     let middle = from + (until - from) / threads * first;
     let Some(middle) = recover::boundary(log, middle, until) else { return alone() };
     let (mut a, mut b) = (None, None);
-    (read.join)(&mut || a = Some(segments::<C>(log, from, middle, read, first)), &mut || {
-        b = Some(segments::<C>(log, middle, until, read, threads - first))
+    (read.join)(&mut || a = Some(segments::<C>(log, from, middle, read, first, most_slots)), &mut || {
+        b = Some(segments::<C>(log, middle, until, read, threads - first, MOST_SLOTS))
     });
     let (Some(mut a), Some(b)) = (a, b) else { return alone() };
     match a.stop {
+        _ if a.gave_up => {}
+        Stop::At(at) if at == middle && b.gave_up => {
+            drop(b);
+            a.run(log, middle, until, read);
+        }
         Stop::At(at) if at == middle => {
             if !a.walk.bindings.joins(&b.walk.bindings) {
                 return alone();
@@ -178,7 +200,7 @@ fn salvage<'a, C: Collect>(log: &'a [u8], read: &ReadOptions<'_>, problems: &mut
     let header = Header::parse(&mut Cursor::new(log, 0)).ok();
     header.iter().for_each(|header| problems_of_version(header, problems));
     let mut spans = recover::spans(log, problems);
-    let mut whole = Segment::<C>::walk(log, 0, 0, read);
+    let mut whole = Segment::<C>::walk(log, 0, 0, read, usize::MAX);
     for span in &mut spans {
         whole.run(log, place(span.start), place(span.end), read);
         if let Stop::Truncated(at) = whole.stop {
@@ -188,4 +210,42 @@ fn salvage<'a, C: Collect>(log: &'a [u8], read: &ReadOptions<'_>, problems: &mut
     whole.walk.report_unknown();
     problems.append(std::mem::take(&mut whole.walk.problems));
     Collected { header, spans, walk: whole.walk, product: whole.product, steps: whole.steps }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MOST_SLOTS;
+    use crate::Wpilog;
+    use logpose_core::{Channel, EncodeOptions, FileDialect as _, Index, Problems, ReadOptions, Sample, Time, Value};
+
+    #[test]
+    fn very_many_entries_are_walked_from_the_front() {
+        let (mut log, mut encoder) = (Vec::new(), Wpilog.encoder(&EncodeOptions::default()).unwrap());
+        let channels = u32::try_from(2 * MOST_SLOTS).unwrap();
+        encoder.begin(&mut log);
+        for id in 0..channels {
+            encoder.channel(id, &Channel::new(format!("/a/rather/long/name/{id}"), "double"), &mut log).unwrap();
+        }
+        for id in (0..channels).chain(0..channels) {
+            let (time, value) = (Time::from_millis(id.into()), Value::Double(id.into()));
+            encoder.samples(&[Sample { channel: id, time, value }], &mut log).unwrap();
+        }
+        let index = |threads| -> Index {
+            let read = ReadOptions { threads, ..ReadOptions::default() };
+            let mut problems = Problems::default();
+            let index = Wpilog.index(&log, &read, &mut problems).unwrap();
+            assert!(problems.is_empty());
+            index
+        };
+        let whole = index(1);
+        assert_eq!((whole.samples(), whole.channels.len()), (2 * u64::from(channels), channels as usize));
+        for threads in [2, 3, 4] {
+            let found = index(threads);
+            assert_eq!((found.records, found.sorted, found.slots), (whole.records, whole.sorted, whole.slots.clone()));
+            for (found, whole) in found.channels.iter().zip(&whole.channels) {
+                assert_eq!((&found.channel, found.first, found.last), (&whole.channel, whole.first, whole.last));
+                assert!(found.positions.iter().eq(whole.positions.iter()));
+            }
+        }
+    }
 }

@@ -250,8 +250,8 @@ impl Walk {
         if !start.exact {
             self.note("start-too-long", at, length, "a Start record has extra bytes at its end; ignored".into());
         }
-        let name = declaration.name.clone();
-        match self.bindings.start(start.entry, at, declaration.clone()) {
+        let name = &declaration.name;
+        match self.bindings.start(start.entry, at, &declaration) {
             Some((slot, replaced)) => {
                 if replaced {
                     self.note(

@@ -45,6 +45,11 @@ impl Sidecar {
     pub(crate) fn write(&self, index: &Index, problems: &Problems) {
         let places: u64 = index.channels.iter().map(|c| c.positions.len() as u64).sum();
         let bytes = if index.placed { places.saturating_mul(4) } else { 0 };
+        // With very many channels, reading what was kept takes as long as reading the log.
+        let channels = index.channels.len() as u64;
+        if channels > MANY_CHANNELS && channels.saturating_mul(ONE_CHANNEL) > self.stamp.len / 4 {
+            return;
+        }
         self.keep(Kind::Index, bytes, |file| encode(self.key(), index, problems, file));
     }
 }
@@ -312,6 +317,9 @@ fn word(cur: &mut Cursor<'_>) -> Option<&'static str> {
 /// indexed in another way.
 const MAGIC: [u8; 8] = *b"LPX\0\0\0\0\x01";
 const LONGEST_RUN: u64 = 1 << 30;
+/// About what a channel takes in a file, its positions aside.
+const ONE_CHANNEL: u64 = 128;
+const MANY_CHANNELS: u64 = 1 << 16;
 const LONGEST_WORD: usize = 64;
 const MOST_WORDS: usize = 1000;
 
