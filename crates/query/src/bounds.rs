@@ -3,17 +3,17 @@
 //! Parsing, planning and running a question walk its tree by recursion, and so does dropping it. Brackets are counted by
 //! the parser; a chain without any (`1 + 1 + …`, `UNION ALL`, joins, one `WITH` after the other) makes a tree that is as
 //! deep as it is long. So chains are counted too: roughly before parsing, exactly afterwards.
+//!
+//! The fuzz target `questions_sql` compiles this file by itself, with the parser and without DataFusion.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Select, Visit, Visitor};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
-
 use crate::Error;
+use crate::sqlparser::ast::{Expr, ObjectName, Query, Select, Statement, Visit, Visitor};
+use crate::sqlparser::dialect::GenericDialect;
+use crate::sqlparser::keywords::Keyword;
+use crate::sqlparser::tokenizer::{Token, Tokenizer};
 
 /// Refuses a text that cannot be parsed within bounds. What is no SQL at all is left to the parser.
 pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
@@ -32,17 +32,8 @@ pub(crate) fn check_text(sql: &str) -> Result<(), Error> {
 }
 
 /// Refuses a statement that cannot be planned within bounds.
-pub(crate) fn check_statement(statement: &Parsed) -> Result<(), Error> {
-    let mut measure = Measure::default();
-    let statement = match statement {
-        Parsed::Explain(explain) => &*explain.statement,
-        plain => plain,
-    };
-    if matches!(statement, Parsed::Explain(_)) {
-        return Err(Error::new("syntax", "EXPLAIN cannot be nested: expected a query after it"));
-    }
-    let Parsed::Statement(statement) = statement else { return Ok(()) };
-    match statement.visit(&mut measure) {
+pub(crate) fn check_statement(statement: &Statement) -> Result<(), Error> {
+    match statement.visit(&mut Measure::default()) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
     }
@@ -220,8 +211,8 @@ const MOST_EXPRESSIONS: usize = 100_000;
 #[cfg(test)]
 mod tests {
     use super::{LONGEST_CHAIN, check_text, longest_chain};
-    use datafusion::sql::sqlparser::dialect::GenericDialect;
-    use datafusion::sql::sqlparser::tokenizer::Tokenizer;
+    use crate::sqlparser::dialect::GenericDialect;
+    use crate::sqlparser::tokenizer::Tokenizer;
 
     fn chain(sql: &str) -> usize {
         longest_chain(&Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap())

@@ -137,7 +137,7 @@ impl Engine {
         let (text, catalog) = (sql.to_owned(), Arc::clone(&self.catalog));
         let parsing = async move {
             let parsed = DFParser::parse_sql(&text).map_err(|error| Error::of(&error, &text, &catalog))?;
-            parsed.iter().try_for_each(bounds::check_statement)?;
+            parsed.iter().try_for_each(check)?;
             Ok(parsed.into_iter().map(|one| Statement { parsed: Box::new(one), sql: text.clone() }).collect())
         };
         self.handle.block_on(self.handle.spawn(parsing)).map_err(|_| Error::internal())?
@@ -302,6 +302,19 @@ fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::co
     let of_ours = ["wide", "asof"].map(str::to_owned);
     catalog.functions.get_or_init(|| functions.cloned().chain(of_ours).collect());
     Ok(context)
+}
+
+/// Refuses what cannot be planned within bounds.
+fn check(statement: &Parsed) -> Result<(), Error> {
+    let explained = match statement {
+        Parsed::Explain(explain) => &*explain.statement,
+        plain => plain,
+    };
+    match explained {
+        Parsed::Explain(_) => Err(Error::new("syntax", "EXPLAIN cannot be nested: expected a query after it")),
+        Parsed::Statement(statement) => bounds::check_statement(statement),
+        _ => Ok(()),
+    }
 }
 
 /// A question that is about to be answered.

@@ -29,6 +29,8 @@ mod views;
 mod windows;
 mod write;
 
+use datafusion::sql::sqlparser;
+
 pub use answer::{Answer, Rows};
 pub use engine::{Engine, Options, Source, Statement};
 pub use error::Error;

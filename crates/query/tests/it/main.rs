@@ -13,6 +13,7 @@ mod carla;
 mod crashes;
 mod errors;
 mod group;
+mod hard;
 #[cfg(feature = "lake")]
 mod lake;
 mod memory;
