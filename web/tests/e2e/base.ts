@@ -5,6 +5,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -152,9 +153,7 @@ export const test = plain.extend<Fixtures, { servers: Servers }>({
       last = Date.now();
       while (asked > 0 || Date.now() - last < QUIET_MS) await page.waitForTimeout(QUIET_MS / 4);
       // What came is painted in the next frame.
-      await page.evaluate(
-        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
-      );
+      await frames(page, 2);
     });
   },
   picture: async ({ page }, use) => {
@@ -202,6 +201,22 @@ export async function exportedPng(page: Page): Promise<{ name: string; bytes: Bu
 /** Waits until the channels are there and nothing is being asked for. */
 export async function ready(page: Page): Promise<void> {
   await page.locator("[data-ready=true]").waitFor();
+}
+
+/** Waits for so many pictures of the page: whatever it would have done by then, it has done. */
+export async function frames(page: Page, count: number): Promise<void> {
+  await page.evaluate(async (count) => {
+    for (let frame = 0; frame < count; frame++) await new Promise((next) => requestAnimationFrame(next));
+  }, count);
+}
+
+/** A port at which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** What the server of the page answers. */

@@ -1,16 +1,7 @@
 /** A robot that speaks while we look: a log that is played as NetworkTables, RLOG, and what the page makes of it. */
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
-import { alone, answer, BINARY, ended, expect, fileOf, loud, ready, test, viewer } from "./base";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { alone, answer, BINARY, ended, expect, fileOf, freePort, loud, ready, test, viewer } from "./base";
 
 for (const scheme of ["nt4", "rlog"]) {
   test(`${scheme}: follows the newest data and scrolls back to the start`, async ({ page, open, picture }) => {
@@ -33,15 +24,14 @@ for (const scheme of ["nt4", "rlog"]) {
       await expect(battery).toContainText(/\d+\.\d/);
       await page.keyboard.press("Escape");
       await page.keyboard.press("Escape");
-      await page.waitForTimeout(3000);
+      const session = () => answer<{ start: number; end: number; logs: { state: string }[] }>(page, "/api/session");
+      await expect.poll(async () => (await session()).end - (await session()).start).toBeGreaterThan(2);
       await picture(`live-${scheme}`);
       // Back to the start: what was heard first is still there. In the tree, Home would be its first row.
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       await page.keyboard.press("Home");
       await expect(follow).toHaveAttribute("aria-pressed", "false");
-      const session = await answer<{ start: number; end: number; logs: { state: string }[] }>(page, "/api/session");
-      expect(session.end - session.start).toBeGreaterThan(2);
-      expect(session.logs[0]?.state).toBe("live");
+      expect((await session()).logs[0]?.state).toBe("live");
       await page.keyboard.press("l");
       await expect(follow).toHaveAttribute("aria-pressed", "true");
       // Messages and modes are there without being asked for, and SQL knows what has come so far.
@@ -84,16 +74,19 @@ test("a source is waited for, comes, is lost and leaves a gap", async ({ page, o
     await page.getByRole("button", { name: /^About nt4/ }).click();
     await expect(page.getByRole("dialog")).toContainText(/[1-9][\d,]* samples, [1-9]\d* channels/);
     await page.keyboard.press("Escape");
-    await page.waitForTimeout(2500);
+    const end = async () => (await answer<{ end: number }>(page, "/api/session")).end;
+    const begun = await end();
+    await expect.poll(end).toBeGreaterThan(begun + 2);
     const { channels } = await answer<{ channels: { id: number; name: string }[] }>(page, "/api/logs/0/channels");
     const channel = channels.find((one) => one.name === name)?.id ?? -1;
     robot.kill("SIGINT");
     await expect(head).toContainText("waiting");
-    const lost = (await answer<{ end: number }>(page, "/api/session")).end;
+    const lost = await end();
+    // So long is the gap, at least.
     await page.waitForTimeout(1500);
     robot = play();
     await expect(head).toContainText("live");
-    await page.waitForTimeout(1500);
+    await expect.poll(end).toBeGreaterThan(lost + 2.5);
     // In the gap nothing is held: no value in the legend, in the list of channels, or in the table.
     const series = [{ log: 0, channel }];
     const seen = async (t: number): Promise<unknown> => {

@@ -2,6 +2,7 @@
 
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { decodeState } from "../../src/model/hash";
 import { alone, answer, expect, fileOf, LOGS, logposeJson, test } from "./base";
 
 interface Session {
@@ -62,8 +63,9 @@ test("stragglers are a stub at the edge of the timeline that can be opened", asy
   await expect(page.getByTestId("time")).toHaveText("-9:13:45.000");
   expect(logs[0]?.stragglers.map((found) => found.start)).toEqual([-33225, 9000]);
   // A link to it opens them too.
-  await expect.poll(() => page.url()).toContain("#");
-  await page.waitForTimeout(1200);
+  await expect
+    .poll(() => decodeState(new URL(page.url()).hash))
+    .toMatchObject({ clock: { cursor: -33225, opened: ["before"] } });
   await page.reload();
   await page.locator("[data-ready=true]").waitFor();
   await expect(before).toHaveAttribute("aria-pressed", "true");

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
-import { BINARY, expect, fileOf, ready, test } from "./base";
+import { answer, BINARY, expect, fileOf, frames, freePort, ready, test } from "./base";
 
 const panes = (page: Page): Locator => page.getByTestId("pane");
 const kinds = (page: Page): Promise<(string | null)[]> =>
@@ -67,7 +67,7 @@ test("channels are dragged into views, onto empty panes and beside views", async
   await open(["frc"]);
   await page.getByTestId("new-tab").click();
   await row(page, "/Power/BatteryVoltage").dragTo(panes(page).first());
-  expect(await kinds(page)).toEqual(["graph"]);
+  await expect.poll(() => kinds(page)).toEqual(["graph"]);
   await expect(panes(page).first()).toContainText("BatteryVoltage");
   await row(page, "/Power/TotalCurrent").dragTo(panes(page).first());
   await expect(panes(page).first()).toContainText("TotalCurrent");
@@ -76,7 +76,7 @@ test("channels are dragged into views, onto empty panes and beside views", async
   await row(page, "/Shooter/RPM").dragTo(panes(page).first(), {
     targetPosition: { x: box.width - 12, y: box.height / 2 },
   });
-  expect(await kinds(page)).toEqual(["graph", "graph"]);
+  await expect.poll(() => kinds(page)).toEqual(["graph", "graph"]);
   await expect(panes(page).nth(1)).toContainText("RPM");
 });
 
@@ -132,19 +132,19 @@ test("tabs are added, renamed, moved, copied, closed", async ({ page, open }) =>
   await page.keyboard.press("Shift+F2");
   await page.keyboard.type("Mine");
   await page.keyboard.press("Enter");
-  expect(await titles()).toEqual([before[0], "Mine", ...before.slice(1)]);
+  await expect.poll(titles).toEqual([before[0], "Mine", ...before.slice(1)]);
   await page
     .getByTestId("tab")
     .nth(1)
     .dragTo(page.getByTestId("tab").first(), { targetPosition: { x: 3, y: 10 } });
-  expect((await titles())[0]).toBe("Mine");
+  await expect.poll(async () => (await titles())[0]).toBe("Mine");
   await page.keyboard.press("Shift+D");
-  expect((await titles())[1]).toBe("Mine (copy)");
+  await expect.poll(async () => (await titles())[1]).toBe("Mine (copy)");
   await page.keyboard.press("Shift+X");
   await page.keyboard.press("1");
   await expect(page.getByTestId("tab").first()).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("Shift+X");
-  expect(await titles()).toEqual(before);
+  await expect.poll(titles).toEqual(before);
 });
 
 test("every change has a way back", async ({ page, open }) => {
@@ -161,7 +161,7 @@ test("every change has a way back", async ({ page, open }) => {
   await expect.poll(() => kinds(page)).toEqual(first);
   for (let step = 0; step < 3; step++) await page.keyboard.press("Control+Shift+z");
   await expect(panes(page)).toHaveCount(first.length + 1);
-  expect(await kinds(page)).toContain("table");
+  await expect.poll(() => kinds(page)).toContain("table");
 });
 
 test("time plays, steps, loops and jumps to events", async ({ page, open }) => {
@@ -171,19 +171,19 @@ test("time plays, steps, loops and jumps to events", async ({ page, open }) => {
     return parts.reduce((sum, part) => sum * 60 + part, 0);
   };
   await goTo(page, "10");
-  expect(await now()).toBe(10);
+  await expect.poll(now).toBe(10);
   await page.keyboard.press("ArrowRight");
-  expect(await now()).toBe(10.02);
+  await expect.poll(now).toBe(10.02);
   await page.keyboard.press("Shift+ArrowLeft");
-  expect(await now()).toBe(9.02);
+  await expect.poll(now).toBe(9.02);
   await page.keyboard.press("Alt+ArrowRight");
-  expect(await now()).toBe(15.2);
+  await expect.poll(now).toBe(15.2);
   await page.getByTestId("speed").selectOption("4");
   await page.keyboard.press("Space");
   await expect.poll(now).toBeGreaterThan(17);
   await page.keyboard.press("Space");
   const stopped = await now();
-  await page.waitForTimeout(300);
+  await frames(page, 20);
   expect(await now()).toBe(stopped);
   // A selection that repeats.
   await goTo(page, "20");
@@ -194,7 +194,7 @@ test("time plays, steps, loops and jumps to events", async ({ page, open }) => {
   await page.getByTestId("loop").click();
   await page.keyboard.press("Space");
   for (let look = 0; look < 8; look++) {
-    await page.waitForTimeout(100);
+    await frames(page, 6);
     expect(await now()).toBeGreaterThanOrEqual(20);
     expect(await now()).toBeLessThanOrEqual(21);
   }
@@ -219,7 +219,7 @@ test("the strip below moves the cursor and the visible range", async ({ page, op
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2 + 120, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  expect(await stretch.getAttribute("aria-valuetext")).not.toBe(before);
+  await expect(stretch).not.toHaveAttribute("aria-valuetext", before ?? "");
   await page.getByTestId("show-all").click();
   await expect(stretch).toHaveAttribute("aria-valuetext", /^1\.200 s to 1:11\.180 s/);
 });
@@ -354,12 +354,12 @@ test("panes are resized, moved and switched to other views", async ({ page, open
   await page.mouse.down();
   await page.mouse.move(bar.x + 154, bar.y + 200, { steps: 4 });
   await page.mouse.up();
-  expect(Math.round((await width()) - before)).toBe(150);
+  await expect.poll(async () => Math.round((await width()) - before)).toBe(150);
   await panes(page).nth(1).locator("header .title").dragTo(panes(page).first().locator(".body"));
-  expect(await kinds(page)).toEqual(["events", "graph"]);
+  await expect.poll(() => kinds(page)).toEqual(["events", "graph"]);
   await panes(page).nth(1).getByTestId("kind").click();
   await page.getByRole("menuitemradio", { name: "Table" }).click();
-  expect(await kinds(page)).toEqual(["events", "table"]);
+  await expect.poll(() => kinds(page)).toEqual(["events", "table"]);
   await expect(panes(page).nth(1)).toContainText("BatteryVoltage");
 });
 
@@ -372,7 +372,7 @@ test("the window tells about a damaged log", async ({ page, open, picture }) => 
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("each dialect has its preset", async ({ page, open, picture }) => {
+test("each dialect has its preset", async ({ page, open, settled, picture }) => {
   const expected = {
     akit: ["graph", "field", "graph", "events", "console"],
     ds: ["graph", "graph", "graph", "events", "console"],
@@ -382,15 +382,15 @@ test("each dialect has its preset", async ({ page, open, picture }) => {
   for (const [log, shown] of Object.entries(expected)) {
     await page.goto("about:blank");
     await open([log as keyof typeof expected]);
-    expect(await kinds(page)).toEqual(shown);
+    await expect.poll(() => kinds(page)).toEqual(shown);
     await page.keyboard.press("Alt+ArrowRight");
-    await page.waitForTimeout(500);
+    await settled();
     await picture(`shell-${log}`);
   }
 });
 
 test("live data is followed, left and followed again", async ({ page, open, picture }) => {
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await freePort();
   const robot = spawn(BINARY, ["play", fileOf("rlog"), "--to", `rlog://127.0.0.1:${port}`, "--loop"], {
     stdio: "ignore",
   });
@@ -400,7 +400,7 @@ test("live data is followed, left and followed again", async ({ page, open, pict
     const time = page.getByTestId("time");
     await expect(follow).toHaveAttribute("aria-pressed", "true");
     await expect(row(page, "/SystemStats/BatteryVoltage")).toContainText(/\d/);
-    expect(await kinds(page)).toContain("graph");
+    await expect.poll(() => kinds(page)).toContain("graph");
     // A tab without views: a machine that draws without a graphics card has little left for the test.
     await page.keyboard.press("t");
     const before = await time.textContent();
@@ -408,7 +408,11 @@ test("live data is followed, left and followed again", async ({ page, open, pict
     await page.keyboard.press("l");
     await expect(follow).toHaveAttribute("aria-pressed", "false");
     const stopped = await time.textContent();
-    await page.waitForTimeout(500);
+    // Other data has come since.
+    const end = async () => (await answer<{ end: number }>(page, "/api/session")).end;
+    const last = await end();
+    await expect.poll(end).toBeGreaterThan(last + 0.2);
+    await frames(page, 2);
     expect(await time.textContent()).toBe(stopped);
     await page.keyboard.press("1");
     await picture("shell-live");

@@ -13,12 +13,11 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import type { Session } from "../../src/api";
-import { answer, BINARY, ended, expect, fileOf, loud, ready, test as quiet, viewer } from "./base";
+import { answer, BINARY, ended, expect, fileOf, freePort, loud, ready, test as quiet, viewer } from "./base";
 
 interface Own {
   /** Starts `logpose open` with these arguments and a cache of its own, and shows its page. */
@@ -307,11 +306,7 @@ test("a pair of Driver Station files is one log", async ({ start, page }) => {
 });
 
 refused("a robot is connected to, its counts stay current, and it can be let go", async ({ start, page, picture }) => {
-  const free = createServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as { port: number };
-  free.close();
-  await once(free, "close");
+  const port = await freePort();
   await start();
   // Nonsense is refused at its place.
   await page.getByTestId("connect-place").fill("not an address");
