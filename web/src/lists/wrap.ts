@@ -1,5 +1,7 @@
 /** Texts of a proportional font in lines, so that the height of a row is known before it is drawn. */
 
+import { formatTime } from "../values/format";
+
 /** Breaks a text behind blanks into lines at most so wide; a word that is wider than a line is broken anywhere. */
 export function wrapped(text: string, width: number, measure: (text: string) => number): string[] {
   const lines: string[] = [];
@@ -21,6 +23,12 @@ export function wrapped(text: string, width: number, measure: (text: string) => 
     lines.push(current.trimEnd());
   }
   return lines;
+}
+
+/** The width of a column of times from `first` to `last`, in the small font of fixed width. */
+export function timeColumn(first: number | undefined, last: number | undefined, least: number): number {
+  const letters = [first, last].map((t) => (t === undefined ? 0 : formatTime(t).length));
+  return Math.max(least, Math.ceil(Math.max(...letters) * 7.3));
 }
 
 /** How many letters fit on a line; at least one. */

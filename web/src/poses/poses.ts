@@ -1,6 +1,7 @@
 /** Poses in the values of channels: WPILib's structs, lists of numbers, CARLA's transforms, one or many. */
 
 import type { Channel, Field, Json, ValueKind } from "../api";
+import { formatFixed } from "../values/format";
 import { degrees, quaternion, radians, unit, yawOf, type Quaternion } from "./angles";
 
 /** A place and a direction: metres, x forward, y left, z up. */
@@ -263,6 +264,6 @@ function within(channel: Channel, fields: Field[], found: PosePlace[]): void {
 
 /** `(3.25, 1.50) m, 90.0°`, for people. */
 export function poseText(pose: { x: number; y: number; yaw: number }): string {
-  const place = `(${pose.x.toFixed(2)}, ${pose.y.toFixed(2)}) m`;
-  return Number.isNaN(pose.yaw) ? place : `${place}, ${degrees(pose.yaw).toFixed(1)}°`;
+  const place = `(${formatFixed(pose.x, 2)}, ${formatFixed(pose.y, 2)}) m`;
+  return Number.isNaN(pose.yaw) ? place : `${place}, ${formatFixed(degrees(pose.yaw), 1)}°`;
 }

@@ -33,7 +33,12 @@ export function formatStep(value: number, step: number): string {
   if (!Number.isFinite(value)) return formatNumber(value);
   const size = Math.max(Math.abs(value), Math.abs(step));
   if (size >= 1e9 || (size < 1e-4 && size > 0)) return Math.abs(value) < step / 2 ? "0" : tidy(value.toExponential(4));
-  const text = value.toFixed(decimals(step));
+  return formatFixed(value, decimals(step));
+}
+
+/** A number with so many decimals; what rounds to zero has no sign. */
+export function formatFixed(value: number, places: number): string {
+  const text = value.toFixed(places);
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 

@@ -36,7 +36,10 @@ function faults(page: Page): Promise<string[]> {
     const cut = (node: HTMLElement) => node.scrollWidth > node.clientWidth + 1;
     if (document.documentElement.scrollWidth > innerWidth) found.push("the page is wider than the window");
     for (const node of all("[data-testid=log-size]")) if (cut(node)) found.push(`cut: ${node.innerText}`);
-    const words = ["event-row", "console-row"].map((row) => `[data-testid=${row}] .text`);
+    const rows = ["event-row", "console-row"].map((row) => `[data-testid=${row}]`);
+    for (const node of all(rows.map((row) => `${row} .time`).join()))
+      if (cut(node)) found.push(`cut: ${node.innerText}`);
+    const words = rows.map((row) => `${row} .text`);
     for (const node of all([...words, "[data-testid=event-row] .long"].join()))
       if (cut(node) || node.scrollHeight > node.parentElement!.clientHeight) found.push(`cut: ${node.innerText}`);
     for (const pane of all("[data-testid=pane]")) {

@@ -5,7 +5,7 @@ import { Camera, fromField, gridStep, toField, zoomed, type Turn } from "../../s
 import { emptyField, restoreField } from "../../src/views/field/config";
 import { heatOf, heatPixels, ramp } from "../../src/views/field/heat";
 import { spotOf } from "../../src/views/field/poser";
-import { allianceOf } from "../../src/field/alliance";
+import { allianceChannel, allianceOf } from "../../src/field/alliance";
 
 const FRC = FIELDS.frc.size;
 const spot = () => ({ x: 0, y: 0, yaw: 0 });
@@ -179,6 +179,13 @@ describe("sources", () => {
     expect(guessRole(ref("/Vision/TagPoses"), many, [])).toBe("targets");
     expect(guessRole(ref("/Field/Notes"), many, [])).toBe("points");
     expect(guessRole(ref("/Aim"), { kind: "point2d", many: false, single }, [])).toBe("points");
+  });
+
+  test("take the alliance from the field's word, and without one from what the team wrote", () => {
+    const of = (...names: string[]) => allianceChannel(names.map((name) => ({ name })))?.name;
+    expect(of("RealMetadata/alliance", "RealOutputs/x")).toBe("RealMetadata/alliance");
+    expect(of("/RealMetadata/Alliance", "/DriverStation/AllianceStation")).toBe("/DriverStation/AllianceStation");
+    expect(of("/RealOutputs/alliance", "/Metadata/allianceSelector")).toBeUndefined();
   });
 
   test("tell the alliance in three ways", () => {

@@ -6,6 +6,7 @@ import {
   formatClock,
   formatCount,
   formatDuration,
+  formatFixed,
   formatNumber,
   formatNumeral,
   formatNumerals,
@@ -47,6 +48,11 @@ describe("numbers", () => {
     expect(formatBytes(1_073_741_824)).toBe("1.07 GB");
     expect([73573, 999, 1000000].map(formatCount)).toEqual(["73,573", "999", "1,000,000"]);
   });
+});
+
+it("what rounds to zero has no sign", () => {
+  expect([-0.001, 0, -0.005, -0.3].map((value) => formatFixed(value, 2))).toEqual(["0.00", "0.00", "-0.01", "-0.30"]);
+  expect(formatFixed(-0.4, 0)).toBe("0");
 });
 
 describe("times", () => {

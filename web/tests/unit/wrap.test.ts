@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wrapped } from "../../src/lists/wrap";
+import { timeColumn, wrapped } from "../../src/lists/wrap";
 
 const lines = (text: string, width: number) => wrapped(text, width, (part) => part.length);
 
@@ -14,6 +14,14 @@ test("lines break behind blanks, and words that are too long anywhere", () => {
   ]);
   expect(lines("a\nb c", 12)).toEqual(["a", "b c"]);
   expect(lines("", 12)).toEqual([""]);
+});
+
+test("a column of times is wide enough for the longest", () => {
+  expect(timeColumn(undefined, undefined, 72)).toBe(72);
+  expect(timeColumn(0.5, 12.25, 54)).toBe(54);
+  // 43:59.706 and -9:13:45.000, at 7.2 px a letter.
+  expect(timeColumn(2.1, 2639.706, 54)).toBe(66);
+  expect(timeColumn(-33225, 12, 54)).toBe(88);
 });
 
 test("nothing is lost, however narrow it is", () => {
