@@ -90,6 +90,8 @@ enum Teller {
     Struct(&'static str),
     /// The field management system's word, as NetworkTables has it.
     Word(&'static str),
+    /// The name of the mode, as CTRE's logger writes it.
+    Name(&'static str),
 }
 
 impl Teller {
@@ -111,7 +113,7 @@ impl Teller {
                 modes.extend(events.into_iter().filter_map(|(time, bit, on)| flags.push(time, bit, on)));
                 modes.extend(flags.settle());
             }
-            Self::Struct(name) | Self::Word(name) => known.read(name, |time, value| {
+            Self::Struct(name) | Self::Word(name) | Self::Name(name) => known.read(name, |time, value| {
                 modes.extend(self.mode(value, registry).map(|mode| (time, mode)));
             }),
         }
@@ -122,6 +124,14 @@ impl Teller {
     fn mode(&self, value: &Value<'_>, registry: &Registry) -> Option<Mode> {
         match (self, value) {
             (Self::Word(_), value) => Some(mode(integer(value)?.cast_unsigned())),
+            (Self::Name(_), Value::String(name)) => match *name {
+                b"Disabled" => Some(Mode::Disabled),
+                b"Autonomous" => Some(Mode::Auto),
+                b"Teleop" => Some(Mode::Teleop),
+                b"Test" => Some(Mode::Test),
+                b"EStopped" => Some(Mode::EStop),
+                _ => None,
+            },
             (Self::Struct(_), Value::Bytes(payload)) => {
                 let decoded = registry.decode("struct:ControlWord", payload).ok()?;
                 let field = |names: &[&str]| names.iter().find_map(|name| decoded.tree.field(name)).map_or(0, number);
@@ -197,7 +207,7 @@ impl ModeWatch {
         let role = TELLERS.iter().enumerate().find_map(|(teller, names)| {
             let bit = match names {
                 Teller::Flags(names) => names.iter().position(|known| *known == name)?,
-                Teller::Struct(known) | Teller::Word(known) => (*known == name).then_some(0)?,
+                Teller::Struct(known) | Teller::Word(known) | Teller::Name(known) => (*known == name).then_some(0)?,
             };
             Some(Role { teller, bit: u32::try_from(bit).ok()? })
         })?;
@@ -222,10 +232,12 @@ impl ModeWatch {
                 self.known.extend(flags.push(time, role.bit, *on));
                 None
             }
-            (Teller::Struct(_) | Teller::Word(_), value) if best => match teller.mode(value, registry) {
-                Some(mode) => Some((time, mode)),
-                None => return,
-            },
+            (Teller::Struct(_) | Teller::Word(_) | Teller::Name(_), value) if best => {
+                match teller.mode(value, registry) {
+                    Some(mode) => Some((time, mode)),
+                    None => return,
+                }
+            }
             _ => return,
         };
         let before = std::mem::replace(&mut self.told, told);
@@ -271,7 +283,7 @@ impl ModeWatch {
 }
 
 /// The sources of modes, the best first. Live, the names of NetworkTables come without their prefix.
-const TELLERS: [Teller; 13] = [
+const TELLERS: [Teller; 14] = [
     Teller::Flags(["DS:enabled", "DS:autonomous", "DS:test", "DS:estop"]),
     Teller::Flags([
         "/DriverStation/Enabled",
@@ -306,6 +318,8 @@ const TELLERS: [Teller; 13] = [
     Teller::Word("NT:/FMSInfo/FMSControlWord"),
     Teller::Word("/FMSInfo/FMSControlData"),
     Teller::Word("/FMSInfo/FMSControlWord"),
+    // Phoenix 6 writes it every 20 ms, so hoot logs that were converted have it.
+    Teller::Name("RobotMode"),
 ];
 
 /// Bit 0 enabled, 1 autonomous, 2 test, 3 emergency stop.

@@ -48,7 +48,7 @@ fn median(mut values: Vec<i64>) -> Option<i64> {
 }
 
 /// Words in the names of the channels that are read here.
-pub(crate) const LIKELY: [&str; 10] = [
+pub(crate) const LIKELY: [&str; 11] = [
     "DS:enabled",
     "DS:autonomous",
     "DS:test",
@@ -59,6 +59,7 @@ pub(crate) const LIKELY: [&str; 10] = [
     "/ds/control/",
     SYSTEM_TIME,
     "EpochTimeMicros",
+    "RobotMode",
 ];
 /// The channel of WPILOG that tells the wall-clock time: an `int64` with the microseconds since 1970 at its own time.
 pub const SYSTEM_TIME: &str = "systemTime";

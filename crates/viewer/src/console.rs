@@ -1,6 +1,7 @@
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use logpose::frc::{Level, has_messages, message};
+use logpose::frc::{Level, has_messages, is_report, message, repeated};
 use logpose_core::Time;
 use regex::{Regex, RegexBuilder};
 
@@ -35,8 +36,33 @@ impl Viewer {
         rows.dedup_by(|(later, b), (earlier, a)| {
             a.log == b.log && a.text == b.text && a.source != b.source && later.since(*earlier) < TOGETHER_NS
         });
-        Ok(api::Console { rows: rows.into_iter().map(|(_, row)| row).collect(), more })
+        let mut rows: Vec<api::ConsoleRow> = rows.into_iter().map(|(_, row)| row).collect();
+        leave_out_repeated(&mut rows);
+        Ok(api::Console { rows, more })
     }
+}
+
+/// Leaves out what a program printed of the errors that it sent to the station: their message and the lines of their stack.
+fn leave_out_repeated(rows: &mut Vec<api::ConsoleRow>) {
+    let mut sent: HashMap<(usize, String), Vec<f64>> = HashMap::new();
+    for row in rows.iter().filter(|row| is_report(&row.source)) {
+        for line in row.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            sent.entry((row.log, line.to_owned())).or_default().push(row.time);
+        }
+    }
+    if sent.is_empty() {
+        return;
+    }
+    rows.retain(|row| {
+        let line = row.text.trim();
+        let line = repeated(line).unwrap_or_else(|| line.to_owned());
+        let times = if is_report(&row.source) { None } else { sent.get(&(row.log, line)) };
+        // Times are in order.
+        times.is_none_or(|times| {
+            let near = times.partition_point(|time| *time <= row.time - PRINTED_S);
+            times.get(near).is_none_or(|time| *time >= row.time + PRINTED_S)
+        })
+    });
 }
 
 /// The channels of all logs that are known to hold messages.
@@ -142,5 +168,7 @@ fn lines(
 
 /// The same text from two channels within this time is one message.
 const TOGETHER_NS: i64 = 20_000_000;
+/// What was sent to the station and what was printed of it are at most so far apart, in seconds.
+const PRINTED_S: f64 = 1.0;
 /// Characters of a message.
 const LONGEST: usize = 10_000;

@@ -1,4 +1,8 @@
-use logpose::frc::{ConsoleLine, Disable, ErrorLine, Facts, Level, LinkFacts, Mode, ModeSpan, console, errors};
+use std::collections::HashMap;
+
+use logpose::frc::{
+    ConsoleLine, Disable, ErrorLine, Facts, Level, LinkFacts, Mode, ModeSpan, console, errors, repeated,
+};
 use logpose::refloat::{self, Rule, Sign, SignKind, Tone};
 use logpose::{Log, carla};
 use logpose_core::{Severity, Time};
@@ -81,9 +85,22 @@ impl Finding {
         Self::new(time, kind, level_of(sign.tone), capital(&sign.text))
     }
 
-    /// Whether it is the same as an earlier one, printed to two channels.
+    /// Whether it is the same as an earlier one: printed to two channels, or sent to the station and printed.
     pub(crate) fn echoes(&self, earlier: &Self) -> bool {
-        self.text == earlier.text && self.kind == earlier.kind && self.time.since(earlier.time) < TOGETHER_NS
+        if self.kind != earlier.kind {
+            return false;
+        }
+        let apart = self.time.since(earlier.time).abs();
+        if self.text == earlier.text {
+            return apart < TOGETHER_NS;
+        }
+        // One of the two was printed: only then they differ in their words alone.
+        apart < PRINTED_NS && self.report() == earlier.report()
+    }
+
+    /// Its text as the station would have it.
+    fn report(&self) -> String {
+        repeated(&self.text).unwrap_or_else(|| self.text.clone())
     }
 
     fn until(self, end: Time) -> Self {
@@ -136,8 +153,19 @@ impl Findings {
         let mut said: Vec<Finding> = console(log).iter().filter_map(said).collect();
         // Who prints to two channels says it once.
         said.dedup_by(|b, a| b.echoes(a));
+        let sent: Vec<Finding> = errors(log).iter().map(Finding::of_error).collect();
+        let mut reports: HashMap<(&str, String), Vec<Time>> = HashMap::new();
+        for error in &sent {
+            reports.entry((error.kind, error.report())).or_default().push(error.time);
+        }
+        // What the program sends to the station it prints as well.
+        said.retain(|line| {
+            let Some(times) = reports.get(&(line.kind, line.report())) else { return true };
+            let near = times.partition_point(|sent| line.time.since(*sent) >= PRINTED_NS);
+            times.get(near).is_none_or(|sent| sent.since(line.time) >= PRINTED_NS)
+        });
         self.events.extend(said);
-        self.events.extend(errors(log).iter().map(Finding::of_error));
+        self.events.extend(sent);
     }
 
     fn link(&mut self, link: &LinkFacts) {
@@ -295,6 +323,8 @@ const MOST: usize = 5000;
 const LONGEST: usize = 300;
 /// The same text within this time is one event.
 const TOGETHER_NS: i64 = 50_000_000;
+/// What was sent to the station and what was printed of it are at most so far apart; in real logs it is 60 ms.
+const PRINTED_NS: i64 = 1_000_000_000;
 /// From this share on lost packets are felt.
 const LOSSY: f64 = 0.05;
 

@@ -86,15 +86,21 @@ pub fn has_messages(name: &str) -> bool {
     is_console(name) || name.ends_with(ERRORS) || name.ends_with(EVENTS)
 }
 
+/// Whether a channel of that name has the errors and warnings that were sent to a driver station, as JSON.
+#[must_use]
+pub fn is_report(name: &str) -> bool {
+    name.ends_with(ERRORS)
+}
+
 /// What a sample of a channel says: a text, or what a driver station keeps of an error. `None` for what is no text.
 #[must_use]
 pub fn message(channel: &str, value: &Value<'_>) -> Option<(Level, String)> {
     let Value::String(text) = value else { return None };
-    if channel.ends_with(ERRORS)
+    if is_report(channel)
         && let Some(error) = ErrorLine::parse(Time::ZERO, text)
     {
         let level = if error.severity == "warning" { Level::Warning } else { Level::Error };
-        let mut message = error.details;
+        let mut message = error.details.trim_end().to_owned();
         if !error.location.is_empty() {
             message = format!("{message} ({})", error.location);
         }
@@ -105,6 +111,15 @@ pub fn message(channel: &str, value: &Value<'_>) -> Option<(Level, String)> {
     }
     let text = String::from_utf8_lossy(text).into_owned();
     Some((Level::of(&text), text))
+}
+
+/// The message of the station's error that a printed line repeats: WPILib prints `Warning at Intake.java:88: piece lost`
+/// for what it sends to the station, where [`message`] makes it `piece lost (Intake.java:88)`.
+#[must_use]
+pub fn repeated(line: &str) -> Option<String> {
+    let rest = ["Warning at ", "Error at "].into_iter().find_map(|begins| line.strip_prefix(begins))?;
+    let (location, details) = rest.split_once(": ")?;
+    Some(format!("{} ({location})", details.trim_end()))
 }
 
 impl ErrorLine {
@@ -155,7 +170,7 @@ pub fn console(log: &Log) -> Vec<ConsoleLine> {
 pub fn errors(log: &Log) -> Vec<ErrorLine> {
     let known = NamedChannels::new(log, &LIKELY);
     let mut lines = Vec::new();
-    for channel in known.names().filter(|name| name.ends_with(ERRORS)) {
+    for channel in known.names().filter(|name| is_report(name)) {
         known.read(channel, |time, value| {
             let Value::String(text) = value else { return };
             lines.extend(ErrorLine::parse(time, text));
@@ -184,7 +199,7 @@ const EVENTS: &str = "/ds/events";
 mod tests {
     use logpose_core::Value;
 
-    use super::{Level, has_messages, message};
+    use super::{Level, has_messages, message, repeated};
 
     #[test]
     fn consoles_are_known_by_their_names() {
@@ -224,5 +239,16 @@ mod tests {
         let told = message("/ds/errors", &Value::String(json));
         assert_eq!(told, Some((Level::Warning, "piece lost (Intake.java:88)".to_owned())));
         assert_eq!(message("messages", &Value::Double(1.0)), None);
+    }
+
+    #[test]
+    fn a_printed_line_repeats_what_was_sent_to_the_station() {
+        let json = br#"{"severity":"warning","code":1,"details":"piece lost\n","location":"Intake.java:88"}"#;
+        let sent = message("/ds/errors", &Value::String(json)).map(|(_, text)| text);
+        assert_eq!(sent, repeated("Warning at Intake.java:88: piece lost"));
+        assert_eq!(repeated("Error at a.b(C.java:7): CAN: timeout"), Some("CAN: timeout (a.b(C.java:7))".to_owned()));
+        for other in ["Warning: low battery", "Error at dawn", "", "Warning at "] {
+            assert_eq!(repeated(other), None, "{other}");
+        }
     }
 }

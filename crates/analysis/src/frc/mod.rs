@@ -15,7 +15,7 @@ use logpose_files::internal::NamedChannels;
 use series::LIKELY;
 
 pub use battery::{Battery, LOW_VOLTS, battery_rank, is_brownout};
-pub use console::{ConsoleLine, ErrorLine, Level, console, errors, has_messages, message};
+pub use console::{ConsoleLine, ErrorLine, Level, console, errors, has_messages, is_report, message, repeated};
 pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, Stretch};
 pub use logpose_files::{Mode, ModeSpan, ModeWatch, Role, SYSTEM_TIME, SYSTEM_TIME_METADATA};
 pub use matches::{Match, MatchKind, MatchWatch};

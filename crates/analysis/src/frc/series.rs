@@ -2,7 +2,7 @@ use logpose_core::Time;
 use logpose_files::SYSTEM_TIME;
 
 /// Words in the names of channels that tell about a match.
-pub(super) const LIKELY: [&str; 19] = [
+pub(super) const LIKELY: [&str; 20] = [
     "DS:",
     "DriverStation",
     "FMSInfo",
@@ -22,6 +22,7 @@ pub(super) const LIKELY: [&str; 19] = [
     "/ds/packet_loss",
     "/ds/errors",
     "/ds/match",
+    "RobotMode",
 ];
 
 /// The stretches in which a series is true; one that is still so at the end of the series goes on to `end`.

@@ -78,6 +78,18 @@ fn the_struct_of_2027_tells_modes() {
 }
 
 #[test]
+fn the_names_of_modes_in_a_converted_hoot_log_tell_modes() {
+    let names = ["Disabled", "Disabled", "Autonomous", "Disabled", "Teleop", "Test", "EStopped", "Something else"];
+    let at = |place: usize| Time::from_millis(place as i64 * 1000);
+    let samples: Vec<_> =
+        names.iter().enumerate().map(|(place, name)| (0, at(place), Value::String(name.as_bytes()))).collect();
+    let log = log_of(encode("wpilog", &[("RobotMode", "string")], &samples));
+    let modes: Vec<_> = log.modes().iter().map(|span| span.mode).collect();
+    assert_eq!(modes, [Mode::Disabled, Mode::Auto, Mode::Disabled, Mode::Teleop, Mode::Test, Mode::EStop]);
+    assert_eq!(log.modes()[0].end, at(2));
+}
+
+#[test]
 fn mixed_clocks_do_not_spoil_the_range() {
     let mut samples = Vec::new();
     for i in 0..200 {

@@ -96,14 +96,12 @@ impl EventTracker {
             }
             (WatchedChannel::Errors, Value::String(text)) => {
                 if let Some(error) = ErrorLine::parse(time, text) {
-                    self.happen(Finding::of_error(&error));
+                    self.report(Finding::of_error(&error));
                 }
             }
             (WatchedChannel::Console, Value::String(text)) => {
                 let Some(event) = Finding::said(time, name, &String::from_utf8_lossy(text)) else { return };
-                if !self.events.iter().rev().take(RECENT).any(|earlier| event.echoes(earlier)) {
-                    self.happen(event);
-                }
+                self.report(event);
             }
             (WatchedChannel::Board(teller), _) => {
                 let event = teller.says(value).map(|sign| Finding::of_sign(time, &sign).told_by(name));
@@ -134,6 +132,14 @@ impl EventTracker {
     pub(super) fn restart(&mut self, time: Time) {
         let text = "The robot's clock restarted: it was switched off and on";
         self.happen(Finding::new(time, "link", Level::Warning, text));
+    }
+
+    /// Something was reported, unless that is known already from elsewhere.
+    fn report(&mut self, event: Finding) {
+        let elsewhere = |earlier: &Finding| event.channel != earlier.channel && event.echoes(earlier);
+        if !self.events.iter().rev().take(RECENT).any(elsewhere) {
+            self.happen(event);
+        }
     }
 
     /// Something happened.

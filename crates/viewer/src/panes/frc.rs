@@ -96,7 +96,7 @@ fn power(evidence: &Evidence<'_>, choice: &mut Choice, pane: &'static str, witho
 }
 
 /// How likely a number is the battery's voltage: its name proposes it, its values may contradict.
-fn battery(evidence: &Evidence<'_>, known: &Known) -> Option<i64> {
+pub(super) fn battery(evidence: &Evidence<'_>, known: &Known) -> Option<i64> {
     let base = match battery_rank(&known.name) {
         Some(0) => 60,
         Some(1) => 50,

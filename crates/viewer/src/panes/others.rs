@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 
 use super::evidence::{Evidence, Known};
+use super::frc::battery;
 use super::{Choice, Picked, listed};
 use crate::api::ValueKind;
 use crate::store::Fact;
@@ -53,7 +54,10 @@ pub(super) fn refloat(evidence: &Evidence<'_>, choice: &mut Choice) {
 /// flat line beside another one on its axis.
 pub(super) fn numbers(evidence: &Evidence<'_>, choice: &mut Choice) {
     let shown = |known: &Known| choice.panes.iter().flat_map(|pane| &pane.series).any(|one| one.channel == known.id);
-    let unseen = evidence.numbers().filter(|known| !shown(known) && !is_clerical(known));
+    // The same voltage, measured elsewhere, is shown already.
+    let powered = choice.panes.iter().any(|pane| pane.name == "power");
+    let again = |known: &Known| powered && battery(evidence, known).is_some();
+    let unseen = evidence.numbers().filter(|known| !shown(known) && !is_clerical(known) && !again(known));
     let mut scored: Vec<(i64, &Known)> = unseen.map(|known| (interest(known), known)).collect();
     scored.sort_by_key(|(score, known)| (Reverse(*score), known.id));
     let mut chosen: Vec<&Known> = Vec::new();
