@@ -3,15 +3,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use logpose_bridges::{Header, Pack};
 use logpose_core::{
     ChannelId, ChannelIndex, Columns, FileDialect, Index, Limits, Lookup, Positions, Problems, ReadOptions, Severity,
     Sink, SinkError, Span, Sum, Time,
 };
 
+use crate::convert::sink_error;
 use crate::formats::{Format, Formats};
 use crate::named::NamedChannels;
 use crate::sidecar::Sidecar;
-use crate::source::{Bytes, Source};
+use crate::source::{Bytes, Source, Spool};
 use crate::timing::{self, Timing};
 use crate::{
     Cache, ClockMap, Error, ErrorKind, Filter, ModeSpan, Moment, Order, Progress, Quiet, Schemas, TimeRange, Wrapper,
@@ -164,6 +166,26 @@ impl Log {
             &Quiet,
             false,
         )
+    }
+
+    /// A log of samples that come from elsewhere, which are kept as those of a file that was unpacked: in memory first, in a
+    /// nameless file when many. `name` stands for the path. `fill` gives the samples to a sink and returns what is known of
+    /// the log besides.
+    pub fn unpacked(
+        name: &Path,
+        options: &OpenOptions,
+        fill: impl FnOnce(&mut dyn Sink) -> Result<Header, SinkError>,
+    ) -> Result<Self, Error> {
+        let mut spool = Spool::new(options.unpacked, None);
+        let mut pack = Pack::new(&mut spool);
+        let header = fill(&mut pack).map_err(|error| sink_error(error, Some(name)))?;
+        let mut problems = Problems::default();
+        problems.append(pack.finish(header).map_err(|error| Error::reading(name, error))?);
+        let bytes = spool.finish().map_err(|error| Error::reading(name, error))?;
+        let file_len = bytes.len() as u64;
+        let source = Source { bytes: Arc::new(bytes), file_len, wrapper: None, problem: None, stamp: None };
+        let choice = Choice { format: Format::PARQUET, sure: true };
+        Self::index(name, source, &choice, problems, options, &Quiet)
     }
 
     /// A log out of a source; `beside` says whether files beside it may belong to it.

@@ -297,7 +297,7 @@ impl Spool {
     }
 
     /// Takes up to `limit` bytes; without a limit, what logs of so many packed bytes become.
-    fn new(limit: Option<u64>, packed: Option<u64>) -> Self {
+    pub(crate) fn new(limit: Option<u64>, packed: Option<u64>) -> Self {
         let densest = packed.map_or(LARGEST, |packed| packed.saturating_mul(RATIO).max(SMALL_LIMIT));
         let (most, because) = match limit {
             Some(limit) => (limit, ""),

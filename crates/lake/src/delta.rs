@@ -5,11 +5,14 @@
 //! somebody else has beyond that is refused with a sentence. ARCHITECTURE.md says why no crate does this.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use arrow_schema::{Schema, SchemaRef};
+use logpose_model::widen;
 use serde_json::{Map, Value as Json, json};
 
-use crate::Error;
 use crate::store::Store;
+use crate::{Error, schema};
 
 /// A table, as of its newest version that was read.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct Table {
     transactions: HashMap<String, i64>,
     /// The columns, as JSON.
     schema: String,
+    /// All that is said about the table, as it was written.
+    metadata: Json,
     configuration: BTreeMap<String, String>,
 }
 
@@ -77,6 +82,7 @@ impl Table {
             files: BTreeMap::new(),
             transactions: HashMap::new(),
             schema: String::new(),
+            metadata: Json::Null,
             configuration: BTreeMap::new(),
         };
         table.refresh(store)?;
@@ -141,6 +147,42 @@ impl Table {
         ];
         store.put_new(&self.commit_path(0), to_lines(&lines))?;
         self.refresh(store)
+    }
+
+    /// Adds the columns that the table does not have yet, or creates it with them; the answer is all its columns. `None` if a
+    /// column has another type there.
+    pub(crate) fn widen(
+        &mut self,
+        store: &Store,
+        columns: &SchemaRef,
+        description: &str,
+    ) -> Result<Option<SchemaRef>, Error> {
+        if !self.exists() {
+            self.create(store, &schema::to_delta(&schema::with_ids(columns))?, description, &[])?;
+        }
+        loop {
+            let known = schema::from_delta(&self.schema)?;
+            let mut fields = known.fields().to_vec();
+            if !widen(&mut fields, columns.fields()) {
+                return Ok(None);
+            }
+            let all = Arc::new(Schema::new(fields));
+            if all.fields().len() == known.fields().len() {
+                return Ok(Some(known));
+            }
+            let mut metadata = self.metadata.clone();
+            if let Some(metadata) = metadata.as_object_mut() {
+                metadata.insert("schemaString".to_owned(), schema::to_delta(&schema::with_ids(&all))?.into());
+            }
+            let lines = [
+                json!({"commitInfo": {"timestamp": now_ms(), "operation": "ADD COLUMNS", "engineInfo": ENGINE}}),
+                json!({ "metaData": metadata }),
+            ];
+            let next = self.version.map_or(0, |version| version + 1);
+            // Columns may have been added meanwhile, by somebody else too.
+            store.put_new(&self.commit_path(next), to_lines(&lines))?;
+            self.refresh(store)?;
+        }
     }
 
     /// Commits changes as the next version. Versions of others that came meanwhile are no conflict, unless they have
@@ -261,6 +303,7 @@ impl Table {
                     return Err("the table is partitioned, which tables of a lake are not".to_owned());
                 }
                 self.schema = text("schemaString").unwrap_or_default().to_owned();
+                self.metadata = action.clone();
                 let settings = action.get("configuration").and_then(Json::as_object);
                 let settings = settings.into_iter().flatten();
                 self.configuration = settings.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
@@ -319,7 +362,10 @@ const ENGINE: &str = concat!("logpose/", env!("CARGO_PKG_VERSION"));
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::thread;
+
+    use arrow_schema::{DataType, Field, Schema};
 
     use super::{Changes, DataFile, Refused, Table, escaped, unescaped};
     use crate::store::Store;
@@ -414,6 +460,30 @@ mod tests {
             assert!(error.message.contains(sentence), "{}", error.message);
             assert!(error.message.contains("t/_delta_log/00000000000000000000.json"), "{}", error.message);
         }
+    }
+
+    #[test]
+    fn columns_are_added_once_and_never_change_their_type() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+        let columns = |fields: &[(&str, DataType)]| {
+            let field = |(name, data_type): &(&str, DataType)| Field::new(*name, data_type.clone(), true);
+            Arc::new(Schema::new(fields.iter().map(field).collect::<Vec<_>>()))
+        };
+        let (x, y) = (("x", DataType::Float64), ("y", DataType::Int64));
+        let open = || Table::open(&store, "t").unwrap();
+        // The second one does not know yet what the first one has added.
+        let (mut one, mut other) = (open(), open());
+        let first = columns(std::slice::from_ref(&x));
+        assert_eq!(one.widen(&store, &first, "a table").unwrap(), Some(first.clone()));
+        let both = columns(&[x.clone(), y.clone()]);
+        assert_eq!(other.widen(&store, &columns(std::slice::from_ref(&y)), "a table").unwrap(), Some(both.clone()));
+        assert_eq!(one.widen(&store, &both, "a table").unwrap(), Some(both.clone()));
+        assert_eq!(one.widen(&store, &columns(&[("x", DataType::Int64)]), "a table").unwrap(), None);
+        assert_eq!(open().widen(&store, &first, "a table").unwrap(), Some(both));
+        assert_eq!(open().version, Some(1));
+        one.commit(&store, &adding("a.parquet")).unwrap();
+        assert_eq!(open().files().count(), 1);
     }
 
     #[test]

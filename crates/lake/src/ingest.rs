@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::delta::{Changes, DataFile, Refused, Table, now_ms};
 use crate::lake::{HASH, INGEST, LAYOUT, LOGS, THIS_LAYOUT, ingests, is_live};
+use crate::store::Store;
 use crate::walk::{Source, Sources};
 use crate::{Error, Lake, LogRow, Status, hash, rows, samples, schema};
 
@@ -38,6 +39,9 @@ pub struct DerivedTable<'t> {
     pub comment: &'t str,
     /// Its columns.
     pub schema: SchemaRef,
+    /// Whether logs may have other columns: those of further logs are added, and where a column has another type the rows
+    /// go into a table of their own, `NAME_2`.
+    pub grows: bool,
     /// Its rows.
     pub rows: &'t mut dyn Iterator<Item = Result<RecordBatch, Error>>,
 }
@@ -329,6 +333,7 @@ impl<'a> Run<'a> {
         let mut logs: Option<(RecordBatch, String)> = None;
         self.derive
             .tables(log, &mut |table| {
+                let mut name = table.name.to_owned();
                 let first = loop {
                     match table.rows.next().transpose()? {
                         Some(batch) if batch.num_rows() == 0 => {}
@@ -358,20 +363,19 @@ impl<'a> Run<'a> {
                     }
                     _ => batches.extend(first),
                 }
+                if table.grows {
+                    (name, schema) = grown(&self.lake.store, &name, table.comment, &schema)?;
+                }
                 let file = match batches.is_empty() {
                     true => None,
                     false => {
                         let rest: &mut dyn Iterator<Item = Result<RecordBatch, Error>> = table.rows;
                         let all = batches.into_iter().map(Ok).chain(rest);
-                        Some(self.create(table.name, &tags, |out| write_rows(&schema, &row.log, all, out))?.0)
+                        let all = all.map(|batch| schema::fitted(&batch?, &schema));
+                        Some(self.create(&name, &tags, |out| write_rows(&schema, &row.log, all, out))?.0)
                     }
                 };
-                written.files.push(NewFile {
-                    table: table.name.to_owned(),
-                    comment: table.comment.to_owned(),
-                    schema,
-                    file,
-                });
+                written.files.push(NewFile { table: name, comment: table.comment.to_owned(), schema, file });
                 Ok(())
             })
             .map_err(Failure::Log)?;
@@ -553,6 +557,18 @@ impl Stamp {
     }
 }
 
+/// The table that rows of such columns go into, which has all of them, and its columns.
+fn grown(store: &Store, name: &str, comment: &str, columns: &SchemaRef) -> Result<(String, SchemaRef), Error> {
+    for number in 1..MOST_VARIANTS {
+        let name = if number == 1 { name.to_owned() } else { format!("{name}_{number}") };
+        if let Some(columns) = Table::open(store, &name)?.widen(store, columns, comment)? {
+            return Ok((name, columns));
+        }
+    }
+    let message = format!("{}: {name} has columns of other types in each of {MOST_VARIANTS} logs", store.name());
+    Err(Error::new("too-many-types", message).help("ingest these logs into a lake of their own"))
+}
+
 /// Writes rows, with the name of the log in each.
 fn write_rows(
     schema: &SchemaRef,
@@ -609,6 +625,8 @@ pub(crate) fn gone_key(ingest: &str) -> String {
 }
 
 const GONE: &str = "gone:";
+/// Tables that the types of one column can make of one.
+const MOST_VARIANTS: usize = 100;
 
 pub(crate) fn name_key(name: &str) -> String {
     format!("name:{name}")

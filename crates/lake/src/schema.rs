@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_array::{RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Value as Json, json};
 
@@ -119,6 +120,16 @@ fn from_json(json: &Json) -> Result<DataType, Error> {
         }
         other => return Err(unknown(other)),
     })
+}
+
+/// The rows with the columns of a table, NULL where they have none.
+pub(crate) fn fitted(rows: &RecordBatch, table: &SchemaRef) -> Result<RecordBatch, Error> {
+    let columns = table.fields().iter().map(|field| match rows.column_by_name(field.name()) {
+        Some(column) => Arc::clone(column),
+        None => new_null_array(field.data_type(), rows.num_rows()),
+    });
+    RecordBatch::try_new(Arc::clone(table), columns.collect())
+        .map_err(|error| Error::new("internal-error", error.to_string()))
 }
 
 fn unknown(what: &str) -> Error {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::interleave::interleave_record_batch;
 use logpose_core::{Channel, Column};
 
@@ -88,6 +88,18 @@ pub fn free_name(taken: &mut HashSet<String>, name: String) -> String {
         number += 1;
     }
     free
+}
+
+/// Adds the columns that a table does not have yet, as nullable ones. If a column would change its type nothing is added,
+/// and the answer is `false`.
+pub fn widen(table: &mut Vec<FieldRef>, more: &[FieldRef]) -> bool {
+    let known = |field: &FieldRef| table.iter().find(|one| one.name() == field.name());
+    if more.iter().any(|field| known(field).is_some_and(|one| one.data_type() != field.data_type())) {
+        return false;
+    }
+    let new: Vec<FieldRef> = more.iter().filter(|field| known(field).is_none()).cloned().collect();
+    table.extend(new.into_iter().map(|field| Arc::new(Field::clone(&field).with_nullable(true))));
+    true
 }
 
 /// A batch of columns that were made for the schema.

@@ -11,7 +11,7 @@ mod structs;
 mod tree_types;
 mod trees;
 
-pub use batch::{channel_batches, channel_schema, free_name, names, sort};
+pub use batch::{channel_batches, channel_schema, free_name, names, sort, widen};
 pub use error::ModelError;
 pub use memory::Memory;
 pub use plain::{binary, times};

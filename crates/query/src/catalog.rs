@@ -10,8 +10,9 @@ use logpose_core::{Channel, ChannelId};
 
 use crate::carla::View;
 use crate::logs::Logs;
+use crate::structs::Structs;
 use crate::table::{Provider, Table};
-use crate::views;
+use crate::{tables, views};
 
 /// The tables, made when they are asked for.
 pub(crate) struct Catalog {
@@ -19,6 +20,7 @@ pub(crate) struct Catalog {
     /// In the order in which they are listed.
     names: Vec<String>,
     kinds: HashMap<String, Kind>,
+    structs: Vec<Structs>,
     /// Names in small letters, as SQL has them where they stand outside of quotes; nothing where two would be meant.
     folded: HashMap<String, Option<String>>,
     made: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
@@ -38,6 +40,8 @@ enum Kind {
     Carla(View),
     Channel(Vec<(usize, ChannelId)>),
     Family(Vec<(usize, ChannelId, String)>),
+    /// The first table of so many structs.
+    Structs(usize),
     /// Of a lake, made before.
     #[cfg(feature = "lake")]
     Stored(Arc<dyn TableProvider>),
@@ -46,9 +50,9 @@ enum Kind {
 impl Catalog {
     pub(crate) fn new(logs: &Arc<Logs>) -> Self {
         let fixed = [
-            ("logs", Kind::Logs),
-            ("channels", Kind::Channels),
-            ("samples", Kind::Samples),
+            (tables::LOGS, Kind::Logs),
+            (tables::CHANNELS, Kind::Channels),
+            (tables::SAMPLES, Kind::Samples),
             ("problems", Kind::Problems),
             ("modes", Kind::Modes),
             ("matches", Kind::Matches),
@@ -70,35 +74,50 @@ impl Catalog {
         }
         let (channels, families) = merged(logs);
         families.into_iter().for_each(|(name, members)| add(&name, Kind::Family(members)));
+        let structs = Structs::of(logs);
+        structs.iter().enumerate().for_each(|(place, one)| add(&one.name, Kind::Structs(place)));
         let described: Vec<Channel> = channels.iter().map(|(channel, _)| channel.clone()).collect();
         for (name, (_, members)) in logpose_model::names(&described).into_iter().zip(channels) {
             add(&name, Kind::Channel(members));
         }
-        Self::of(logs.clone(), names, kinds)
+        Self::with(logs.clone(), names, kinds, structs)
     }
 
     /// The tables of a lake.
     #[cfg(feature = "lake")]
     pub(crate) fn of_lake(logs: Arc<Logs>, tables: Vec<(String, Arc<dyn TableProvider>)>) -> Self {
         let names = tables.iter().map(|(name, _)| name.clone()).collect();
-        Self::of(logs, names, tables.into_iter().map(|(name, table)| (name, Kind::Stored(table))).collect())
+        let kinds = tables.into_iter().map(|(name, table)| (name, Kind::Stored(table))).collect();
+        Self::with(logs, names, kinds, Vec::new())
     }
 
-    fn of(logs: Arc<Logs>, names: Vec<String>, kinds: HashMap<String, Kind>) -> Self {
+    fn with(logs: Arc<Logs>, names: Vec<String>, kinds: HashMap<String, Kind>, structs: Vec<Structs>) -> Self {
         let mut folded: HashMap<String, Option<String>> = HashMap::new();
         for name in &names {
             folded.entry(name.to_lowercase()).and_modify(|one| *one = None).or_insert_with(|| Some(name.clone()));
         }
-        Self { logs, names, kinds, folded, made: Mutex::default(), functions: OnceLock::new() }
+        Self { logs, names, kinds, structs, folded, made: Mutex::default(), functions: OnceLock::new() }
     }
 
     /// The tables that are the same for every log, and those that only its kind of log has, without those that only show
     /// samples in another way.
     #[cfg(feature = "lake")]
-    pub(crate) fn derived(&self) -> impl Iterator<Item = &str> {
-        self.names().filter(|name| !matches!(self.kinds.get(*name), None | Some(Kind::Samples | Kind::Channel(_))))
+    pub(crate) fn derived(&self) -> Vec<String> {
+        let derived = |name: &String| !matches!(self.kinds.get(name), Some(Kind::Samples | Kind::Channel(_)));
+        self.all_names().into_iter().filter(derived).collect()
     }
 
+    /// The names of all tables. Where several logs have structs of one name, their schemas are read to tell how many tables
+    /// those are.
+    fn all_names(&self) -> Vec<String> {
+        let further = |one: &Structs| {
+            let tables = one.tables(&self.logs).len();
+            (1..tables).map(|place| one.table_name(place)).collect::<Vec<_>>()
+        };
+        self.names.iter().cloned().chain(self.structs.iter().flat_map(further)).collect()
+    }
+
+    /// The names of the tables that are known without reading anything.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -113,7 +132,7 @@ impl Catalog {
 
     /// The table of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let Some(name) = self.meant(name) else { return Ok(None) };
+        let Some(name) = self.meant(name) else { return Ok(self.further_structs(name)) };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = made.get(name) {
             return Ok(Some(table.clone()));
@@ -124,6 +143,10 @@ impl Catalog {
             Kind::Samples => Arc::new(Provider(Arc::new(Table::samples(logs)))),
             Kind::Channel(members) => Arc::new(Provider(Arc::new(Table::channel(logs, name, members.clone())))),
             Kind::Family(members) => Arc::new(Provider(Arc::new(Table::family(logs, name, members.clone())))),
+            Kind::Structs(place) => match self.structs.get(*place).and_then(|one| one.tables(logs).first()) {
+                Some(members) => Arc::new(Provider(Arc::new(Table::structs(logs, name, members)))),
+                None => return Ok(None),
+            },
             Kind::Logs => Arc::new(views::logs(logs)?),
             Kind::Problems => Arc::new(views::problems(logs)?),
             Kind::Channels => Arc::new(views::channels(logs)?),
@@ -137,6 +160,13 @@ impl Catalog {
         };
         made.insert(name.to_owned(), table.clone());
         Ok(Some(table))
+    }
+
+    /// A table of structs that is not the first of its name.
+    fn further_structs(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        let (one, place) = self.structs.iter().find_map(|one| Some((one, one.find(name, &self.logs)?)))?;
+        let members = one.tables(&self.logs).get(place)?;
+        Some(Arc::new(Provider(Arc::new(Table::structs(&self.logs, &one.table_name(place), members)))))
     }
 }
 
@@ -185,7 +215,7 @@ pub(crate) struct Tables(pub Arc<Catalog>);
 #[async_trait]
 impl SchemaProvider for Tables {
     fn table_names(&self) -> Vec<String> {
-        self.0.names.clone()
+        self.0.all_names()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
@@ -193,7 +223,7 @@ impl SchemaProvider for Tables {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.0.meant(name).is_some()
+        self.0.meant(name).is_some() || self.0.further_structs(name).is_some()
     }
 }
 

@@ -95,7 +95,7 @@ impl Engine {
             }
             #[cfg(feature = "lake")]
             Source::Lake(lake) => {
-                let (tables, files) = crate::lake::tables(&lake, options)?;
+                let (tables, files) = crate::lake::open(&lake, options)?;
                 let logs = Logs::new(Vec::new(), true, Clock::Seconds, 1, WINDOW);
                 let engine = Self::build(Catalog::of_lake(Arc::new(logs), tables), options)?;
                 engine.context.register_object_store(&files.0, files.1);
@@ -226,7 +226,7 @@ impl Engine {
 
     /// The tables that are the same for every log, and those that only its kind of log has.
     #[cfg(feature = "lake")]
-    pub(crate) fn derived(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn derived(&self) -> Vec<String> {
         self.catalog.derived()
     }
 

@@ -28,7 +28,7 @@ use url::Url;
 use crate::logs::seconds;
 use crate::push::{self, Known, Push};
 use crate::table::Column;
-use crate::{Error, Options};
+use crate::{Error, Options, tables};
 
 /// A table of a lake.
 struct LakeTable {
@@ -56,7 +56,7 @@ type Tables = Vec<(String, Arc<dyn TableProvider>)>;
 type Root = (Url, Arc<dyn ObjectStore>);
 
 /// The tables of a lake, and where their files are.
-pub(crate) fn tables(lake: &Lake, options: &Options) -> Result<(Tables, Root), Error> {
+pub(crate) fn open(lake: &Lake, options: &Options) -> Result<(Tables, Root), Error> {
     if options.wall {
         let message = "wall-clock time is not supported over a lake yet";
         return Err(Error::new("no-epoch", message).with_help("add `epoch_ns` of the table `logs` to `time_ns`"));
@@ -81,7 +81,8 @@ impl LakeTable {
                 continue;
             }
             // `time` stands before `time_ns`, and the other moments in the place of their nanoseconds.
-            let moment = field.name().strip_suffix("_ns").filter(|moment| *moment != "epoch");
+            let is_moment = |moment: &&str| *moment == "time" || tables::is_fixed(name) && *moment != "epoch";
+            let moment = field.name().strip_suffix("_ns").filter(is_moment);
             if let Some(moment) = moment {
                 columns.push(Made::Seconds(place));
                 fields.push(Field::new(moment, DataType::Float64, field.is_nullable()));

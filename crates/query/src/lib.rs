@@ -23,8 +23,10 @@ mod scan;
 mod show;
 #[cfg(feature = "lake")]
 mod stored;
+mod structs;
 mod sums;
 mod table;
+mod tables;
 mod views;
 mod windows;
 mod write;

@@ -197,6 +197,14 @@ impl Reader {
                 Column::TimeNs => Arc::new(moments()),
                 Column::Time => table.logs.times(source.log, &moments()),
                 Column::Value => fitted(value(&self.memory), field.data_type(), table.described(source))?,
+                Column::Field(place) if source.places.is_some() => {
+                    let place = source.places.as_ref().and_then(|places| places.get(*place).copied().flatten());
+                    let part = place.and_then(|place| field_of(value(&self.memory).as_struct_opt()?, place));
+                    match part {
+                        Some(part) => fitted(part, field.data_type(), table.described(source))?,
+                        None => self.constants.nulls(*column, field.data_type(), rows),
+                    }
+                }
                 Column::Field(place) => {
                     let values = value(&self.memory);
                     let part = values.as_struct_opt().and_then(|parts| field_of(parts, *place));

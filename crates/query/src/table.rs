@@ -17,6 +17,7 @@ use crate::carla;
 use crate::logs::{Logs, name_type};
 use crate::push::{self, Known, Push};
 use crate::scan::{Scan, Wanted};
+use crate::structs::{Member, Members};
 
 /// A table whose rows are samples: of all channels, of one, or of a family.
 pub(crate) struct Table {
@@ -55,6 +56,9 @@ pub(crate) struct Source {
     /// The key of the label.
     pub label: i32,
     pub shape: Shape,
+    /// Where the columns of a table of structs are among the fields of this channel's struct; the table of a family has all
+    /// of them in their order.
+    pub places: Option<Arc<[Option<usize>]>>,
 }
 
 impl Table {
@@ -101,6 +105,24 @@ impl Table {
         table
     }
 
+    /// One row for each sample of the channels of a struct type; the fields are columns.
+    pub(crate) fn structs(logs: &Arc<Logs>, name: &str, members: &Members) -> Self {
+        let labelled = |member: &Member| {
+            let found = logs.log(member.log).and_then(|log| log.index.channels.get(member.id as usize));
+            (member.log, member.id, found.map_or_else(String::new, |found| found.channel.name.clone()))
+        };
+        let channels = members.channels.iter().map(labelled).collect();
+        let mut table = Self::new(logs, name, channels, Vec::new(), Fields::empty(), false);
+        for (source, member) in table.sources.iter_mut().zip(&members.channels) {
+            source.places = Some(member.places.clone());
+        }
+        table.columns.push(Column::Label);
+        table.columns.extend((0..members.fields.len()).map(Column::Field));
+        let channel = Arc::new(Field::new("channel", name_type(), false));
+        table.schema = with_fields(logs, [channel].into_iter().chain(members.fields.iter().cloned()).collect());
+        table
+    }
+
     fn new(
         logs: &Arc<Logs>,
         name: &str,
@@ -126,7 +148,7 @@ impl Table {
             } else {
                 Shape::of(&found.channel, &plain)
             };
-            sources.push(Source { log, id, label, shape });
+            sources.push(Source { log, id, label, shape, places: None });
         }
         if ordered {
             let name = |source: &Source| logs.names.get(source.log);
