@@ -207,7 +207,7 @@ fn rows(
                 return Err(RequestError::cancelled());
             }
             marks.clear();
-            tracks.tell(*place, &mut marks);
+            tracks.marks_at(*place, &mut marks);
             rows.frames += 1;
             marks.iter().for_each(|mark| rows.push(*t, mark));
             // Two frames are given whatever they hold: a packet has no more than 65535 records.

@@ -57,7 +57,7 @@ impl StreamDecoder {
         let mut fresh = false;
         let walk = match &mut self.walk {
             Some(walk) => walk,
-            None if last || tells(cur, self.limits.held_back) => {
+            None if last || shows_format(cur, self.limits.held_back) => {
                 let mut ahead = cur;
                 let form = detect(*version, std::iter::from_fn(|| Packet::parse(&mut ahead).ok()));
                 // The channel of frames says what the recording is, so that it comes first in any case.
@@ -124,8 +124,8 @@ impl Decode for StreamDecoder {
     }
 }
 
-/// Whether the packets at hand tell how the recording is written: a whole frame, and vectors of any kind.
-fn tells(mut cur: Cursor<'_>, most: usize) -> bool {
+/// Whether the packets at hand show how the recording is written: a whole frame, and vectors of any kind.
+fn shows_format(mut cur: Cursor<'_>, most: usize) -> bool {
     let start = cur.rest().len();
     let (mut whole, mut vectors) = (false, false);
     while let Ok(packet) = Packet::parse(&mut cur) {

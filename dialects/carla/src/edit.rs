@@ -13,7 +13,7 @@ use crate::recover::{check_frames, fits_together};
 use crate::wire::*;
 use crate::writer::{Batch, WriteError, rank};
 
-/// The length of a tick where the recordings do not tell one, in seconds.
+/// The length of a tick where the recordings do not give one, in seconds.
 const TICK: f64 = 0.05;
 
 /// Which actors.
@@ -45,7 +45,7 @@ impl Who {
 /// What is to be made of a recording; without anything set, the same one.
 #[derive(Clone, Debug, Default)]
 pub struct Edit {
-    /// The first second to keep. Who and what is there then is there from the new beginning on.
+    /// The first second to keep. Actors that exist at that moment exist from the new start on.
     pub from: Option<f64>,
     /// The last second to keep.
     pub to: Option<f64>,
@@ -333,7 +333,7 @@ impl<'a> Clip<'a> {
         children
     }
 
-    /// Makes the first frame one that can stand alone: who and what is there is added in it.
+    /// Makes the first frame one that can stand alone: it adds all actors and states that exist by then.
     fn open(&mut self) {
         let (frames, form) = (self.frames, self.frames.wire_format());
         let first = first_frame(&self.range);

@@ -17,7 +17,7 @@ use crate::writer::ORDER;
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     channels: Vec<Option<Target>>,
-    /// Version, date and map, once the channel of frames has told them.
+    /// Version, date and map, once the channel of frames has named them.
     header: Option<(u16, i64, Vec<u8>)>,
     form: WireFormat,
     begun: bool,
@@ -242,8 +242,8 @@ impl Encoder {
         self.begin_file(out);
         if let Some(body) = self.frame.take() {
             let mut start = FrameStart { frame: 0, duration: 0.0, elapsed: 0.0 };
-            if let Ok(told) = FrameStart::parse(&mut logpose_core::Cursor::new(&body, 0)) {
-                start = told;
+            if let Ok(parsed) = FrameStart::parse(&mut logpose_core::Cursor::new(&body, 0)) {
+                start = parsed;
             }
             if last {
                 start.duration = OPEN_DURATION;
@@ -321,7 +321,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Writes one packet; `later` tells whether another of its kind follows.
+    /// Writes one packet; `later` says whether another of its kind follows.
     fn write_packet(&mut self, token: &Token, later: bool, out: &mut Vec<u8>) -> Result<(), String> {
         if token.raw {
             let Some(bucket) = self.packets.get_mut(&token.id).filter(|bucket| !bucket.ends.is_empty()) else {
@@ -385,8 +385,8 @@ impl Encode for Encoder {
                 return Err(refused(&channel.name, message));
             };
             if key.topic == Topic::Frame {
-                let told = if channel.metadata.is_empty() { "{}" } else { &*channel.metadata };
-                let about = recording(told);
+                let metadata = if channel.metadata.is_empty() { "{}" } else { &*channel.metadata };
+                let about = recording(metadata);
                 let (version, date, map, form) = about.ok_or_else(|| {
                     refused(
                         &channel.name,

@@ -69,7 +69,7 @@ pub fn edit(data: &[u8]) {
     let whole = salvage(data, &mut problems).is_ok() && problems.is_empty();
     let check = |edited: Result<Edited<'_>, EditError>| {
         if let Ok(Ok(log)) = edited.map(Edited::into_bytes)
-            // How a recording is written shows in its packets, and those that told may be gone.
+            // How a recording is written shows in its packets, and those that showed it may be gone.
             && whole
             && Frames::scan(&log).is_ok_and(|edited| edited.wire_format() == frames.wire_format())
         {

@@ -1,7 +1,7 @@
 //! Records that are JSON in the model: how actors appear, and the physics of vehicles.
 //!
-//! Where the text cannot say a record to the bit (texts that are not UTF-8, unusual NaNs, bytes between fields), the
-//! record's own bytes stand in `raw`, and they count.
+//! Where the text cannot represent a record bit for bit (texts that are not UTF-8, unusual NaNs, bytes between fields),
+//! the record's own bytes stand in `raw`, and they count.
 
 use logpose_core::{Cursor, Truncated};
 use serde_json::Value as Json;
@@ -46,7 +46,7 @@ pub(crate) fn put_add(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     add_raw(record, form, start, out, get_add);
 }
 
-/// Appends the record that [`put_add`] told of; returns the actor.
+/// Appends the record that [`put_add`] wrote; returns the actor.
 pub(crate) fn get_add(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<u32, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor = integer(&json, "actor")?;
@@ -190,7 +190,7 @@ static UE5: &[PhysicsField] = &[
     Images("wheels"),
 ];
 
-/// Appends the physics of a vehicle, as JSON. Which of the bodies it is, its length tells.
+/// Appends the physics of a vehicle, as JSON. The length of the body determines its layout.
 pub(crate) fn put_physics(record: &[u8], form: WireFormat, out: &mut Vec<u8>) {
     let start = out.len();
     let bodies = if form.vectors == Vectors::F64 { [UE5, UE5] } else { [W48, W36] };
@@ -301,7 +301,7 @@ fn put_list(
     Ok(())
 }
 
-/// Appends the record that [`put_physics`] told of; returns the actor.
+/// Appends the record that [`put_physics`] wrote; returns the actor.
 pub(crate) fn get_physics(text: &[u8], form: WireFormat, out: &mut Vec<u8>) -> Result<u32, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
     let actor: u32 = integer(&json, "actor")?;
@@ -455,7 +455,7 @@ pub(crate) fn put_text(text: &[u8], out: &mut Vec<u8>) {
 
 fn put_float(cur: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), Truncated> {
     let x = f32::from_le_bytes(*cur.array("number")?);
-    // As few digits as tell it from every other number of its width.
+    // The shortest text that reads back as the same number of this width.
     if x.is_finite() {
         out.extend_from_slice(format!("{x:?}").as_bytes())
     } else {

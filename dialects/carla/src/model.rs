@@ -235,7 +235,7 @@ impl Key {
         }
     }
 
-    /// The key that the name of a channel tells.
+    /// The key that the name of a channel stands for.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let rest = name.strip_prefix("/carla/")?;
         let digits = |text: &str| text.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
@@ -303,7 +303,7 @@ fn about_recording(header: &Header<'_>, form: WireFormat) -> String {
     about.to_string()
 }
 
-/// What [`about_recording`] told: version, date, map, and how the recording is written.
+/// What [`about_recording`] returned: version, date, map, and how the recording is written.
 pub(crate) fn recording(about: &str) -> Option<(u16, i64, Vec<u8>, WireFormat)> {
     let about: Json = serde_json::from_str(about).ok()?;
     let text = |key: &str| about.get(key).and_then(Json::as_str);
@@ -317,7 +317,7 @@ pub(crate) fn recording(about: &str) -> Option<(u16, i64, Vec<u8>, WireFormat)> 
     (map.len() <= usize::from(u16::MAX)).then_some((version, date, map, form))
 }
 
-/// The form that the words for vectors and ids tell; what is not said is UE4's.
+/// The form that the words for vectors and ids describe; missing words mean UE4.
 pub(crate) fn form_of(vectors: Option<&str>, ids: Option<&str>) -> Option<WireFormat> {
     let vectors = match vectors.unwrap_or("f32") {
         "f32" => Vectors::F32,

@@ -228,7 +228,7 @@ pub struct Spawn<'a> {
     pub uid: u32,
     /// Its id; the next one that is free if none is given.
     pub id: Option<u32>,
-    /// Its class, if the blueprint does not tell.
+    /// Its class, if the blueprint does not imply it.
     pub class: Option<ActorType>,
     /// Where, in metres; relative to the parent if there is one.
     pub location: Vector,
@@ -280,7 +280,7 @@ impl Signal {
 
 /// A recording that is being made, frame by frame, in metres, seconds and degrees.
 ///
-/// What an actor is and does stays until it is told otherwise: every frame holds all of it, as CARLA writes it.
+/// The state of an actor stays until it is changed: every frame holds all of it, as CARLA writes it.
 ///
 /// ```
 /// use logpose_carla::{Controls, Frames, Recording, RecordingOptions, Rotation, Spawn, Target, Vector};
@@ -403,8 +403,8 @@ impl Recording {
             }
             attributes.push(Attribute { attribute_type, id: name.as_bytes(), value: value.as_bytes() });
         }
-        let told = ActorType::of_blueprint(actor.blueprint.as_bytes());
-        let class = actor.class.or(told).unwrap_or(ActorType::Other);
+        let implied = ActorType::of_blueprint(actor.blueprint.as_bytes());
+        let class = actor.class.or(implied).unwrap_or(ActorType::Other);
         let (location, rotation) = (centimetres(actor.location), actor.rotation);
         let add = EventAdd {
             actor: id,

@@ -259,7 +259,7 @@ pub struct Repair<'a> {
     salvage: Salvage<'a>,
     /// What each frame's first packet will say.
     starts: Vec<FrameStart>,
-    /// Whether packets 21 to 23 go: what they mean cannot be told any more.
+    /// Whether packets 21 to 23 go: their meaning can no longer be determined.
     plain: bool,
     next: usize,
 }
@@ -341,18 +341,18 @@ fn mend(frames: &[Frame]) -> Vec<FrameStart> {
     let mut times: Vec<f64> = Vec::with_capacity(frames.len());
     for (i, frame) in frames.iter().enumerate() {
         let last = times.last().copied();
-        let least = last.unwrap_or(0.0);
+        let min = last.unwrap_or(0.0);
         let FrameStart { elapsed, duration, .. } = frame.start;
-        let next = frames.get(i + 1).map(|next| next.start.elapsed).filter(|next| *next >= least && next.is_finite());
+        let next = frames.get(i + 1).map(|next| next.start.elapsed).filter(|next| *next >= min && next.is_finite());
         let before = i.checked_sub(1).and_then(|i| frames.get(i)).filter(|before| before.end == frame.at);
         let predicted = match (last, before) {
             (Some(last), Some(before)) => Some(last + before.start.duration),
-            // Of the first frame only the second can tell.
+            // Only the second frame can confirm the first.
             (None, _) => next.map(|next| next - duration),
             _ => None,
         };
-        let predicted = predicted.filter(|t| *t >= least && t.is_finite() && next.is_none_or(|next| *t <= next));
-        let possible = elapsed.is_finite() && elapsed >= least && next.is_none_or(|next| elapsed <= next);
+        let predicted = predicted.filter(|t| *t >= min && t.is_finite() && next.is_none_or(|next| *t <= next));
+        let possible = elapsed.is_finite() && elapsed >= min && next.is_none_or(|next| elapsed <= next);
         let leads_on = |from: f64| next.is_some_and(|next| fits_together(from, duration, next));
         times.push(match predicted {
             _ if possible && (leads_on(elapsed) || last.is_none()) => elapsed,
@@ -360,7 +360,7 @@ fn mend(frames: &[Frame]) -> Vec<FrameStart> {
             Some(predicted) if possible && !leads_on(predicted) => elapsed.min(predicted),
             Some(predicted) => predicted,
             None if possible => elapsed,
-            None => least,
+            None => min,
         });
     }
     let nexts = times.iter().skip(1).copied().map(Some).chain([None]);
@@ -391,7 +391,7 @@ fn find_header<'a>(log: &'a [u8], problems: &mut Problems) -> Result<(Header<'a>
     };
     let head = log.get(..LONGEST_HEADER + FIRST.len()).unwrap_or(log);
     let at = find(head, &FIRST).or_else(|| find(head, &SEAM).map(|at| at + 5)).ok_or(error)?;
-    // The attributes would tell which version it was, but only to who knows them.
+    // The attributes would identify the version, but only with a table of them.
     let version = if log.first_chunk() == Some(&[2, 0]) { 2 } else { 1 };
     let message = format!(
         "cannot read the header ({}); assuming version {version}, map and date are lost, the first frame starts at byte {at:#x}",
@@ -577,7 +577,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether what stands behind a frame is what follows it: private packets may hold what they like, also what looks
-    /// like frames, and the frames around them tell.
+    /// like frames, and the frames around them decide.
     fn goes_on(&self, start: &FrameStart, end: usize) -> bool {
         if end >= self.log.len() {
             return start.duration.to_bits() == OPEN_DURATION.to_bits();

@@ -128,7 +128,7 @@ impl<'f, 'a> Replay<'f, 'a> {
             return Err(ReplayError::Duration(options.duration));
         }
         checked_factor(options.factor)?;
-        // A time that is no number is not to be reached.
+        // NaN is never reached.
         let total = if frames.total().is_finite() { frames.total() } else { 0.0 };
         let start = if options.start < 0.0 { (total + options.start).max(0.0) } else { options.start };
         let stop = if options.duration > 0.0 { start + options.duration } else { total };

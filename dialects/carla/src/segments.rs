@@ -260,8 +260,8 @@ pub(crate) fn collect<C: Collect>(
     let found = std::mem::take(&mut whole.walk.problems);
     if read.salvage {
         // What is wrong with frames and packets was said by who searched for them.
-        let told: HashSet<u64> = problems.list().iter().filter_map(|problem| problem.at).collect();
-        let new = |problem: &&Problem| problem.at.is_some_and(|at| !told.contains(&at));
+        let reported: HashSet<u64> = problems.list().iter().filter_map(|problem| problem.at).collect();
+        let new = |problem: &&Problem| problem.at.is_some_and(|at| !reported.contains(&at));
         found.list().iter().filter(new).cloned().for_each(|problem| problems.push(problem));
     } else {
         problems.append(found);

@@ -179,7 +179,7 @@ impl<'a> State<'a> {
             slots.read_frame(frames, shown);
         }
         let others = motion.other.and_then(|(place, _)| positions(frames, place));
-        others.into_iter().flatten().for_each(|record| slots.tell(record.actor, |slot| slot.other = Some(record)));
+        others.into_iter().flatten().for_each(|record| slots.update(record.actor, |slot| slot.other = Some(record)));
         slots.lasting(frames, frame);
         slots.place(frames, &motion);
         let lights = frames.changes_in(Kind::SceneLight, 0..=u64::MAX, frame);
@@ -334,17 +334,17 @@ impl<'a> Slots<'a> {
         self.0.binary_search_by_key(&actor, |slot| slot.state.actor).ok()
     }
 
-    fn tell(&mut self, actor: u32, change: impl FnOnce(&mut Slot<'a>)) {
+    fn update(&mut self, actor: u32, change: impl FnOnce(&mut Slot<'a>)) {
         if let Some(slot) = self.find(actor).and_then(|place| self.0.get_mut(place)) {
             change(slot);
         }
     }
 
-    /// Notes who is attached to whom.
+    /// Notes which actor is attached to which.
     fn attach(&mut self, frames: &Frames<'a>, frame: u32) {
         let made = frames.parents().partition_point(|attachment| attachment.frame <= frame);
         for attachment in frames.parents().iter().take(made) {
-            self.tell(attachment.actor, |slot| {
+            self.update(attachment.actor, |slot| {
                 // Not one of another actor that had the same id.
                 if attachment.frame >= slot.born() {
                     slot.state.parent = Some(attachment.parent);
@@ -358,7 +358,7 @@ impl<'a> Slots<'a> {
     fn read_frame(&mut self, frames: &Frames<'a>, place: usize) {
         let form = frames.wire_format();
         for packet in frames.packets(place) {
-            let told = matches!(
+            let handled = matches!(
                 packet.kind(form),
                 Some(
                     Kind::TrafficLightState
@@ -368,25 +368,25 @@ impl<'a> Slots<'a> {
                         | Kind::Kinematics
                 )
             );
-            if !told {
+            if !handled {
                 continue;
             }
             match packet.decode(form) {
                 Ok(Body::TrafficLightState(records)) => {
-                    records.iter().for_each(|r| self.tell(r.actor, |slot| slot.state.light = Some(r)));
+                    records.iter().for_each(|r| self.update(r.actor, |slot| slot.state.light = Some(r)));
                 }
                 Ok(Body::VehicleAnim(records)) => {
-                    records.iter().for_each(|r| self.tell(r.actor, |slot| slot.state.controls = Some(r)));
+                    records.iter().for_each(|r| self.update(r.actor, |slot| slot.state.controls = Some(r)));
                 }
                 Ok(Body::WalkerAnim(records)) => records.iter().for_each(|r| {
-                    self.tell(r.actor, |slot| slot.state.walker_speed = Some(widen(r.speed) / 100.0));
+                    self.update(r.actor, |slot| slot.state.walker_speed = Some(widen(r.speed) / 100.0));
                 }),
                 Ok(Body::VehicleLight(records)) => {
-                    records.iter().for_each(|r| self.tell(r.actor, |slot| slot.state.lamps = Some(r.lights)));
+                    records.iter().for_each(|r| self.update(r.actor, |slot| slot.state.lamps = Some(r.lights)));
                 }
                 Ok(Body::Kinematics(records)) => records.iter().for_each(|r| {
                     let velocity = Velocity { linear: r.linear, angular: r.angular, derived: false };
-                    self.tell(r.actor, |slot| slot.state.velocity = Some(velocity));
+                    self.update(r.actor, |slot| slot.state.velocity = Some(velocity));
                 }),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! Where actors are, frame after frame: what is needed to draw them, at the cost of what is told.
+//! Where actors are, frame after frame: what is needed to draw them, at the cost of the packets that changed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,14 +17,15 @@ pub struct Mark {
     pub pose: Pose,
     /// Metres a second: as recorded, reckoned from positions, or the speed at which a walker walks.
     pub speed: Option<f64>,
-    /// The lamps of a vehicle, a bit for each; of a traffic light its state, [`UNKNOWN_LIGHT`] if nothing tells it.
+    /// The lamps of a vehicle, a bit for each; of a traffic light its state, [`UNKNOWN_LIGHT`] if the recording does
+    /// not have it.
     pub lights: u32,
 }
 
 /// The state of a traffic light of which nothing is known.
 pub const UNKNOWN_LIGHT: u32 = 4;
 
-/// The actors of a stretch of frames. What it tells of a frame is what [`crate::State::at`] tells of the moment at which
+/// The actors of a stretch of frames. Its marks of a frame equal [`crate::State::at`] at the moment at which
 /// the frame begins.
 #[derive(Debug)]
 pub struct Tracks<'f, 'a> {
@@ -56,8 +57,8 @@ impl<'f, 'a> Tracks<'f, 'a> {
     }
 
     /// Appends the actors that are there in a frame, by their ids. One that the recording has no positions of, and that
-    /// hangs on nothing, is left out where it is as it was when it was told last.
-    pub fn tell(&mut self, place: usize, out: &mut Vec<Mark>) {
+    /// hangs on nothing, is left out while it is unchanged since its last mark.
+    pub fn marks_at(&mut self, place: usize, out: &mut Vec<Mark>) {
         let Ok(frame) = u32::try_from(place) else { return };
         self.enter(frame, place);
         self.read(place);
@@ -69,8 +70,8 @@ impl<'f, 'a> Tracks<'f, 'a> {
             let lights = slot.lights.unwrap_or(unknown);
             let still = slot.shown.is_none() && !slot.hangs;
             if let Some(member) = member {
-                let told = still.then_some(lights);
-                if std::mem::replace(&mut member.told, told) == told && still {
+                let marked = still.then_some(lights);
+                if std::mem::replace(&mut member.lights, marked) == marked && still {
                     continue;
                 }
             }
@@ -113,10 +114,10 @@ impl<'f, 'a> Tracks<'f, 'a> {
     fn read(&mut self, place: usize) {
         let form = self.frames.wire_format();
         for packet in self.frames.packets(place) {
-            let told = packet.kind(form).is_some_and(|kind| {
+            let known = packet.kind(form).is_some_and(|kind| {
                 matches!(kind, Kind::TrafficLightState | Kind::WalkerAnim | Kind::VehicleLight | Kind::Kinematics)
             });
-            if !told {
+            if !known {
                 continue;
             }
             match packet.decode(form) {
@@ -213,8 +214,8 @@ struct Member {
     light: bool,
     /// In which frames it was attached to whom.
     attachments: Vec<(u32, u32)>,
-    /// The lights that were told of it last, while it stood still.
-    told: Option<u32>,
+    /// The lights of its last mark, while it stood still.
+    lights: Option<u32>,
 }
 
 impl Member {
@@ -227,7 +228,7 @@ impl Member {
             light: who.class == ActorType::TrafficLight,
             // Not those of another actor that had the same id.
             attachments: attachments.iter().filter(|(made, _)| *made >= life.born).copied().collect(),
-            told: None,
+            lights: None,
         }
     }
 }

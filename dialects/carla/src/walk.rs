@@ -13,7 +13,7 @@ use crate::wire::{
     Body, EventAdd, FrameStart, Kind, OPEN_DURATION, PACKET_HEADER, Packet, PhysicsControl, Record, Vectors, WireFormat,
 };
 
-/// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own.
+/// Callbacks of a walk. The calls are inlined into the loop, so that every use is a loop of its own.
 pub(crate) trait Visit {
     /// A slot is met for the first time in this walk.
     fn slot(&mut self, slot: SlotId, key: &Key, form: WireFormat) {
@@ -31,7 +31,7 @@ pub(crate) trait Visit {
     }
     /// A record that is a sample.
     fn sample(&mut self, found: Found<'_>);
-    /// Whether packets of a topic that hold the same actors as the one before may be told in one call.
+    /// Whether packets of a topic that hold the same actors as the one before may be passed in one call.
     #[inline]
     fn takes_whole(&self, topic: Topic) -> bool {
         let _ = topic;
@@ -288,17 +288,17 @@ impl Walk {
         if total > 0 && visit.takes_whole(topic) && self.again(kind, topic, packet, visit) {
             return;
         }
-        if let Err(untold) = told(kind, packet, self.form) {
-            let (severity, code, why) = match untold {
-                Untold::Misfit(why) => (Severity::Damage, "packet-size", why),
-                Untold::Odd(why) => (Severity::Warning, "odd-packet", why),
+        if let Err(unsupported) = check_packet(kind, packet, self.form) {
+            let (severity, code, why) = match unsupported {
+                Unsupported::Misfit(why) => (Severity::Damage, "packet-size", why),
+                Unsupported::Odd(why) => (Severity::Warning, "odd-packet", why),
             };
             let text = format!("packet {} ({}) {why}; kept as bytes", packet.id, kind.name());
             self.odd(severity, code, packet, text);
             return self.keep(packet, visit);
         }
         if kind == Kind::WalkerBones && self.stretch.count(packet.id) > 0 {
-            // Where the records of the first end and those of this one begin could not be told.
+            // Where the records of the first end and those of this one begin could not be determined.
             return self.keep(packet, visit);
         }
         self.stretch.push(packet.id, false, Some(total));
@@ -336,7 +336,7 @@ impl Walk {
         same
     }
 
-    /// Ends what was told in one call for many packets.
+    /// Ends a run of packets that were passed in one call.
     pub(crate) fn settle<V: Visit>(&self, visit: &mut V) {
         Topic::ALL.iter().for_each(|topic| visit.settle(*topic, self.slots.recent(*topic)));
     }
@@ -383,7 +383,7 @@ impl Walk {
         self.slots.put_recent(topic, recent);
     }
 
-    /// Records that tell their length themselves.
+    /// Records that contain their own length.
     fn variable<V: Visit>(&mut self, topic: Topic, packet: &Packet<'_>, visit: &mut V) {
         let time = self.time;
         // Of physics there are several bodies.
@@ -505,25 +505,25 @@ pub(crate) fn follow(before: FrameStart, next: FrameStart, at: u64, open: bool, 
     }
 }
 
-/// Why the records of a packet cannot be told in the model.
-enum Untold {
+/// Why the model cannot represent the records of a packet.
+enum Unsupported {
     /// They do not fill it: CARLA itself would lose its place.
     Misfit(String),
     /// The model has no words for them.
     Odd(String),
 }
 
-/// Whether the records of a packet can be told in the model, and why not.
-fn told(kind: Kind, packet: &Packet<'_>, form: WireFormat) -> Result<(), Untold> {
+/// Checks that the model can represent the records of a packet.
+fn check_packet(kind: Kind, packet: &Packet<'_>, form: WireFormat) -> Result<(), Unsupported> {
     let (total, size) = (packet.total(), packet.body.len());
     let body = packet.body.get(2..).unwrap_or_default();
     if let Some(each) = kind.record_size(form) {
         if body.len() != each * usize::from(total) {
             let used = 2 + each * usize::from(total);
-            return Err(Untold::Misfit(format!("has {size} bytes, its {total} records take {used}")));
+            return Err(Unsupported::Misfit(format!("has {size} bytes, its {total} records take {used}")));
         }
         if !comes_back_from_metres(kind, body, each, form) {
-            return Err(Untold::Odd("has coordinates close to zero".to_owned()));
+            return Err(Unsupported::Odd("has coordinates close to zero".to_owned()));
         }
         return Ok(());
     }
@@ -535,10 +535,10 @@ fn told(kind: Kind, packet: &Packet<'_>, form: WireFormat) -> Result<(), Untold>
             }
             rest == Some(&[])
         }
-        Kind::WalkerBones => bones_fit(total, body, form).map_err(Untold::Odd)?,
+        Kind::WalkerBones => bones_fit(total, body, form).map_err(Unsupported::Odd)?,
         _ => packet.decode(form).is_ok(),
     };
-    let misfit = || Untold::Misfit(format!("has {size} bytes, which do not match its {total} records"));
+    let misfit = || Unsupported::Misfit(format!("has {size} bytes, which do not match its {total} records"));
     if fits { Ok(()) } else { Err(misfit()) }
 }
 
@@ -598,7 +598,8 @@ fn length<'a, R: Record<'a>>(rest: &'a [u8], form: WireFormat) -> Option<usize> 
     Some(place(cur.offset()))
 }
 
-/// Whether bones can be told: every walker has some, no two records in a row are of one walker, names are text.
+/// Whether the model can represent bones: every walker has some, no two records in a row are of one walker, names are
+/// text.
 fn bones_fit(total: u16, body: &[u8], form: WireFormat) -> Result<bool, String> {
     let mut walkers = 0_u32;
     let (mut bones, mut before, mut text, mut near) = (0_u64, None, true, false);
@@ -809,7 +810,7 @@ pub(crate) struct Token {
     pub(crate) id: u8,
     /// Whether it is kept as it is.
     pub(crate) raw: bool,
-    /// How many records it has, where that must be told.
+    /// How many records it has, where that must be stored.
     pub(crate) records: Option<u16>,
 }
 
@@ -859,7 +860,7 @@ impl Layout {
         text
     }
 
-    /// The packets that words tell.
+    /// The packets that these words describe.
     pub(crate) fn parse(text: &str) -> Option<Vec<Token>> {
         let token = |word: &str| {
             let (word, records) = match word.split_once(':') {

@@ -754,8 +754,8 @@ fn list<'a, T: Field<'a>>(
     form: WireFormat,
     what: &'static str,
 ) -> Result<Vec<T>, Truncated> {
-    let least = T::width(form).unwrap_or(1).max(1);
-    let mut items = Vec::with_capacity(count.min(cur.rest().len() / least));
+    let min_width = T::width(form).unwrap_or(1).max(1);
+    let mut items = Vec::with_capacity(count.min(cur.rest().len() / min_width));
     for _ in 0..count {
         items.push(T::get(cur, form, what)?);
     }
@@ -879,7 +879,7 @@ impl<'a> EventAdd<'a> {
         self.attribute("role_name") == Some(b"hero")
     }
 
-    /// What it is, by its blueprint where that tells and by its type where not.
+    /// What it is, by its blueprint if that is known, otherwise by its type.
     #[must_use]
     pub fn class(&self) -> ActorType {
         ActorType::of_blueprint(self.blueprint).unwrap_or_else(|| ActorType::of(self.actor_type))
@@ -922,7 +922,7 @@ impl ActorType {
         }
     }
 
-    /// The type that a blueprint tells.
+    /// The type that a blueprint implies.
     #[must_use]
     pub fn of_blueprint(blueprint: &[u8]) -> Option<Self> {
         let starts = |prefix: &str| blueprint.starts_with(prefix.as_bytes());

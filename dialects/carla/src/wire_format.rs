@@ -86,7 +86,7 @@ fn is_doors(packet: &Packet<'_>) -> bool {
     packet.body.len() == 2 + 6 * usize::from(packet.total())
 }
 
-/// The width of vectors that a packet tells.
+/// The width of vectors, as seen in a packet.
 fn width(packet: &Packet<'_>) -> Option<Vectors> {
     let total = usize::from(packet.total());
     if total == 0 {

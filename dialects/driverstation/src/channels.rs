@@ -203,7 +203,7 @@ impl Name {
             // The match.
             Self::Match => each("/ds/match", "json"),
             Self::GameData => each("/ds/game_data", "string"),
-            // What the program tells.
+            // Reported by the user's program.
             Self::Console => each("/ds/console", "string"),
             Self::ConsoleTime => each("/ds/console/time", "double").unit("s"),
             Self::ConsoleSequence => each("/ds/console/sequence", "int64"),

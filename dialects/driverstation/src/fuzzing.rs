@@ -134,7 +134,7 @@ pub fn mapper(data: &[u8]) {
 #[derive(Debug, Default)]
 struct Checked {
     channels: Vec<Channel>,
-    /// Where the packet lies of which problems may be told.
+    /// The range of the packet that problems may refer to.
     span: std::ops::Range<u64>,
     calls: usize,
 }

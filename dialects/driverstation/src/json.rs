@@ -37,7 +37,7 @@ pub fn put_version(version: &Version<'_>, out: &mut Vec<u8>) {
     object.end();
 }
 
-/// What `/ds/errors` has of an error. Logs do not tell all of it.
+/// What `/ds/errors` has of an error. Logs lack some of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorRecord<'a> {
     /// Whether it is an error, or a warning.
@@ -54,7 +54,7 @@ pub struct ErrorRecord<'a> {
     pub flags: Option<u8>,
     /// How often.
     pub count: Option<u16>,
-    /// Seconds, as the robot tells them.
+    /// Seconds, as the robot reports them.
     pub time: Option<f64>,
     /// Its number among errors and console lines.
     pub sequence: Option<u16>,

@@ -32,9 +32,9 @@ pub struct Mapper {
     /// How many sticks the last packets had.
     sticks: usize,
     outputs: usize,
-    /// Whether the wrong sizes of LibDS were already told of.
+    /// Whether the wrong sizes of LibDS were already reported.
     forgave: bool,
-    /// The bits of the last packet of each direction: most packets have the same again, and nothing to tell of them.
+    /// The bits of the last packet of each direction: most packets repeat them, and then there is nothing to report.
     asked: Option<[u8; 3]>,
     said: Option<[u8; 2]>,
 }
@@ -66,7 +66,7 @@ impl Mapper {
         self.packet(now, sink, |put| put.message_to_station(at, body))
     }
 
-    /// Time has gone on: what waits for it is told, such as verdicts on lost packets and a robot that is gone.
+    /// Time has passed: emits what waited for it, such as lost packets and a robot that is gone.
     pub fn reach(&mut self, now: Time, sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.packet(now, sink, |_| Ok(()))
     }
@@ -321,7 +321,7 @@ impl Putting<'_> {
                 (Name::FaultsRail5V, (*v5).into()),
                 (Name::FaultsRail3V3, (*v3_3).into()),
             ])?,
-            // The end of the list tells nothing of its own.
+            // The end of the list carries no value of its own.
             ToStation::Version(version) if version.is_end() => {}
             ToStation::Version(version) => self.put_with(Name::Versions, |out| put_version(version, out))?,
             ToStation::Error(error) => self.put_with(Name::Errors, |out| ErrorRecord::from(error).put(out))?,

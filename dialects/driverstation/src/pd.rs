@@ -65,7 +65,7 @@ impl PowerDistribution {
         Self::split(block).filter(|(_, rest)| rest.is_empty()).map(|(pd, _)| pd)
     }
 
-    /// Reads a block from the front; its length alone tells which panel it is. Returns what is behind it, too.
+    /// Reads a block from the front; only its length identifies the panel. Returns the bytes behind it, too.
     pub(crate) fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         if let Some((block, rest)) = bytes.split_first_chunk() {
             return Some((Self::Pdh(Pdh::parse(block)), rest));

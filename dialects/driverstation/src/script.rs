@@ -94,7 +94,7 @@ pub struct Step {
 /// What is to happen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// A station is told something.
+    /// A command to a station.
     Station(Command),
     /// A robot is made to do something.
     Robot(Change),

@@ -1,7 +1,7 @@
 //! The two sides of the link without sockets and clocks: a station and a simulated robot.
 //!
 //! The first link that is opened carries the datagrams, a later one the messages (TCP), one at a time; once the datagram
-//! link was closed, the next one takes its place. Times are nanoseconds since 1970, because a station tells the date.
+//! link was closed, the next one takes its place. Times are nanoseconds since 1970, because a station sends the date.
 //! What either side says and hears goes through a [`Mapper`](crate::Mapper) into the sink.
 
 mod change;

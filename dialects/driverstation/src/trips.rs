@@ -6,7 +6,7 @@ use logpose_core::Time;
 
 /// How long a packet waits for its reply before it is lost, in nanoseconds.
 const PATIENCE: i64 = 250_000_000;
-/// Of how many packets the loss is told.
+/// Over how many packets the loss is reported.
 const WINDOW: u32 = 25;
 /// How many packets are remembered for late replies: ten seconds.
 const KEPT: usize = 512;

@@ -31,7 +31,7 @@ pub const FIELD_CONTROL_PORT: u16 = 1115;
 pub const STATUS_PORT: u16 = 1150;
 /// TCP, the station connects to the robot: messages in both directions.
 pub const TCP_PORT: u16 = 1740;
-/// UDP, a simulated robot tells its own machine that it is there.
+/// UDP, a simulated robot announces itself to its own machine.
 pub const SIMULATOR_PORT: u16 = 1135;
 /// The version in every packet since 2015.
 pub const VERSION: u8 = 1;

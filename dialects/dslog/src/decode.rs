@@ -73,7 +73,7 @@ impl StreamDecoder {
                 Err(error) => Err(error),
             };
         }
-        // The first seconds behind the header tell which file it is.
+        // The first seconds behind the header show which file it is.
         if input.len() < HEADER + 8 && !last {
             return Ok(Step::Wait);
         }

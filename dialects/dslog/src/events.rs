@@ -147,7 +147,7 @@ fn robot_time(text: &[u8]) -> Option<f64> {
 /// One thing that an untagged entry says; it may say several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EntryPart<'a> {
-    /// The field has told which match this is.
+    /// The field has announced which match this is.
     Match(Match<'a>),
     /// The code of the event.
     EventName(&'a [u8]),
@@ -178,14 +178,14 @@ pub enum EntryPart<'a> {
     },
     /// The version of something.
     Version {
-        /// Of what; nothing where the text does not tell.
+        /// The source; empty if the text does not name it.
         name: &'a [u8],
         /// The version; several may be run together.
         version: &'a [u8],
     },
     /// A warning or an error with a code, from before there were tags.
     Coded(Coded<'a>),
-    /// What the field tells the robot about the game.
+    /// Game data from the field for the robot.
     GameData(&'a [u8]),
     /// The robot's program has started.
     CodeStart,
@@ -197,7 +197,7 @@ pub enum EntryPart<'a> {
     TagIssue,
 }
 
-/// What the field tells about a match.
+/// What the field announces about a match.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Match<'a> {
     /// `None`, `Practice`, `Qualification` or `Elimination`.

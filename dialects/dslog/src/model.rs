@@ -21,7 +21,7 @@ pub(crate) type TopicSet = u64;
 /// How many topics there are.
 pub(crate) const TOPICS: usize = JOYSTICK as usize + PORTS as usize;
 
-/// What records tell. The first ones are true or false, and have a sample when they change.
+/// Topics of records. The first ones are booleans, with a sample for every change.
 const OF_RECORDS: [Option<Name>; CURRENT as usize] = [
     Some(Name::Connected),
     Some(Name::ControlEnabled),
@@ -72,7 +72,7 @@ const UNKNOWN_PD: u8 = 24;
 const CURRENT: u8 = 25;
 const CURRENTS: usize = Kind::Pdh.channels();
 
-/// What texts tell.
+/// Topics of event texts.
 const OF_TEXTS: [Name; (JOYSTICK - TEXTS) as usize] = [
     Name::Console,
     Name::ConsoleTime,
@@ -319,7 +319,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// One value that a text tells.
+/// One value in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Said<'a> {
     Text(&'a [u8]),
@@ -332,7 +332,7 @@ pub(crate) enum Said<'a> {
     Version(&'a [u8], &'a [u8]),
 }
 
-/// Where in a text it is told.
+/// Where in the text it stands.
 pub(crate) struct Place {
     pub(crate) topic: Topic,
     /// Its first byte, counted from that of the text.
@@ -349,8 +349,8 @@ pub(crate) fn event_in(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// All that a text tells, in the order in which it happened: in a text the newest comes first.
-pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
+/// All values of a text in the order in which they happened: in a text the newest comes first.
+pub(crate) fn read_text<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
     for (at, entry) in entries_back(text) {
         let length = entry.len();
         match Entry::parse(entry) {
@@ -362,8 +362,8 @@ pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
             Entry::Other(entry) => {
                 let parts: Vec<_> = parts(entry).collect();
                 for (within, part) in parts.into_iter().rev() {
-                    let told = part.told().into_iter().flatten();
-                    told.for_each(|(topic, said)| {
+                    let values = part.values().into_iter().flatten();
+                    values.for_each(|(topic, said)| {
                         take(Place { topic: Topic(topic), at: at + within, length: 0 }, said)
                     });
                 }
@@ -373,7 +373,7 @@ pub(crate) fn tell<'a>(text: &'a [u8], mut take: impl FnMut(Place, Said<'a>)) {
     }
 }
 
-/// What is told at the front of `rest`, which goes to the end of the text.
+/// The values at the front of `rest`, which goes to the end of the text.
 pub(crate) fn told_at(topic: Topic, rest: &[u8]) -> Option<Said<'_>> {
     let entry = whole_entry(rest);
     if topic.0 == EVENTS {
@@ -384,16 +384,16 @@ pub(crate) fn told_at(topic: Topic, rest: &[u8]) -> Option<Said<'_>> {
         (Entry::Console(line), CONSOLE_TIME) => Some(Said::Double(line.time)),
         (Entry::Error(error), ERRORS) => Some(Said::Error(error)),
         (Entry::Other(entry), wanted) => {
-            let told = EntryPart::parse(entry).0?.told();
-            told.into_iter().flatten().find(|(topic, _)| *topic == wanted).map(|(_, said)| said)
+            let values = EntryPart::parse(entry).0?.values();
+            values.into_iter().flatten().find(|(topic, _)| *topic == wanted).map(|(_, said)| said)
         }
         _ => None,
     }
 }
 
 impl<'a> EntryPart<'a> {
-    /// What it tells, and on which topics.
-    fn told(self) -> [Option<(u8, Said<'a>)>; 3] {
+    /// Its values and their topics.
+    fn values(self) -> [Option<(u8, Said<'a>)>; 3] {
         let one = |topic, said| [Some((topic, said)), None, None];
         let int = |topic, n| Some((topic, Said::Int(n)));
         match self {
@@ -460,7 +460,7 @@ impl<'a> Said<'a> {
                 )
             }
             Self::Joystick(s) => {
-                // Of the axes only their number is told, not their types.
+                // Of the axes only their number is known, not their types.
                 let axes = vec!["null"; usize::try_from(s.axes).unwrap_or(0).min(usize::from(u8::MAX))].join(",");
                 let (name, buttons, povs) = (Quoted(s.name), s.buttons, s.povs);
                 write!(

@@ -52,7 +52,7 @@ impl Half {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Envelope<'a> {
-    /// The file that was asked for: problems of the other one are told with its name.
+    /// The file that was asked for: problems of the other one include its name.
     pub named: Half,
     /// The name of the other file.
     pub companion: &'a [u8],

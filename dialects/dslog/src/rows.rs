@@ -13,7 +13,7 @@ use crate::wire::Record;
 /// Places in a batch.
 const BATCH: usize = 1024;
 
-/// The event that the texts tell of.
+/// The event that the texts describe.
 fn event_of(index: &Index) -> Option<&str> {
     index.fact("event")
 }
@@ -91,7 +91,7 @@ fn walk<'a, V: Visit<'a>>(
     Ok(())
 }
 
-/// Whether a walk came as far as the index says it can, unless it was told to stop.
+/// Whether a walk came as far as the index says it can, unless it was stopped.
 fn check_arrived<'a, V: Visit<'a>>(stop: &Stop, to: usize, visit: &V) -> Result<(), DecodeError> {
     match stop {
         Stop::At(at) if *at >= to || visit.is_done() => Ok(()),
@@ -99,7 +99,7 @@ fn check_arrived<'a, V: Visit<'a>>(stop: &Stop, to: usize, visit: &V) -> Result<
     }
 }
 
-/// Adds what a text tells.
+/// Adds the values of a text.
 pub(crate) fn push_said<'a>(
     batch: &mut Parcel<'a>,
     channel: ChannelId,

@@ -61,7 +61,7 @@ pub struct Summary {
 pub struct MatchSummary {
     /// The code of the event.
     pub event: Option<String>,
-    /// `practice`, `qualification`, `elimination` or `none`, where the field told.
+    /// `practice`, `qualification`, `elimination` or `none`, if the field announced it.
     pub kind: Option<String>,
     /// Its number.
     pub number: Option<i64>,
@@ -258,12 +258,12 @@ impl Texts<'_> {
                 let played = self.summary.played.get_or_insert_default();
                 played.event = played.event.take().or_else(|| name_of(name));
             }
-            EntryPart::Match(told) => {
+            EntryPart::Match(info) => {
                 let played = self.summary.played.get_or_insert_default();
-                played.kind = Some(String::from_utf8_lossy(told.kind).to_ascii_lowercase());
-                played.number = Some(told.number);
-                played.replay = Some(told.replay);
-                played.field_time = told.field_time;
+                played.kind = Some(String::from_utf8_lossy(info.kind).to_ascii_lowercase());
+                played.number = Some(info.number);
+                played.replay = Some(info.replay);
+                played.field_time = info.field_time;
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use logpose_driverstation::pd::PowerDistribution;
 
 use crate::dialect::NAME;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Place, Said, State, Topic, TopicSet, event_in, tell};
+use crate::model::{Place, Said, State, Topic, TopicSet, event_in, read_text};
 use crate::pair::{Envelope, Half, MAGIC};
 use crate::wire::{EVENT, Event, HEADER, Header, PERIOD_NS, Record, Version};
 
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
         if half == self.named { message } else { format!("{}: {message}", String::from_utf8_lossy(self.companion)) }
     }
 
-    /// A problem at a byte of the log, told with the byte of its file.
+    /// A problem at a byte of the log, reported with the offset in its file.
     pub(crate) fn problem(
         &self,
         file: &File,
@@ -242,7 +242,7 @@ impl Records {
             while let Some(before) = place.checked_sub(length).filter(|before| *before >= start) {
                 let mut cur = Cursor::new(plan.slice(before, file.to), before as u64);
                 let Ok(record) = Record::parse(&mut cur, records.version) else { break };
-                // The panels of a run are of one kind, and most runs have nothing more to tell.
+                // The panels of a run are of one kind, and most runs contain nothing more.
                 if !records.state.recall(&record) {
                     break;
                 }
@@ -348,7 +348,7 @@ impl<'a, 'i> Clock<'a, 'i> {
             let end = marks.get(after).map_or(u64::MAX, |next| next.at);
             let length = match self.plan.log.filter(|file| file.contains(mark.at)) {
                 Some(file) => length_at(self.plan, &file, place(mark.at))?,
-                // All that a text tells comes at one time.
+                // All values of a text have the same time.
                 None => usize::MAX,
             };
             self.run = (mark.at..end, length, mark.time.nanos());
@@ -404,13 +404,13 @@ pub(crate) fn each_text<'a>(
     (Stop::At(place(cur.offset())), met)
 }
 
-/// Hands over what a text tells; `start` is the log's, and `at` the place of the event.
+/// Emits the values of a text; `start` is the log's, and `at` the place of the event.
 pub(crate) fn met_text<'a, V: Visit<'a>>(start: i64, at: u64, event: &Event<'a>, visit: &mut V) {
     let time = event.time.unix_ns().saturating_sub(start);
     visit.text(at, time);
     let text = at + EVENT as u64;
     event_in(event.text).into_iter().for_each(|name| visit.event(name));
-    tell(event.text, |Place { topic, at, length }, said| {
+    read_text(event.text, |Place { topic, at, length }, said| {
         let at = text + mirrored(event.text, at) as u64;
         visit.said(TextSample { topic, at, time, said, length: length as u64 });
     });

@@ -83,7 +83,7 @@ impl fmt::Display for Stamp {
 pub enum Version {
     /// 2016 to 2021: every record has room for a CTRE PDP.
     V3,
-    /// 2022 to 2026: every record tells how long its power distribution is.
+    /// 2022 to 2026: every record contains the length of its power distribution.
     V4,
 }
 
@@ -271,7 +271,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// What the power distribution tells, if it is there and of a kind that is known.
+    /// The power distribution, if there is one of a known kind.
     #[inline]
     #[must_use]
     pub fn power(&self) -> Option<PowerDistribution> {

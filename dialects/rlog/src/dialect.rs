@@ -230,26 +230,31 @@ fn walk<'a, V: Collect<'a>>(
 /// Reports what the log as a whole has of oddities.
 pub(crate) fn report(walk: &Walk, problems: &mut Problems) {
     let stats = &walk.stats;
-    let mut tell = |severity, code, tally: crate::walk::Tally, message: &str| {
+    let mut report = |severity, code, tally: crate::walk::Tally, message: &str| {
         if tally.count > 0 {
             problems.push(Problem::new(severity, code, tally.first, 0, format!("{} {message}", tally.count)));
         }
     };
-    tell(Severity::Damage, "bad-time", stats.bad_times, "invalid timestamps; their cycles keep the previous timestamp");
-    tell(Severity::Damage, "too-many-channels", stats.overflow, "keys or fields beyond the channel limit; skipped");
-    tell(
+    report(
+        Severity::Damage,
+        "bad-time",
+        stats.bad_times,
+        "invalid timestamps; their cycles keep the previous timestamp",
+    );
+    report(Severity::Damage, "too-many-channels", stats.overflow, "keys or fields beyond the channel limit; skipped");
+    report(
         Severity::Warning,
         "bad-utf8",
         stats.bad_names,
         "names or type strings that are not UTF-8; replaced the invalid bytes",
     );
-    tell(
+    report(
         Severity::Note,
         "advantagescope-times",
         stats.refused_times,
         "timestamps rise by less than 0.1 ms or by 60 s or more: AdvantageScope treats that as corruption and may reject the log",
     );
-    tell(
+    report(
         Severity::Note,
         "advantagescope-lengths",
         stats.long,

@@ -89,7 +89,7 @@ pub(crate) fn revision_of(log: &[u8], assumed: Option<u8>) -> Result<(Revision, 
     }
 }
 
-/// Where the revision byte stands a second time, if it does. Only this far is looked at, so that a stream
+/// Offset of a repeated revision byte, if there is one. Only this far is searched, so that a stream
 /// decoder comes to the same answer.
 pub(crate) fn repeated_revision(log: &[u8], revision: Revision) -> Option<usize> {
     let at = 1 + TIMESTAMP_LEN;

@@ -215,7 +215,7 @@ impl<'a> Visit<'a> for Output<'_, 'a> {
     }
 
     fn key(&mut self, bindings: &Bindings, slot: SlotId) -> ControlFlow<()> {
-        // A stream has no index to look the channels up in, so that it is told of them when they are defined.
+        // A stream has no index to look the channels up in, so the sink learns of them when they are defined.
         if !self.bound.open {
             return ControlFlow::Continue(());
         }

@@ -6,7 +6,7 @@ use logpose_core::{Cursor, Layout, Truncated, Type, Value};
 
 use crate::error::{Error, ErrorKind};
 
-/// The port on which robots serve RLOG unless told otherwise.
+/// The default port on which robots serve RLOG.
 pub const PORT: u16 = 5800;
 /// The frame of length zero that servers send every 20 ms since AdvantageKit 3.2.0.
 pub const KEEP_ALIVE: [u8; 4] = [0; 4];

@@ -402,7 +402,7 @@ fn emit_r1(kind: Kind, value: &Value<'_>, out: &mut Vec<u8>) {
 }
 
 /// Turns samples into the bytes of a log, for any source. Samples of one time make one cycle, so they must come
-/// in the order of their times. What RLOG cannot keep is counted and told by `finish`.
+/// in the order of their times. Samples that RLOG cannot represent are counted, and `finish` reports them.
 #[derive(Debug)]
 pub struct Encoder {
     emitter: Emitter,
@@ -553,7 +553,9 @@ impl Encode for Encoder {
                 "cycles start less than 0.1 ms or at least 60 s after the previous one: AdvantageScope may reject the log",
             ),
         ];
-        let told = kinds.into_iter().filter(|(_, _, count, _)| *count > 0);
-        told.map(|(severity, code, count, text)| Problem::general(severity, code, format!("{count} {text}"))).collect()
+        let losses = kinds.into_iter().filter(|(_, _, count, _)| *count > 0);
+        losses
+            .map(|(severity, code, count, text)| Problem::general(severity, code, format!("{count} {text}")))
+            .collect()
     }
 }

@@ -266,7 +266,7 @@ fn has_doubtful(fates: &[Fate], channels: &[Channel], builder: &IndexBuilder) ->
     })
 }
 
-/// Takes out the records whose payload is no value of their type, and reports each.
+/// Takes out the records whose payload is not a valid value of their type, and reports each.
 fn check_sizes(
     log: &[u8],
     lives: &[Life],

@@ -197,7 +197,7 @@ impl<'a> Replay<'a, '_> {
         Some(ty)
     }
 
-    /// A payload that is no value of its type: metadata, as WPILib 2022 wrote them, or nothing.
+    /// A payload that is not a valid value of its type: metadata, as WPILib 2022 wrote them, or nothing.
     #[cold]
     fn odd(&mut self, id: ChannelId, at: u64, time: Time) {
         let Some((record, _)) = record_at(self.log, at) else { return };

@@ -115,7 +115,7 @@ impl<C: Collect> Segment<C> {
     }
 }
 
-/// Walks over a whole log. What is odd or lost is reported; an error means that it is no log at all.
+/// Walks over a whole log. Reports what is odd or lost; an error means that this is not a log at all.
 pub fn collect<'a, C: Collect>(
     log: &'a [u8],
     read: &ReadOptions<'_>,

@@ -6,7 +6,7 @@ use logpose_core::{
 
 use crate::wire::{Control, HEAD, Record, RecordHeader, Start, begins_second, header_of, quick_header, second_header};
 
-/// What a walk tells. The calls are inlined into the loop, so that every use is a loop of its own without a
+/// Callbacks of a walk. The calls are inlined into the loop, so that every use is a loop of its own without a
 /// dynamic call.
 pub trait Visit {
     /// A data record: its slot, its first byte, its time in microseconds, its payload and its whole length.

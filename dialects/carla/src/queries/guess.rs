@@ -1,4 +1,4 @@
-//! Which CARLA wrote a recording: the file does not say, but what it holds and how tells much.
+//! Which CARLA wrote a recording: the file does not say, but its contents and layout give strong hints.
 
 use super::collisions::{NO_ACTOR, each_collision};
 use crate::frames::Frames;
@@ -30,7 +30,7 @@ const RELEASES: [(&str, Option<(i64, i64)>); 12] = [
     ("0.9.15", Some((2023, 11))),
 ];
 
-/// What the actors of a recording tell.
+/// What the actors of a recording reveal about its version.
 #[derive(Default)]
 struct Traits {
     /// Attribute types count from 1 (the newer numbering), or from 0.
@@ -244,7 +244,7 @@ impl Span {
     /// A recording is not older than what wrote it.
     fn date(&mut self, date: i64) {
         let (year, month, _) = day(date);
-        // Alone it tells too little, and nothing if the clock stood before the first release.
+        // Alone it proves too little, and nothing if the clock stood before the first release.
         if self.reasons.is_empty() || (year, month) < (2019, 3) {
             return;
         }

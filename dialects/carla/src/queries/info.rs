@@ -53,17 +53,17 @@ pub(super) fn shows(kind: Kind, all: bool) -> bool {
 pub(super) struct Info {
     all: bool,
     /// Whether the line of this frame was written.
-    told: bool,
+    written: bool,
 }
 
 impl Info {
     pub(super) fn new(all: bool) -> Self {
-        Self { all, told: false }
+        Self { all, written: false }
     }
 
     fn frame(&mut self, frame: &FrameStart, out: &mut dyn Write) -> io::Result<()> {
-        if !self.told {
-            self.told = true;
+        if !self.written {
+            self.written = true;
             writeln!(out, "Frame {} at {} seconds", frame.frame, General(frame.elapsed))?;
         }
         Ok(())
@@ -80,7 +80,7 @@ impl Info {
             _ => 0,
         };
         if let Body::FrameStart(_) = body {
-            self.told = false;
+            self.written = false;
         }
         if events > 0 || (self.all && matches!(body, Body::FrameStart(_))) {
             self.frame(frame, out)?;
@@ -221,7 +221,7 @@ fn number(name: &str, value: f32, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "   {name} = {}", f(value))
 }
 
-/// The server keeps the centre of mass in centimetres, and tells it in metres.
+/// The server keeps the centre of mass in centimetres, and reports it in metres.
 fn center_of_mass(metres: [f32; 3], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "   center_of_mass = {}", triple(metres.map(|x| x * 100.0 * 0.01)))
 }

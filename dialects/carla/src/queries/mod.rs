@@ -1,4 +1,4 @@
-//! What CARLA's server tells of a recording, in its own words and as data.
+//! What CARLA's server reports about a recording, in its own words and as data.
 //!
 //! The words are those of 0.9.16, with its slips: what consumes them expects them so. The data is what the recording
 //! says.

@@ -321,7 +321,7 @@ fn check_edits(name: &str, log: &[u8]) {
     let total = frames.total();
     let part = edited(&crop(total / 3.0, total / 2.0), log);
     let start = frames.frames().partition_point(|frame| frame.start.elapsed < total / 3.0);
-    // By their texts, because what is no number equals nothing.
+    // By their texts, because NaN equals nothing.
     assert_eq!(format!("{:?}", poses(&part, 0)), format!("{:?}", poses(log, start)), "{name}");
     let there = frames.lives().iter().filter(|life| life.covers(u32::try_from(start).expect("small"))).count();
     let cropped = Frames::scan(&part).expect(name);

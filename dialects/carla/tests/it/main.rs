@@ -5,7 +5,7 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::print_stdout,
-    reason = "a test may panic and print: that is how it fails and tells"
+    reason = "a test may panic and print: that is how it fails and reports"
 )]
 
 /// One check as two tests: on our own recordings in every checkout, and on real ones where the corpus of real logs is.

@@ -361,8 +361,8 @@ fn corpus_counts_are_those_of_the_summaries() {
         let (index, problems) = index(&log);
         assert!(problems.worst() < Some(Severity::Damage), "{name}: {:?}", problems.list());
         assert!(problems.is_empty(), "{name}: {:?}", problems.list());
-        let told = |key: &str| summary[key].as_u64().map(|n| n.to_string());
-        assert_eq!(index.fact("frames").map(str::to_owned), told("complete_frames"), "{name}");
+        let expected = |key: &str| summary[key].as_u64().map(|n| n.to_string());
+        assert_eq!(index.fact("frames").map(str::to_owned), expected("complete_frames"), "{name}");
         assert_eq!(index.fact("map"), summary["header"]["map"].as_str(), "{name}");
         assert_eq!(index.fact("date").map(str::to_owned), summary["header"]["date"].as_i64().map(|n| n.to_string()));
         assert_eq!(index.fact("vectors"), summary["dialect"]["vector"].as_str(), "{name}");

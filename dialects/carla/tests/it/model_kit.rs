@@ -9,7 +9,7 @@ use logpose_carla::{
 use logpose_core::{Channel, EncodeError, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, SinkError};
 pub(crate) use logpose_testkit::{bits as show, column_lines, index_lines};
 
-/// What came, a line each, to the bit.
+/// The received calls, one line each, with exact values.
 pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Bits>;
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {

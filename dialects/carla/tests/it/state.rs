@@ -231,7 +231,7 @@ fn check_replay(name: &str, log: &[u8]) {
         assert!(!skipped || !tick.found, "{name}");
         let state = State::at(&frames, tick.time, Mode::Carla).unwrap();
         for (actor, pose) in &tick.poses {
-            // By their texts, because what is no number equals nothing.
+            // By their texts, because NaN equals nothing.
             let found = state.actor(*actor).unwrap().pose;
             assert_eq!(format!("{found:?}"), format!("{pose:?}"), "{name}, {actor} at {}", tick.time);
             seen += 1;

@@ -1,4 +1,4 @@
-//! Tracks tell of every frame what the state at its beginning is.
+//! Tracks mark every frame with the state at its beginning.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn marks(state: &State<'_>) -> BTreeMap<u32, Mark> {
     state.actors.iter().map(mark).collect()
 }
 
-/// Compares every frame of a recording, told from one on.
+/// Compares every frame of a recording, starting with the one at `first`.
 fn check(name: &str, log: &[u8], first: usize) -> usize {
     let Ok(frames) = Frames::scan(log) else { return 0 };
     let count = frames.frames().len();
@@ -31,14 +31,14 @@ fn check(name: &str, log: &[u8], first: usize) -> usize {
     let (mut held, mut out, mut compared) = (BTreeMap::new(), Vec::new(), 0);
     for place in first..count {
         out.clear();
-        tracks.tell(place, &mut out);
+        tracks.marks_at(place, &mut out);
         assert!(out.is_sorted_by_key(|mark| mark.actor), "{name}: frame {place}");
         let begins = frames.frames()[place].start.elapsed;
         let Some(state) = State::at(&frames, begins, Mode::True).filter(|state| state.frame == place) else { continue };
         let expected = marks(&state);
         held.retain(|actor, _| expected.contains_key(actor));
         held.extend(out.iter().map(|mark| (mark.actor, *mark)));
-        // By their texts, because what is no number equals nothing. Reckoning loses the sign of zeros.
+        // By their texts, because NaN equals nothing. Arithmetic loses the sign of zeros.
         let text = |marks: &BTreeMap<u32, Mark>| format!("{marks:?}").replace(": -0.0", ": 0.0");
         assert!(text(&held) == text(&expected), "{name}: frame {place}: {held:#?} is not {expected:#?}");
         compared += expected.len();
@@ -64,7 +64,7 @@ fn what_stands_still_is_told_once() {
     let frames = Frames::scan(&log).unwrap();
     let mut tracks = Tracks::over(&frames, 0..frames.frames().len());
     let mut out = Vec::new();
-    (0..frames.frames().len()).for_each(|place| tracks.tell(place, &mut out));
+    (0..frames.frames().len()).for_each(|place| tracks.marks_at(place, &mut out));
     let rows = |actor: u32| out.iter().filter(|mark| mark.actor == actor).count();
     assert_eq!(rows(3), 1, "a sign");
     assert_eq!(rows(2), 3, "a light that turns from green to yellow to red");
@@ -86,9 +86,9 @@ fn an_id_that_is_used_again_is_another_actor() {
     let frames = Frames::scan(&log).unwrap();
     let mut tracks = Tracks::over(&frames, 0..3);
     let mut out = Vec::new();
-    tracks.tell(0, &mut out);
+    tracks.marks_at(0, &mut out);
     assert_eq!((out.len(), out[0].speed), (1, None), "where the other stands says nothing of its speed");
-    tracks.tell(1, &mut out);
+    tracks.marks_at(1, &mut out);
     assert_eq!((out.len(), out[1].pose.x, out[1].speed), (2, 9.0, Some(1.0)));
 }
 
@@ -112,5 +112,5 @@ fn what_was_found_is_good_for_the_same_bytes() {
     let cut = Frames::of(&log[..2000], found).unwrap();
     let mut out = Vec::new();
     let mut tracks = Tracks::over(&cut, 0..400);
-    (0..400).for_each(|place| tracks.tell(place, &mut out));
+    (0..400).for_each(|place| tracks.marks_at(place, &mut out));
 }

@@ -96,7 +96,7 @@ fn together(data: &[u8]) {
     let mut links = Links { fates: data, flying: BTreeMap::new(), order: 0, tcp: None, opened: 0 };
     let mut now = Time::ZERO;
     let mut permitted = false;
-    let mut told: Option<Time> = None;
+    let mut enabled_at: Option<Time> = None;
     robot.handle_open(now, DATAGRAMS);
     station.handle_open(now, DATAGRAMS);
     for byte in data {
@@ -110,7 +110,7 @@ fn together(data: &[u8]) {
             now = now.max(next);
             while let Some((link, to_robot, bytes)) = links.arrived(now) {
                 let enabled = to_robot && link == DATAGRAMS && bytes.get(3).is_some_and(|bits| bits & 0x04 != 0);
-                told = if enabled { Some(now) } else { told };
+                enabled_at = if enabled { Some(now) } else { enabled_at };
                 let [at_station, at_robot] = &mut sinks;
                 let done = match to_robot {
                     true => robot.handle_input(now, link, &bytes, at_robot),
@@ -124,7 +124,7 @@ fn together(data: &[u8]) {
             }
             permitted &= station.view().stopped.is_none();
             assert!(!station.view().enabled || permitted, "enabled by itself");
-            let fresh = told.is_some_and(|told| now.since(told) < WATCHDOG);
+            let fresh = enabled_at.is_some_and(|enabled_at| now.since(enabled_at) < WATCHDOG);
             assert!(!robot.view().enabled || fresh && robot.view().code, "enabled without a packet");
         }
         now = end;

@@ -3,7 +3,7 @@ use std::fmt;
 use super::joystick::{Description, JoystickState};
 use crate::wire::{AllianceStation, MatchInfo, MatchType, Mode};
 
-/// What a station can be told to do.
+/// Commands for a station.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Enable the robot, in the mode that was chosen.

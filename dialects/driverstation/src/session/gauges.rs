@@ -12,7 +12,7 @@ const PD_EVERY: i64 = 100_000_000;
 const CPU_AFTER: i64 = 800_000_000;
 const BETWEEN: i64 = 100_000_000;
 
-/// What a robot measures and sets, and when it tells of it.
+/// What a robot measures and sets, and when it reports it.
 #[derive(Debug)]
 pub(super) struct Gauges {
     battery: Ramp,
@@ -74,7 +74,7 @@ impl Gauges {
         self.battery = Ramp { from: self.volts(now), to: volts, start: now, over };
     }
 
-    /// From here on it tells.
+    /// From here on it reports.
     pub(super) fn begin(&mut self, now: Time) {
         self.due = Due::from(now);
     }

@@ -56,7 +56,7 @@ impl JoystickState {
     }
 }
 
-/// What a station tells about a stick.
+/// What a station sends about a stick.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Description {
     /// Its name.

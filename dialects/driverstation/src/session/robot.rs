@@ -26,8 +26,8 @@ const UNKNOWN: (u8, [u8; 5]) = (0x0d, [0x00, 0x00, 0x04, 0x04, 0x04]);
 /// A packet that is up to this far behind the newest one was overtaken; beyond that another station has begun to count.
 const OVERTAKEN_BY: u16 = 50;
 
-/// A simulated roboRIO: answers every control packet, obeys the station as a robot does, and has the trouble it is told
-/// to have.
+/// A simulated roboRIO: answers every control packet, obeys the station as a robot does, and has the trouble it is
+/// configured to have.
 ///
 /// ```
 /// use logpose_core::{Batch, Link, Session, Time};
@@ -62,7 +62,7 @@ pub struct Robot {
     station: Option<AllianceStation>,
     estop: bool,
     enabled: bool,
-    /// When it was last told to be enabled.
+    /// When it last received an enable.
     enabled_at: Time,
     /// The loop that its program is in: that of the last packet.
     in_loop: Option<Mode>,
@@ -158,7 +158,7 @@ pub struct RobotView {
     pub station: Option<AllianceStation>,
     /// The sticks of the last packet, up to the last one that is there.
     pub joysticks: Vec<Option<JoystickState>>,
-    /// What the station told about its sticks.
+    /// What the station sent about its sticks.
     pub descriptions: [Description; JOYSTICKS],
     /// Which match it is.
     pub match_info: Option<Match>,
@@ -166,9 +166,9 @@ pub struct RobotView {
     pub game_data: Option<String>,
     /// Seconds left.
     pub countdown: Option<f32>,
-    /// The date it was told.
+    /// The date that the station sent.
     pub date: Option<Date>,
-    /// The timezone it was told.
+    /// The timezone that the station sent.
     pub timezone: String,
     /// How often its watchdog has disabled it.
     pub comms_faults: u16,
@@ -498,7 +498,7 @@ impl Robot {
         }
     }
 
-    /// The loop of the last packet: a program is one packet behind what it is told.
+    /// The loop of the last packet: a program is one packet behind its input.
     fn trace(&mut self) -> TraceBits {
         let trace = TraceBits::default().with_roborio(true);
         if !self.code {
@@ -624,7 +624,7 @@ impl Session for Robot {
                 return Ok(());
             }
             self.telling.heard(now, What::Control, bytes, sink)?;
-            // What is no control packet is a problem, which the mapper has told.
+            // Anything but a control packet is a problem, which the mapper has reported.
             if let Ok(control) = Control::parse(bytes) {
                 self.hear(now, &control);
                 if !self.is_silent() {
@@ -635,17 +635,17 @@ impl Session for Robot {
         }
         let Some(mut tcp) = self.tcp.take_if(|tcp| tcp.link == link) else { return Ok(()) };
         tcp.messages.push(bytes);
-        let mut told = Ok(());
-        while told.is_ok()
+        let mut result = Ok(());
+        while result.is_ok()
             && let Some((_, body)) = tcp.messages.next()
         {
-            told = self.telling.heard(now, What::ToRobot, body, sink);
+            result = self.telling.heard(now, What::ToRobot, body, sink);
             if let Ok(message) = ToRobot::parse(body) {
                 self.listen(&message);
             }
         }
         self.tcp = Some(tcp);
-        told
+        result
     }
 
     fn handle_close(&mut self, now: Time, link: Link) {

@@ -86,14 +86,14 @@ pub struct Station {
     close: VecDeque<Link>,
 }
 
-/// What a station is told in the beginning.
+/// The settings of a station.
 #[derive(Clone, Debug)]
 pub struct StationOptions {
     /// Where it stands.
     pub station: AllianceStation,
     /// Whether it may enable the robot at all.
     pub may_enable: bool,
-    /// The name of the timezone that it tells the robot, such as `PST8PDT`.
+    /// The name of the timezone that it sends to the robot, such as `PST8PDT`.
     pub timezone: String,
 }
 
@@ -208,7 +208,7 @@ impl Station {
         }
     }
 
-    /// Does what it is told, with the next packet.
+    /// Obeys a command with the next packet.
     pub fn command(&mut self, now: Time, command: Command) -> Result<(), Refused> {
         self.watch(now);
         match command {
@@ -560,7 +560,7 @@ impl Session for Station {
     fn handle_input(&mut self, now: Time, link: Link, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.watch(now);
         if self.datagrams == Some(link) {
-            // What is no status packet is a problem, which the mapper tells.
+            // Anything but a status packet is a problem, which the mapper reports.
             if let Ok(status) = Status::parse(bytes) {
                 self.hear(now, &status);
             }

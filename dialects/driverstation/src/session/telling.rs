@@ -8,7 +8,7 @@ use crate::wire::Messages;
 
 /// What goes over the link in either direction, on its way into the sink.
 ///
-/// What a session hears can be told at once; what it says itself waits until there is a sink.
+/// Received packets go to the sink at once; sent ones wait until there is a sink.
 #[derive(Default)]
 pub(super) struct Telling {
     mapper: Mapper,
@@ -55,7 +55,7 @@ impl Telling {
     /// Tells what was heard, and before it what waits.
     pub(super) fn heard(&mut self, now: Time, what: What, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         self.flush(sink)?;
-        self.tell(now, what, bytes, sink)
+        self.pass(now, what, bytes, sink)
     }
 
     /// Tells what waits, and that time has gone on.
@@ -85,13 +85,13 @@ impl Telling {
                 What::Control | What::Status => &bytes[..],
                 What::ToRobot | What::ToStation => bytes.get(2..).unwrap_or_default(),
             };
-            self.tell(now, what, without_size, sink)?;
+            self.pass(now, what, without_size, sink)?;
         }
         self.notes.drain(..).for_each(|note| sink.problem(note));
         Ok(())
     }
 
-    fn tell(&mut self, now: Time, what: What, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn pass(&mut self, now: Time, what: What, bytes: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         let size = match what {
             What::Control | What::Status => 0,
             What::ToRobot | What::ToStation => 2,

@@ -74,7 +74,7 @@ bits! {
 }
 
 bits! {
-    /// What the user's program has told since the last packet: byte 4 of a status packet.
+    /// What the user's program has reported since the last packet: byte 4 of a status packet.
     TraceBits {
         /// There is a program.
         code with_code "code" 0x20,

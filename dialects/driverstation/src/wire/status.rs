@@ -31,7 +31,7 @@ pub struct Status<'a> {
     pub version: u8,
     /// How the robot is.
     pub status: StatusBits,
-    /// What its program tells.
+    /// What its program reports.
     pub trace: TraceBits,
     /// Volts × 256; [`Status::volts`] has the volts.
     pub battery: u16,

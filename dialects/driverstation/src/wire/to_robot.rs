@@ -21,7 +21,7 @@ pub enum ToRobot<'a> {
     Descriptor(Descriptor<'a>),
     /// `07`: which match this is.
     Match(MatchInfo<'a>),
-    /// `0e`: what the game tells the teams during a match.
+    /// `0e`: game data for the teams during a match.
     GameData(&'a [u8]),
     /// What nobody knows.
     Unknown {

@@ -9,16 +9,18 @@ use crate::kit::{Play, bytes, ms};
 
 /// What a status packet with these tags gives besides what every packet gives, and its problems.
 fn status(tags: &str) -> (Vec<String>, Vec<String>) {
-    told(tags, "00 01 01 00 31 0c 00 00", |play, datagram| {
+    reported(tags, "00 01 01 00 31 0c 00 00", |play, datagram| {
         play.mapper.status(ms(0), 100, datagram, &mut play.sink).unwrap()
     })
 }
 
 fn control(tags: &str) -> (Vec<String>, Vec<String>) {
-    told(tags, "00 01 01 00 10 00", |play, datagram| play.mapper.control(ms(0), 100, datagram, &mut play.sink).unwrap())
+    reported(tags, "00 01 01 00 10 00", |play, datagram| {
+        play.mapper.control(ms(0), 100, datagram, &mut play.sink).unwrap()
+    })
 }
 
-fn told(tags: &str, header: &str, put: fn(&mut Play, &[u8])) -> (Vec<String>, Vec<String>) {
+fn reported(tags: &str, header: &str, put: fn(&mut Play, &[u8])) -> (Vec<String>, Vec<String>) {
     let mut play = Play::default();
     put(&mut play, &bytes(&format!("{header} {tags}")));
     let usual = |line: &String| {

@@ -1,4 +1,4 @@
-//! What a link means as samples: what is told when, whatever order packets come in.
+//! A link as samples: what is emitted when, in whatever order packets arrive.
 
 use crate::kit::{Lines, Play, bytes, ms, samples};
 
@@ -66,8 +66,8 @@ fn replies_give_trip_times_and_verdicts() {
     }
     assert_eq!(play.sink.below("/ds/trip_time")[0], "0.002 /ds/trip_time 0.002");
     assert_eq!(play.sink.values("/ds/trip_time"), ["0.002"; 3]);
-    let told = ["0.000 /ds/lost false", "0.020 /ds/lost false", "0.040 /ds/lost false"];
-    assert_eq!(play.sink.below("/ds/lost"), told);
+    let expected = ["0.000 /ds/lost false", "0.020 /ds/lost false", "0.040 /ds/lost false"];
+    assert_eq!(play.sink.below("/ds/lost"), expected);
     assert_eq!(play.sink.values("/ds/packet_loss"), ["0.0"; 3]);
 }
 
@@ -82,8 +82,8 @@ fn a_packet_is_lost_after_a_quarter_of_a_second_and_later_ones_wait_for_its_verd
     play.reach(269);
     assert_eq!(play.sink.below("/ds/lost"), ["0.000 /ds/lost false"]);
     play.reach(270);
-    let told = ["0.000 /ds/lost false", "0.020 /ds/lost true", "0.040 /ds/lost false"];
-    assert_eq!(play.sink.below("/ds/lost"), told);
+    let expected = ["0.000 /ds/lost false", "0.020 /ds/lost true", "0.040 /ds/lost false"];
+    assert_eq!(play.sink.below("/ds/lost"), expected);
     assert_eq!(play.sink.values("/ds/packet_loss"), ["0.0", "0.5", "0.3333333333333333"]);
 }
 
@@ -121,7 +121,7 @@ fn a_reply_that_comes_twice_counts_once() {
     play.reply(30, 1);
     assert_eq!(play.sink.values("/ds/trip_time"), ["0.001"]);
     assert_eq!(play.sink.values("/ds/lost"), ["false"]);
-    assert_eq!(play.sink.values("/ds/battery").len(), 2, "what it says is told all the same");
+    assert_eq!(play.sink.values("/ds/battery").len(), 2, "its values are emitted all the same");
 }
 
 #[test]
@@ -221,8 +221,8 @@ fn a_robot_that_is_silent_for_a_second_is_gone_since_then() {
     assert_eq!(play.sink.below("/ds/connected").last(), Some(&"1.005 /ds/connected false"));
     play.reach(9000);
     play.reply(9001, 3);
-    let told = ["0.005 /ds/connected true", "1.005 /ds/connected false", "9.001 /ds/connected true"];
-    assert_eq!(play.sink.below("/ds/connected"), told);
+    let expected = ["0.005 /ds/connected true", "1.005 /ds/connected false", "9.001 /ds/connected true"];
+    assert_eq!(play.sink.below("/ds/connected"), expected);
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn tags_of_both_directions_and_messages_have_their_channels() {
 #[test]
 fn json_is_json_whatever_the_text() {
     let (mut play, mut sink) = (Play::default(), Lines::default());
-    // Quotes, a line end, bytes that are no UTF-8, and a time that is no number.
+    // Quotes, a line end, bytes that are not UTF-8, and a time that is NaN.
     let body = bytes("0b 7f c0 00 00 00 00 00 01 ff ff ff ff 02 00 05 22 0a c3 ff 5c 00 00 00 00");
     play.mapper.to_station(ms(0), 0, &body, &mut sink).unwrap();
     let json: serde_json::Value = serde_json::from_str(sink.values("/ds/errors")[0]).unwrap();

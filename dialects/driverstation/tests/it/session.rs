@@ -267,8 +267,8 @@ fn a_lost_robot_is_disabled_by_itself_and_by_the_station_and_stays_so() {
     assert_eq!((view.connected, view.robot, view.stopped), (false, None, Some(Stopped::Lost)));
     assert_eq!(view.lost, 25);
     assert_eq!(world.station.command(world.now, Command::Enable), Err(Refused::NotConnected));
-    let told: Vec<_> = world.events.iter().filter(|(at, _)| *at > 200).collect();
-    assert_eq!(told, [&(1200, Event::Lost), &(1200, Event::Disabled(Stopped::Lost))]);
+    let later: Vec<_> = world.events.iter().filter(|(at, _)| *at > 200).collect();
+    assert_eq!(later, [&(1200, Event::Lost), &(1200, Event::Disabled(Stopped::Lost))]);
     let note = &world.station_sink.problems[0];
     assert_eq!((note.severity, note.code), (Severity::Note, "station-disabled"));
     assert_eq!(note.message, "disabled: no answer from the robot for a second");

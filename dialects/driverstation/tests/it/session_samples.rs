@@ -1,4 +1,4 @@
-//! What the two sides of a conversation tell their sinks.
+//! What the two sides of a conversation emit to their sinks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,8 +9,8 @@ use logpose_driverstation::wire::{MatchType, Mode};
 
 use crate::world::{End, MS, START, Trouble, World};
 
-/// The numbers of packets that are told to be lost, and of all that are told about. Packet 1 was sent at 0.
-fn told(world: &World) -> (BTreeSet<u16>, BTreeSet<u16>) {
+/// The numbers of packets reported as lost, and of all reported packets. Packet 1 was sent at 0.
+fn reported(world: &World) -> (BTreeSet<u16>, BTreeSet<u16>) {
     let number = |at: i64| u16::try_from(at / (20 * MS) + 1).unwrap();
     let all = world.station_sink.of("/ds/lost");
     let lost = all.iter().filter(|(_, lost)| *lost == "true").map(|(at, _)| number(*at)).collect();
@@ -38,7 +38,7 @@ fn check_lost(trouble: Trouble) {
     let sent = u16::try_from(world.station.view().sent).unwrap();
     world.trouble = Trouble { delay: MS, ..Trouble::default() };
     world.run_for(1000);
-    let (lost, all) = told(&world);
+    let (lost, all) = reported(&world);
     let first = *all.first().unwrap();
     let expected: BTreeSet<u16> = dropped(&world, sent).into_iter().filter(|number| *number >= first).collect();
     let lost: BTreeSet<u16> = lost.into_iter().filter(|number| *number <= sent).collect();
@@ -61,8 +61,8 @@ fn the_share_that_is_told_is_the_share_in_the_view() {
     world.trouble = Trouble { drop: 0.2, delay: MS, ..Trouble::default() };
     for n in 1..40 {
         world.run_to(1000 * n);
-        let told: f64 = world.station_sink.values("/ds/packet_loss").last().unwrap().parse().unwrap();
-        assert!((told - f64::from(world.station.view().lost) / 25.0).abs() < 1e-9, "{told}");
+        let loss: f64 = world.station_sink.values("/ds/packet_loss").last().unwrap().parse().unwrap();
+        assert!((loss - f64::from(world.station.view().lost) / 25.0).abs() < 1e-9, "{loss}");
     }
 }
 
@@ -100,7 +100,7 @@ fn both_sides_tell_what_they_say_and_hear() {
     assert!(station.values("/ds/trip_time").iter().all(|trip| *trip == "0.002"));
     assert_eq!(station.of("/ds/control/enabled")[1].0 / MS, 120, "stamped with its sending");
     assert_eq!(station.of("/ds/status/enabled")[1].0 / MS, 122);
-    // Each side counts from its first packet, which comes to the robot a millisecond later, and tells when that was.
+    // Each side counts from its first packet, which comes to the robot a millisecond later, and reports when that was.
     assert_eq!(world.robot_sink.of("/ds/control/enabled")[1].0 / MS, 120);
     assert_eq!(world.station.clock_offset(), Some(START.nanos()));
     assert_eq!(world.robot.clock_offset(), Some(START.plus(MS).nanos()));

@@ -20,8 +20,8 @@ fn check(world: &World, permitted: bool, last_asked: &mut Option<Time>) {
         *last_asked = Some(world.now);
     }
     if robot.enabled {
-        let told = world.enabled_at.expect("enabled without a packet");
-        assert!(world.now.since(told) < WATCHDOG, "still enabled at {} ms", world.at_ms());
+        let enabled_at = world.enabled_at.expect("enabled without a packet");
+        assert!(world.now.since(enabled_at) < WATCHDOG, "still enabled at {} ms", world.at_ms());
         let asked = last_asked.expect("enabled without a station that asks for it");
         assert!(world.now.since(asked) <= WATCHDOG + LONGEST + 20 * MS);
         assert!(robot.code && !robot.estop && !robot.booting);
@@ -39,7 +39,7 @@ fn trouble(seed: u64) {
     let mut enabled_steps = 0;
     while world.at_ms() < 120_000 {
         match (world.random() * 24.0) as u32 {
-            // A station that is told so often to enable is enabled most of the time.
+            // A station that is asked so often to enable is enabled most of the time.
             0..8 => permitted = world.station.command(world.now, Command::Enable).is_ok() || permitted,
             8 => {
                 world.command(Command::Disable);

@@ -231,7 +231,7 @@ impl World {
         self.settle();
     }
 
-    /// Takes what either side has to send, to close and to tell.
+    /// Takes what either side has to send, to close and to report.
     fn settle(&mut self) {
         while let Some(transmit) = self.station.poll_transmit() {
             let To::One(link) = transmit.to else { panic!("not to all") };

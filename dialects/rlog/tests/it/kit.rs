@@ -4,7 +4,7 @@ use logpose_core::{Index, Problems, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
 pub(crate) use logpose_testkit::{codes, column_lines, index_lines};
 
-/// What came, a line each: time, name, type, and the value to the bit.
+/// The received samples, one line each: time, name, type, and the exact value.
 pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Typed>;
 
 pub(crate) fn index(log: &[u8]) -> (Index, Problems) {

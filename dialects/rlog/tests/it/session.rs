@@ -40,7 +40,7 @@ fn due(session: &mut dyn Session, now: Time) {
     }
 }
 
-/// Client and server joined in memory for as long as told, in steps of 5 ms, a cycle every 20 ms. `link` changes what
+/// Client and server joined in memory for a while, in steps of 5 ms, a cycle every 20 ms. `link` changes what
 /// the server sends.
 fn converse(revision: Revision, until: i64, mut link: impl FnMut(i64, Vec<u8>) -> Vec<Vec<u8>>) -> (RlogClient, Lines) {
     let (mut client, mut server) = (RlogClient::new(Limits::default()), server(revision));

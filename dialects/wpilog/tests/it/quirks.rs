@@ -125,12 +125,12 @@ fn metadata_are_replaced() {
     let (index, problems) = index(&log.0);
     assert_eq!(problems, []);
     assert_eq!(channels(&index), [("a", "int64", 2, "")]);
-    let told: Vec<Event> =
+    let events: Vec<Event> =
         replay(&log.0, &index).events.into_iter().filter(|event| !matches!(event, Event::Sample { .. })).collect();
     let metadata =
         |time, metadata: &str| Event::Metadata { key: key("a", "int64"), time: us(time), metadata: metadata.into() };
     let channel = Event::Channel { name: "a".into(), type_name: "int64".into(), metadata: "one".into() };
-    assert_eq!(told, [channel, metadata(3, "two"), metadata(5, "")]);
+    assert_eq!(events, [channel, metadata(3, "two"), metadata(5, "")]);
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn metadata_in_a_data_record_of_2022_are_metadata() {
     let (index, problems) = index(&log.0);
     assert_eq!(problems, [("metadata-2022", at)]);
     assert_eq!(channels(&index), [("a", "double", 2, "meta")]);
-    let told: Vec<Event> =
+    let events: Vec<Event> =
         replay(&log.0, &index).events.into_iter().filter(|event| matches!(event, Event::Metadata { .. })).collect();
-    assert_eq!(told, [Event::Metadata { key: key("a", "double"), time: us(3), metadata: "meta".into() }]);
+    assert_eq!(events, [Event::Metadata { key: key("a", "double"), time: us(3), metadata: "meta".into() }]);
     let written = rewritten(&log.0);
     assert_eq!(channels(&crate::support::index(&written).0), [("a", "double", 2, "meta")], "a conversion keeps them");
 }
@@ -477,7 +477,7 @@ fn a_start_of_entry_0_is_no_start() {
 #[test]
 fn a_cut_log_never_repeats_its_last_record() {
     let whole = Build::new().start(1, "a", "int64", "", 1).int(1, 2, 3);
-    // With eleven bytes missing one zero byte is left, which is zero fill as far as one can tell.
+    // With eleven bytes missing one zero byte is left, which is zero fill as far as the reader can know.
     for cut in 1..11 {
         let log = whole.clone().int(1, 4, 5).0;
         let (index, problems) = index(&log[..log.len() - cut]);

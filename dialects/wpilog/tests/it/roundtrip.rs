@@ -70,8 +70,8 @@ fn same(a: &Events, b: &Events, what: &str) {
     assert_eq!(a.problems(), b.problems(), "{what}");
 }
 
-/// What is told of a log, apart from when it is told: samples by channel, and the texts and ends of each.
-fn told(collect: &Events) -> (Series, Vec<Event>) {
+/// The events of a log regardless of their order: samples by channel, and the texts and ends of each.
+fn contents(collect: &Events) -> (Series, Vec<Event>) {
     let rest = |event: &&Event| matches!(event, Event::End { .. });
     let mut series = collect.series();
     // A time beyond the microseconds that can be read again is written as the nearest that can.
@@ -87,7 +87,7 @@ fn keeps_everything(log: &[u8]) {
     let (after, problems) = index(&written);
     let worse: Vec<_> = problems.iter().filter(|(code, _)| *code != "after-finish").collect();
     assert!(worse.is_empty(), "a log of ours has no problems: {worse:?}");
-    assert_eq!(told(&replay(&written, &after)), told(&replay(log, &before)));
+    assert_eq!(contents(&replay(&written, &after)), contents(&replay(log, &before)));
     let sorted = |index| {
         let mut channels = channels(index);
         channels.sort_unstable();
@@ -97,7 +97,7 @@ fn keeps_everything(log: &[u8]) {
             .collect::<Vec<_>>()
     };
     assert_eq!(sorted(&after), sorted(&before));
-    assert_eq!(rewritten(&written), written, "and a second time nothing changes");
+    assert_eq!(rewritten(&written), written, "and writing it again changes nothing");
 }
 
 #[test]
