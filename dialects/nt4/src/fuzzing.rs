@@ -67,7 +67,7 @@ fn server(data: &[u8]) {
             1 => server.handle_close(now, link),
             2 => server.introduce(link, &String::from_utf8_lossy(piece), "here"),
             3 => feed(&mut server, now, piece),
-            // Most of a conversation is messages, and a link that does not exist tells nothing.
+            // Most of a conversation is messages, and a link that does not exist tests nothing.
             _ => {
                 let _ = server.handle_input(now, link, piece, &mut sink);
                 if server.poll_close().is_some() || first % 16 == 4 {
@@ -190,7 +190,7 @@ fn limits() -> Limits {
 
 fn drain(session: &mut dyn Session) {
     while let Some(transmit) = session.poll_transmit() {
-        assert_eq!(transmit.text, is_text(&transmit.bytes), "the first byte tells text from values");
+        assert_eq!(transmit.text, is_text(&transmit.bytes), "the first byte distinguishes text from values");
         if transmit.text {
             let messages = std::str::from_utf8(&transmit.bytes).map(serde_json::from_str::<serde_json::Value>);
             assert!(matches!(messages, Ok(Ok(_))));

@@ -51,7 +51,7 @@ pub enum Request {
     },
 }
 
-/// What a server tells a client.
+/// Messages from a server to a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// A topic exists.

@@ -20,7 +20,7 @@ pub const RTT_SUBPROTOCOL: &str = "rtt.networktables.first.wpi.edu";
 pub const TIME_SYNC: i64 = -1;
 
 /// Whether a WebSocket message is text. Text is a JSON list and begins with `[` or white space; a binary message begins
-/// with a MessagePack array. So the first byte tells, and a session need not be told by its link.
+/// with a MessagePack array. So the first byte distinguishes them, and a session need not learn it from its link.
 #[must_use]
 pub fn is_text(message: &[u8]) -> bool {
     matches!(message.first(), Some(b'[' | b' ' | b'\t' | b'\r' | b'\n'))

@@ -18,7 +18,7 @@ pub struct Refloat;
 
 /// The port of VESC Express and of VESC Tool's bridge.
 pub const PORT: u16 = 65102;
-/// What a VESC speaks on its serial port, unless it was told otherwise.
+/// The default baud rate of a VESC's serial port.
 pub const BAUD: u32 = 115_200;
 
 /// Its name in commands and in code.

@@ -1,5 +1,5 @@
-//! The 16-bit numbers of recordings and live values: like IEEE 754 binary16, but the greatest exponent is an ordinary
-//! one. There are no infinities and no NaNs, the greatest number is 131008, and it also stands for whatever was too
+//! The 16-bit numbers of recordings and live values: like IEEE 754 binary16, but the largest exponent is an ordinary
+//! one. There are no infinities and no NaNs, the largest number is 131008, and it also stands for whatever was too
 //! great, infinite or no number at the source.
 
 /// The number a code stands for, exactly.

@@ -40,7 +40,7 @@ pub fn deframe(data: &[u8]) {
     }
 }
 
-/// The least that a frame of this payload takes.
+/// The min size of a frame with this payload.
 fn frame_sizes(payload: &[u8]) -> usize {
     vesc::framed(payload).len()
 }
@@ -59,15 +59,15 @@ fn search(mut data: &[u8], limit: usize) -> (Vec<Vec<u8>>, u64) {
         };
         let Some(field) = data.get(1..head) else { break };
         let length = field.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
-        let least = [1, 255, 65_535].get(head - 2).copied().unwrap_or(1);
+        let min = [1, 255, 65_535].get(head - 2).copied().unwrap_or(1);
         let end = head + length + 3;
-        if (least..=limit).contains(&length) && data.len() < end {
+        if (min..=limit).contains(&length) && data.len() < end {
             break;
         }
         let payload = data.get(head..head + length).unwrap_or_default();
         let tail = data.get(head + length..end).unwrap_or_default();
         let [high, low] = vesc::crc16(payload).to_be_bytes();
-        if (least..=limit).contains(&length) && tail == [high, low, 3] {
+        if (min..=limit).contains(&length) && tail == [high, low, 3] {
             found.push(payload.to_vec());
             data = data.get(end..).unwrap_or_default();
         } else {

@@ -21,8 +21,8 @@ use crate::wire::{
 ///
 /// Channels are numbered from 0 in the order in which they appear, and the samples of one message are given in one call.
 /// States have a sample where they change, values one for each message. Times are those of the board's ticks, counted on
-/// beyond their 32 bits; what comes without a tick is placed by the clock offset. A board that never tells ticks, which
-/// is one older than 1.1, is told by the time of receipt.
+/// beyond their 32 bits; what comes without a tick is placed by the clock offset. For a board that never sends ticks,
+/// which is one older than 1.1, the time of receipt counts.
 #[derive(Debug)]
 pub struct LiveMapper {
     clock: Clock,
@@ -32,7 +32,7 @@ pub struct LiveMapper {
     samples: Samples,
     /// What came without a tick before the first tick: its place is not known yet.
     waiting: Vec<(Time, Vec<u8>)>,
-    /// The alerts that were told last: a board tells them again and again.
+    /// The alerts that were emitted last: a board repeats them again and again.
     alerts: Vec<(u32, u8, bool, u8)>,
 }
 
@@ -123,24 +123,24 @@ impl LiveMapper {
         self.clock.set_rate(info.tick_rate());
     }
 
-    /// The ids of the values of [`Live`]; without them only its states are told.
+    /// The ids of the values of [`Live`]; without them only its states are known.
     pub fn set_ids(&mut self, ids: &LiveIds<'_>) {
         self.always = ids.always.iter().map(str::to_owned).collect();
         self.running = ids.running.iter().map(str::to_owned).collect();
     }
 
     /// What to add to the times of samples to get times of the clock that `now` is on, in nanoseconds. It is that of the
-    /// message that was delayed least among the last ones.
+    /// message with the smallest delay among the last ones.
     #[must_use]
     pub fn clock_offset(&self) -> Option<i64> {
         self.clock.offset()
     }
 
-    /// Whether the board has ticks and will tell them: what comes without one may wait for them. Not for ever, for
-    /// maybe nobody asks.
+    /// Whether the board is going to send ticks: messages without one may wait for them. Not forever, because
+    /// the ticks may never be requested.
     fn awaits_ticks(&self) -> bool {
-        let told = self.version.as_ref().is_some_and(Version::has_live_ids);
-        told && !self.clock.is_known() && self.waiting.len() < WAITING
+        let has_ticks = self.version.as_ref().is_some_and(Version::has_live_ids);
+        has_ticks && !self.clock.is_known() && self.waiting.len() < WAITING
     }
 
     fn wait(&mut self, now: Time, reply: &Reply<'_>) {
@@ -275,14 +275,14 @@ impl Putting<'_> {
         self.word("beep_reason", &flags.beep_reason_name())
     }
 
-    /// The flags of the recorder. Since 1.3.0-preview2 the automatics are told by the status alone.
+    /// The flags of the recorder. Since 1.3.0-preview2 only the status contains autostart and autostop.
     fn extra(&mut self, bits: u8) -> Result<(), SinkError> {
         self.truth("recording", bits & 1 != 0)?;
-        let told = match &self.mapper.version {
+        let complete = match &self.mapper.version {
             Some(version) => !version.has_status(),
             None => self.mapper.always.iter().any(|id| items::newest(id) != id),
         };
-        if !told {
+        if !complete {
             return Ok(());
         }
         self.truth("autostart", bits & 2 != 0)?;

@@ -15,7 +15,7 @@ use crate::wire::{Kind, TIME_SYNC, Update, Updates, is_text, put_head};
 const SYNC_EVERY: i64 = 3_000_000_000;
 /// Silence that ends a conversation: two questions for the time without an answer.
 const SILENCE: i64 = 2 * SYNC_EVERY;
-/// A server that does not tell its time for so long is subscribed to all the same.
+/// A server that does not send its time for this long is subscribed to all the same.
 const PATIENCE: i64 = 1_000_000_000;
 /// Topics that a server does not announce again for so long after a new connection are gone.
 const SETTLED: i64 = 3_000_000_000;
@@ -105,8 +105,8 @@ struct Topic {
     properties: Map<String, Json>,
     /// No value of it has come on this connection, and the last connection had it, too.
     fresh: bool,
-    /// Its values' odd type was told.
-    told: bool,
+    /// The unexpected type of its values was reported.
+    reported: bool,
 }
 
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Nt4Client {
         self.link.is_some()
     }
 
-    /// The server's time at `now`, if it has told it.
+    /// The server's time at `now`, if it is known.
     #[must_use]
     pub fn server_time(&self, now: Time) -> Option<Time> {
         self.clock.offset.map(|offset| Time::from_micros(now.micros().saturating_add(offset)))
@@ -273,7 +273,7 @@ impl Nt4Client {
         }
         let (name, _) = key;
         self.ids.insert(name.clone(), id);
-        self.topics.insert(id, Topic { name, channel, kind, ty, properties, fresh, told: false });
+        self.topics.insert(id, Topic { name, channel, kind, ty, properties, fresh, reported: false });
         self.metadata(now, channel, metadata, sink)
     }
 
@@ -347,9 +347,9 @@ impl Nt4Client {
                 self.latest = time;
                 self.stats.values += 1;
             }
-            Err(_) if topic.told => {}
+            Err(_) if topic.reported => {}
             Err(unfit) => {
-                topic.told = true;
+                topic.reported = true;
                 let message = format!("skipped a value of {:?} that is not {}: {unfit}", topic.name, topic.kind);
                 sink.problem(Problem::general(Severity::Damage, "bad-value", message));
             }
@@ -472,7 +472,7 @@ impl Session for Nt4Client {
     }
 }
 
-/// Cristian's algorithm: the answer was made half a round trip ago, and the shortest round trip tells it best.
+/// Cristian's algorithm: the answer was made half a round trip ago, and the shortest round trip is the most exact.
 #[derive(Debug, Default)]
 struct ServerClock {
     /// Microseconds to add to our time, of the best of the last answers or of the last connection.
@@ -510,7 +510,7 @@ mod tests {
         assert!(clock.answer(1_000, 900, 5_000));
         assert_eq!(clock.offset, Some(4_050));
         assert!(clock.answer(2_000, 1_000, 6_500));
-        assert_eq!(clock.offset, Some(4_050), "a longer one tells nothing new");
+        assert_eq!(clock.offset, Some(4_050), "a longer one changes nothing");
         assert!(clock.answer(3_000, 2_990, 7_035));
         assert_eq!(clock.offset, Some(4_040));
         for at in 0..10 {

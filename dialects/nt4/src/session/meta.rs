@@ -21,7 +21,7 @@ const META_ENTRIES: usize = 1_000;
 const META_BYTES: usize = 16 << 20;
 
 impl Nt4Server {
-    /// Notes that something which they tell has changed.
+    /// Notes that their contents have changed.
     pub(super) fn mark_meta(&mut self) {
         if (!self.meta_interests.is_empty() || !self.meta.is_empty()) && self.meta_due.is_none() {
             self.meta_due = Some(self.meta_next.max(self.now));

@@ -149,7 +149,7 @@ impl Nt4Server {
             self.warn(slot, "type-conflict", &message, sink);
         }
         // "The server shall respond with an announce, even if the topic was previously announced."
-        self.tell(id, slot, Some(pubuid));
+        self.announce(id, slot, Some(pubuid));
         self.mark_meta();
         self.tell_sink(id, sink)
     }
@@ -279,10 +279,10 @@ impl Nt4Server {
         None
     }
 
-    /// What comes with every value is told once for each client.
+    /// A problem that comes with every value is reported once for each client.
     fn warn_once(&mut self, slot: usize, code: &'static str, message: &str, sink: &mut dyn Sink) {
         let client = self.clients.get_mut(slot).and_then(Option::as_mut);
-        if client.is_some_and(|client| !std::mem::replace(&mut client.told, true)) {
+        if client.is_some_and(|client| !std::mem::replace(&mut client.reported, true)) {
             self.warn(slot, code, message, sink);
         }
     }

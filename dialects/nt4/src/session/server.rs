@@ -167,7 +167,7 @@ impl Nt4Server {
     }
 
     /// Says what the client behind an open link calls itself, which stands in the path of its request, and where it is.
-    /// Only the topics about the server itself tell it on.
+    /// Only the meta topics pass it on.
     pub fn introduce(&mut self, link: Link, name: &str, address: &str) {
         let Some(slot) = self.slots.get(&link).copied() else { return };
         if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
@@ -306,7 +306,7 @@ impl Nt4Server {
             self.ended.extend(topic.channel.take());
         });
         for slot in slots {
-            self.tell(at, slot, None);
+            self.announce(at, slot, None);
             if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
                 client.topics.insert(at);
             }
@@ -350,7 +350,7 @@ impl Nt4Server {
     }
 
     /// Announces a topic.
-    pub(super) fn tell(&mut self, id: i32, slot: usize, pubuid: Option<i32>) {
+    pub(super) fn announce(&mut self, id: i32, slot: usize, pubuid: Option<i32>) {
         let client = self.clients.get_mut(slot).and_then(Option::as_mut);
         if let (Some(client), Some(topic)) = (client, self.topics.get(id)) {
             client.say(&announcement(topic, id, pubuid), &mut self.transmit);
@@ -394,7 +394,7 @@ impl Nt4Server {
             topic.name = name;
         }
         if listens && before.is_none() {
-            self.tell(id, slot, None);
+            self.announce(id, slot, None);
         }
         let Some(topic) = self.topics.get_mut(id) else { return };
         let Some(listener) = topic.listener(slot).copied() else { return };
@@ -439,7 +439,7 @@ impl Nt4Server {
         self.mark_meta();
     }
 
-    /// Changes properties and tells all who know the topic.
+    /// Changes properties and informs all clients that know the topic.
     pub(super) fn set_properties(&mut self, id: i32, update: &Map<String, Json>, asked: Option<usize>) {
         if update.is_empty() {
             return;

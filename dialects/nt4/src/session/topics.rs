@@ -22,7 +22,8 @@ const RESOLUTION: i64 = 10_000_000;
 /// So many different periods has one client; any other is served at the next shorter one.
 const PERIODS: usize = 16;
 
-/// All topics by id and by name. Ids of topics that are gone are used again: everyone who knew the old one was told.
+/// All topics by id and by name. Ids of topics that are gone are used again: every client that knew the old one was
+/// informed.
 #[derive(Debug, Default)]
 pub(super) struct Topics {
     list: Vec<Option<Topic>>,
@@ -348,8 +349,8 @@ pub(super) struct Client {
     pub(super) waits: bool,
     /// The topics that were announced to it.
     pub(super) topics: BTreeSet<i32>,
-    /// Publishers whose values do not fit, once told.
-    pub(super) told: bool,
+    /// Whether values of the wrong type were reported.
+    pub(super) reported: bool,
     text: String,
     queues: Vec<Queue>,
 }
@@ -388,7 +389,7 @@ impl Client {
             changes: Changes::default(),
             waits: false,
             topics: BTreeSet::new(),
-            told: false,
+            reported: false,
             text: String::new(),
             queues: Vec::new(),
         }

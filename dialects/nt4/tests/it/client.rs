@@ -1,4 +1,4 @@
-//! A client that is told what a server might say.
+//! A client that receives what a server might send.
 
 use logpose_core::{Dialect, Limits, Link, LiveDialect, Session, Time, To};
 use logpose_nt4::{Nt4, Nt4Client, Options};

@@ -4,7 +4,7 @@
 use logpose_core::{Channel, Link, Serve, Session, Value};
 use logpose_nt4::{Nt4Server, ServerOptions, Updates};
 
-use crate::kit::{Lines, due, ms, put, sent, tell};
+use crate::kit::{Lines, due, ms, put, receive, sent};
 
 const TOPICS: u32 = 1000;
 
@@ -40,7 +40,7 @@ fn flood(subscriptions: i32) -> String {
 fn thousands_of_subscriptions_in_a_message_send_each_value_once() {
     let (mut server, mut sink) = (server(), Lines::default());
     server.handle_open(ms(1), Link(1));
-    tell(&mut server, ms(1), Link(1), &flood(3000), &mut sink);
+    receive(&mut server, ms(1), Link(1), &flood(3000), &mut sink);
     let mut lines = Vec::new();
     for at in 1..1000 {
         due(&mut server, ms(at));
@@ -58,7 +58,7 @@ fn who_has_left_costs_nothing() {
     let links = || (1..=60).map(Link);
     for link in links() {
         server.handle_open(ms(1), link);
-        tell(&mut server, ms(1), link, &flood(300), &mut sink);
+        receive(&mut server, ms(1), link, &flood(300), &mut sink);
         server.poll_transmit();
     }
     for link in links() {
@@ -83,10 +83,10 @@ fn those_who_change_their_minds_without_end_get_their_turn_with_others() {
         // Everything, and nothing, in messages of their own: hundreds of times in each millisecond.
         for round in 0..100 {
             let text = if round % 2 == 0 { subscribe("", 1, "") } else { unsubscribe(1) };
-            tell(&mut server, ms(at), hostile, &format!("[{text}]"), &mut sink);
+            receive(&mut server, ms(at), hostile, &format!("[{text}]"), &mut sink);
         }
         if at == 150 {
-            tell(&mut server, ms(at), honest, &format!("[{}]", subscribe("/table3/3", 1, "")), &mut sink);
+            receive(&mut server, ms(at), honest, &format!("[{}]", subscribe("/table3/3", 1, "")), &mut sink);
         }
         due(&mut server, ms(at));
         while let Some(transmit) = server.poll_transmit() {
@@ -107,14 +107,14 @@ fn a_message_that_subscribes_and_unsubscribes_again_changes_nothing() {
     let (mut server, mut sink) = (server(), Lines::default());
     server.handle_open(ms(0), Link(1));
     let pairs = (0..5000).flat_map(|_| [subscribe("", 1, ""), unsubscribe(1)]).collect::<Vec<_>>().join(",");
-    tell(&mut server, ms(0), Link(1), &format!("[{pairs}]"), &mut sink);
+    receive(&mut server, ms(0), Link(1), &format!("[{pairs}]"), &mut sink);
     due(&mut server, ms(0));
     assert!(sent(&mut server).is_empty());
     // What stays of a message counts, also if a topic of it is published in between.
     let publish =
         r#"{"method":"publish","params":{"name":"/table3/3","pubuid":7,"type":"int","properties":{}}}"#.to_owned();
     let all = [subscribe("", 1, ""), unsubscribe(1), subscribe("/table3/", 2, ""), publish].join(",");
-    tell(&mut server, ms(100), Link(1), &format!("[{all}]"), &mut sink);
+    receive(&mut server, ms(100), Link(1), &format!("[{all}]"), &mut sink);
     server.handle_timeout(ms(200));
     let lines = sent(&mut server);
     let of = |what: &str| lines.iter().map(|line| line.matches(what).count()).sum::<usize>();
@@ -132,7 +132,7 @@ fn names_and_properties_are_bounded() {
         format!(r#"[{{"method":"subscribe","params":{{"topics":[{names}],"subuid":{uid}}}}}]"#)
     };
     for (n, uid) in [(8, 1), (3, 2), (10, 1), (1, 2)] {
-        tell(&mut server, ms(0), Link(1), &names(n, uid), &mut sink);
+        receive(&mut server, ms(0), Link(1), &names(n, uid), &mut sink);
     }
     assert_eq!(sink.codes(), ["too-many"; 2], "the second and the last");
     let publish = |name: &str, size: usize| {
@@ -141,18 +141,18 @@ fn names_and_properties_are_bounded() {
             r#"[{{"method":"publish","params":{{"name":"{name}","pubuid":1,"type":"int","properties":{{"p":"{value}"}}}}}}]"#
         )
     };
-    tell(&mut server, ms(0), Link(1), &publish("/a", 1000), &mut sink);
-    tell(&mut server, ms(0), Link(1), &publish(&"/a".repeat(3000), 1), &mut sink);
+    receive(&mut server, ms(0), Link(1), &publish("/a", 1000), &mut sink);
+    receive(&mut server, ms(0), Link(1), &publish(&"/a".repeat(3000), 1), &mut sink);
     assert_eq!((server.topics(), sink.problems.len()), (0, 4));
-    tell(&mut server, ms(0), Link(1), &publish("/a", 900), &mut sink);
+    receive(&mut server, ms(0), Link(1), &publish("/a", 900), &mut sink);
     assert_eq!((server.topics(), sink.problems.len()), (1, 4));
     let set = |key: &str, value: &str| {
         format!(r#"[{{"method":"setproperties","params":{{"name":"/a","update":{{"{key}":{value}}}}}}}]"#)
     };
-    tell(&mut server, ms(0), Link(1), &set("q", &format!("\"{}\"", "y".repeat(200))), &mut sink);
+    receive(&mut server, ms(0), Link(1), &set("q", &format!("\"{}\"", "y".repeat(200))), &mut sink);
     assert_eq!(sink.codes()[4..], ["too-many"]);
     // What is taken away makes room.
-    tell(&mut server, ms(0), Link(1), &set("p", "null"), &mut sink);
-    tell(&mut server, ms(0), Link(1), &set("q", &format!("\"{}\"", "y".repeat(200))), &mut sink);
+    receive(&mut server, ms(0), Link(1), &set("p", "null"), &mut sink);
+    receive(&mut server, ms(0), Link(1), &set("q", &format!("\"{}\"", "y".repeat(200))), &mut sink);
     assert_eq!(sink.problems.len(), 5, "{:?}", sink.problems.last());
 }

@@ -45,7 +45,7 @@ pub(crate) fn put(server: &mut Nt4Server, now: Time, channel: ChannelId, value: 
     server.sink(now).samples(&[Sample { channel, time: now, value }]).unwrap();
 }
 
-pub(crate) fn tell(server: &mut Nt4Server, now: Time, link: Link, text: &str, sink: &mut Lines) {
+pub(crate) fn receive(server: &mut Nt4Server, now: Time, link: Link, text: &str, sink: &mut Lines) {
     server.handle_input(now, link, text.as_bytes(), sink).unwrap();
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct World {
     pub(crate) server: Nt4Server,
     /// What the client heard, and what the server heard.
     pub(crate) heard: Lines,
-    pub(crate) told: Lines,
+    pub(crate) server_sink: Lines,
     pub(crate) ahead: i64,
     pub(crate) latency: i64,
     pub(crate) at: i64,
@@ -79,7 +79,7 @@ impl World {
             client: Nt4Client::new(options, Limits::default()),
             server,
             heard: Lines::default(),
-            told: Lines::default(),
+            server_sink: Lines::default(),
             ahead: 0,
             latency: 1,
             at: 0,
@@ -109,7 +109,7 @@ impl World {
             each(&mut self.server, self.at);
             while let Some((_, way, link, bytes)) = self.flying.pop_front_if(|flying| flying.0 <= self.at) {
                 match way {
-                    Way::Up => self.server.handle_input(there, link, &bytes, &mut self.told).unwrap(),
+                    Way::Up => self.server.handle_input(there, link, &bytes, &mut self.server_sink).unwrap(),
                     Way::Down => self.client.handle_input(here, link, &bytes, &mut self.heard).unwrap(),
                 }
             }

@@ -1,11 +1,11 @@
-//! A server that is told what clients might say.
+//! A server that receives what clients might send.
 
 use std::collections::BTreeMap;
 
 use logpose_core::{Channel, Cursor, Limits, Link, Sample, Serve, Session, Value};
 use logpose_nt4::{Item, Messages, Notice, Nt4Server, ServerOptions, Updates};
 
-use crate::kit::{Lines, due, ms, put, sent, server, tell};
+use crate::kit::{Lines, due, ms, put, receive, sent, server};
 
 const A: Link = Link(1);
 const B: Link = Link(2);
@@ -45,7 +45,7 @@ fn a_subscriber_gets_the_topics_and_their_last_values() {
     put(&mut server, ms(2), 0, Value::Int64(2));
     server.handle_open(ms(3), A);
     assert!(sent(&mut server).is_empty(), "nobody has asked");
-    tell(&mut server, ms(3), A, &subscribe(r#"["/a","/b","/none"]"#, 1, ""), &mut sink);
+    receive(&mut server, ms(3), A, &subscribe(r#"["/a","/b","/none"]"#, 1, ""), &mut sink);
     server.handle_timeout(ms(3));
     let a = r#"{"method":"announce","params":{"name":"/a","id":0,"type":"int","properties":{}}}"#;
     let b = r#"{"method":"announce","params":{"name":"/b","id":1,"type":"double","properties":{}}}"#;
@@ -65,7 +65,7 @@ fn only_the_last_value_of_a_period_goes_out_unless_all_are_wanted() {
         let mut server = server(&[("/a", "int64")]);
         let mut sink = Lines::default();
         server.handle_open(ms(0), A);
-        tell(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, options), &mut sink);
+        receive(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, options), &mut sink);
         let all = run(&mut server, 0, 250, |server, at| {
             if at % 10 == 0 {
                 put(server, ms(at), 0, Value::Int64(at));
@@ -84,7 +84,7 @@ fn values_have_the_time_at_which_they_were_put_in() {
     let mut server = server(&[("/a", "int64")]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, r#""all":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, r#""all":true"#), &mut sink);
     // Within a call the distances are kept, whatever clock the samples are from.
     let day = ms(86_400_000);
     let sample = |at: i64, value| Sample { channel: 0, time: day.plus(at * 1_000_000), value: Value::Int64(value) };
@@ -105,7 +105,7 @@ fn overlapping_subscriptions_give_one_message_and_the_most_that_is_asked_for() {
     server.handle_open(ms(0), A);
     put(&mut server, ms(0), 0, Value::Int64(0));
     for (uid, options) in [(1, ""), (2, r#""all":true,"prefix":true"#), (3, r#""topicsonly":true,"periodic":0.01"#)] {
-        tell(&mut server, ms(0), A, &subscribe(r#"["/a","/a"]"#, uid, options), &mut sink);
+        receive(&mut server, ms(0), A, &subscribe(r#"["/a","/a"]"#, uid, options), &mut sink);
     }
     let all = run(&mut server, 0, 10, |_, _| {});
     assert_eq!(all.len(), 2, "announced once, one value: {all:?}");
@@ -113,12 +113,12 @@ fn overlapping_subscriptions_give_one_message_and_the_most_that_is_asked_for() {
     put(&mut server, ms(11), 0, Value::Int64(2));
     assert_eq!(run(&mut server, 11, 300, |_, _| {}).len(), 2);
     // Without the second, only the last value.
-    tell(&mut server, ms(300), A, r#"[{"method":"unsubscribe","params":{"subuid":2}}]"#, &mut sink);
+    receive(&mut server, ms(300), A, r#"[{"method":"unsubscribe","params":{"subuid":2}}]"#, &mut sink);
     put(&mut server, ms(301), 0, Value::Int64(3));
     put(&mut server, ms(302), 0, Value::Int64(4));
     assert_eq!(run(&mut server, 302, 500, |_, _| {}), [(302, "#0 0.302001 int 4".to_owned())]);
     for uid in [1, 3, 3, 7] {
-        tell(
+        receive(
             &mut server,
             ms(500),
             A,
@@ -138,16 +138,16 @@ fn a_subscription_is_replaced_by_one_with_its_id() {
     server.handle_open(ms(0), A);
     put(&mut server, ms(0), 0, Value::Int64(0));
     put(&mut server, ms(0), 1, Value::Int64(0));
-    tell(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, ""), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, ""), &mut sink);
     assert_eq!(run(&mut server, 0, 5, |_, _| {}).len(), 2);
-    tell(&mut server, ms(200), A, &subscribe(r#"["/b"]"#, 1, ""), &mut sink);
+    receive(&mut server, ms(200), A, &subscribe(r#"["/b"]"#, 1, ""), &mut sink);
     let all = run(&mut server, 200, 205, |_, _| {});
     assert_eq!(all.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>()[1], "#1 0.000001 int 0");
     put(&mut server, ms(300), 0, Value::Int64(1));
     put(&mut server, ms(300), 1, Value::Int64(1));
     assert_eq!(run(&mut server, 300, 500, |_, _| {}), [(300, "#1 0.300001 int 1".to_owned())]);
     // Again what was heard already: no value comes twice.
-    tell(&mut server, ms(500), A, &subscribe(r#"["/b"]"#, 1, r#""all":true"#), &mut sink);
+    receive(&mut server, ms(500), A, &subscribe(r#"["/b"]"#, 1, r#""all":true"#), &mut sink);
     assert!(run(&mut server, 500, 700, |_, _| {}).is_empty());
 }
 
@@ -156,7 +156,7 @@ fn a_new_topic_is_announced_before_its_values_and_its_end_comes_after_them() {
     let mut server = server(&[]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""all":true,"prefix":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""all":true,"prefix":true"#), &mut sink);
     server.sink(ms(1)).channel(7, &Channel::new("/a", "boolean")).unwrap();
     put(&mut server, ms(1), 7, Value::Boolean(true));
     server.sink(ms(1)).end(7, ms(1)).unwrap();
@@ -203,14 +203,14 @@ fn retained_topics_stay_and_uncached_ones_have_no_last_value() {
     server.sink(ms(1)).end(1, ms(1)).unwrap();
     assert_eq!(server.topics(), 3);
     server.handle_open(ms(2), A);
-    tell(&mut server, ms(2), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
+    receive(&mut server, ms(2), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
     let all = run(&mut server, 2, 50, |_, _| {});
     assert_eq!(all[1..], [(2, "#0 0.000001 boolean true".to_owned()), (2, "#1 0.000001 boolean true".to_owned())]);
     put(&mut server, ms(200), 2, Value::Boolean(false));
     assert_eq!(run(&mut server, 200, 250, |_, _| {}), [(200, "#2 0.200001 boolean false".to_owned())]);
     // Without the property nobody keeps it.
     server.sink(ms(300)).metadata(0, ms(300), "").unwrap();
-    tell(
+    receive(
         &mut server,
         ms(300),
         A,
@@ -227,10 +227,10 @@ fn properties_are_told_to_all_who_know_the_topic() {
     let mut sink = Lines::default();
     for link in [A, B] {
         server.handle_open(ms(0), link);
-        tell(&mut server, ms(0), link, &subscribe(r#"["/a"]"#, 1, ""), &mut sink);
+        receive(&mut server, ms(0), link, &subscribe(r#"["/a"]"#, 1, ""), &mut sink);
     }
     sent(&mut server);
-    tell(
+    receive(
         &mut server,
         ms(1),
         A,
@@ -246,7 +246,7 @@ fn properties_are_told_to_all_who_know_the_topic() {
     let channel = Channel { metadata: metadata.into(), ..Channel::new("/a", "int64") };
     server.sink(ms(3)).channel(0, &channel).unwrap();
     assert_eq!(sent(&mut server), vec![update(r#"{"b":1,"unit":null}"#); 2]);
-    tell(&mut server, ms(4), A, r#"[{"method":"setproperties","params":{"name":"/none","update":{}}}]"#, &mut sink);
+    receive(&mut server, ms(4), A, r#"[{"method":"setproperties","params":{"name":"/none","update":{}}}]"#, &mut sink);
     assert_eq!(sink.codes(), ["no-topic"]);
 }
 
@@ -256,7 +256,7 @@ fn what_a_client_publishes_goes_to_the_others_and_into_the_sink() {
     let mut sink = Lines::default();
     for link in [A, B] {
         server.handle_open(ms(0), link);
-        tell(
+        receive(
             &mut server,
             ms(0),
             link,
@@ -264,7 +264,7 @@ fn what_a_client_publishes_goes_to_the_others_and_into_the_sink() {
             &mut sink,
         );
     }
-    tell(&mut server, ms(1), A, &publish("/x", 9, "int", r#""unit":"m""#), &mut sink);
+    receive(&mut server, ms(1), A, &publish("/x", 9, "int", r#""unit":"m""#), &mut sink);
     let (plain, with) =
         (announced("/x", 0, "int", r#"{"unit":"m"}"#), announced("/x", 0, "int", r#"{"unit":"m"},"pubuid":9"#));
     assert_eq!(sent(&mut server), [with.clone(), plain], "the publisher gets its id, the other one does not");
@@ -274,16 +274,16 @@ fn what_a_client_publishes_goes_to_the_others_and_into_the_sink() {
     assert_eq!(sink.channels[&0].metadata, r#"{"properties":{"unit":"m"},"source":"NT"}"#);
     assert_eq!(sink.lines, ["0.001 NT:/x 5", "0.002001 NT:/x 6"], "a value without a time came now");
     // Again the same publisher: again the same answer.
-    tell(&mut server, ms(60), A, &publish("/x", 9, "int", ""), &mut sink);
+    receive(&mut server, ms(60), A, &publish("/x", 9, "int", ""), &mut sink);
     assert_eq!(sent(&mut server), [with]);
-    tell(
+    receive(
         &mut server,
         ms(61),
         A,
         r#"[{"method":"setproperties","params":{"name":"/x","update":{"unit":null}}}]"#,
         &mut sink,
     );
-    tell(
+    receive(
         &mut server,
         ms(62),
         A,
@@ -295,7 +295,7 @@ fn what_a_client_publishes_goes_to_the_others_and_into_the_sink() {
     let gone = r#"[{"method":"unannounce","params":{"name":"/x","id":0}}]"#;
     assert_eq!(sent(&mut server).iter().filter(|line| line.contains(&gone[1..gone.len() - 1])).count(), 2);
     // Once more, with the number it had.
-    tell(&mut server, ms(70), B, &publish("/x", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(70), B, &publish("/x", 1, "int", ""), &mut sink);
     server.handle_input(ms(70), B, b"\x94\x01\x07\x02\x07", &mut sink).unwrap();
     assert_eq!((sink.lines.last().unwrap().as_str(), sink.channels.len()), ("0.000007 NT:/x 7", 1));
     // A client that goes takes its topics with it; the sink hears of it with the next message.
@@ -313,9 +313,9 @@ fn the_value_with_the_latest_time_is_kept() {
     for link in [A, B, Link(3)] {
         server.handle_open(ms(0), link);
     }
-    tell(&mut server, ms(0), A, &publish("/x", 1, "int", ""), &mut sink);
-    tell(&mut server, ms(0), B, &publish("/x", 1, "int", ""), &mut sink);
-    tell(&mut server, ms(0), Link(3), &subscribe(r#"["/x"]"#, 1, ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/x", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(0), B, &publish("/x", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(0), Link(3), &subscribe(r#"["/x"]"#, 1, ""), &mut sink);
     sent(&mut server);
     server.handle_input(ms(1), A, b"\x94\x01\x64\x02\x01", &mut sink).unwrap();
     server.handle_input(ms(1), B, b"\x94\x01\x32\x02\x02\x94\x01\x00\x02\x03", &mut sink).unwrap();
@@ -333,7 +333,7 @@ fn a_type_that_conflicts_is_answered_with_the_type_that_there_is() {
     let mut server = server(&[("/a", "int64")]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &publish("/a", 1, "string", r#""x":1"#), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/a", 1, "string", r#""x":1"#), &mut sink);
     assert_eq!(sent(&mut server), [announced("/a", 0, "int", r#"{},"pubuid":1"#)]);
     server.handle_input(ms(1), A, b"\x94\x01\x05\x04\xa1x\x94\x01\x06\x04\xa1y", &mut sink).unwrap();
     assert_eq!(sink.codes(), ["type-conflict", "bad-value"]);
@@ -347,8 +347,8 @@ fn the_servers_own_type_wins() {
     let mut server = server(&[]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &publish("/a", 1, "string", ""), &mut sink);
-    tell(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, r#""all":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/a", 1, "string", ""), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/a"]"#, 1, r#""all":true"#), &mut sink);
     server.handle_input(ms(1), A, b"\x94\x01\x05\x04\xa1x", &mut sink).unwrap();
     sent(&mut server);
     server.sink(ms(10)).channel(0, &Channel::new("/a", "double")).unwrap();
@@ -388,26 +388,26 @@ fn what_a_client_may_not_do_is_told_and_left_out() {
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
     server.handle_open(ms(0), B);
-    tell(&mut server, ms(0), A, &publish("$x", 1, "int", ""), &mut sink);
-    tell(&mut server, ms(0), A, &publish("/1", 1, "int", ""), &mut sink);
-    tell(&mut server, ms(0), A, &publish("/2", 1, "int", ""), &mut sink);
-    tell(&mut server, ms(0), A, &publish("/2", 2, "int", ""), &mut sink);
-    tell(&mut server, ms(0), A, &publish("/3", 3, "int", ""), &mut sink);
-    tell(&mut server, ms(0), B, &publish("/3", 3, "int", ""), &mut sink);
-    tell(&mut server, ms(0), B, &publish("/4", 4, "int", ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("$x", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/1", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/2", 1, "int", ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/2", 2, "int", ""), &mut sink);
+    receive(&mut server, ms(0), A, &publish("/3", 3, "int", ""), &mut sink);
+    receive(&mut server, ms(0), B, &publish("/3", 3, "int", ""), &mut sink);
+    receive(&mut server, ms(0), B, &publish("/4", 4, "int", ""), &mut sink);
     assert_eq!(sink.codes(), ["reserved-name", "publisher-in-use", "too-many", "too-many"]);
     assert_eq!(server.topics(), 3);
     for uid in [1, 2, 1, 3] {
-        tell(&mut server, ms(0), A, &subscribe(r#"["/1"]"#, uid, ""), &mut sink);
+        receive(&mut server, ms(0), A, &subscribe(r#"["/1"]"#, uid, ""), &mut sink);
     }
     let long = format!("[\"{}\"]", "x".repeat(200));
-    tell(&mut server, ms(0), B, &subscribe(&long, 1, ""), &mut sink);
+    receive(&mut server, ms(0), B, &subscribe(&long, 1, ""), &mut sink);
     assert_eq!(sink.codes()[4..], ["too-many", "too-many"]);
     server.handle_input(ms(0), A, b"\x94\x07\x01\x00\xc3", &mut sink).unwrap();
-    tell(&mut server, ms(0), A, r#"[{"method":"announce","params":{}}]"#, &mut sink);
+    receive(&mut server, ms(0), A, r#"[{"method":"announce","params":{}}]"#, &mut sink);
     assert_eq!(sink.codes()[6..], ["bad-value", "odd-message"]);
     assert_eq!(sink.problems[6].message, "client NT4@0: skipped values of publisher 7, which does not exist");
-    tell(&mut server, ms(0), B, &" ".repeat(301), &mut sink);
+    receive(&mut server, ms(0), B, &" ".repeat(301), &mut sink);
     assert_eq!((sink.codes()[8], server.poll_close()), ("too-long", Some(B)));
     // The server itself may have no more topics, either, and says whose values are lost.
     server.handle_close(ms(1), A);
@@ -426,7 +426,7 @@ fn clients_cannot_fill_the_memory_with_what_is_kept() {
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
     for pubuid in 0..10 {
-        tell(&mut server, ms(0), A, &publish(&format!("/{pubuid}"), pubuid, "raw", r#""retained":true"#), &mut sink);
+        receive(&mut server, ms(0), A, &publish(&format!("/{pubuid}"), pubuid, "raw", r#""retained":true"#), &mut sink);
         let value = [&[0x94, pubuid as u8, 1, 5, 0xc5, 0x4e, 0x20][..], &[7; 20_000]].concat();
         server.handle_input(ms(1), A, &value, &mut sink).unwrap();
         server.handle_input(ms(1), A, &value, &mut sink).unwrap();
@@ -436,18 +436,18 @@ fn clients_cannot_fill_the_memory_with_what_is_kept() {
     server.handle_close(ms(2), A);
     assert_eq!(server.topics(), 10);
     server.handle_open(ms(3), A);
-    tell(&mut server, ms(3), A, &publish("/long", 0, "raw", &format!(r#""x":"{}""#, "x".repeat(20_000))), &mut sink);
+    receive(&mut server, ms(3), A, &publish("/long", 0, "raw", &format!(r#""x":"{}""#, "x".repeat(20_000))), &mut sink);
     let update =
         format!(r#"[{{"method":"setproperties","params":{{"name":"/0","update":{{"x":"{}"}}}}}}]"#, "x".repeat(20_000));
-    tell(&mut server, ms(3), A, &update, &mut sink);
+    receive(&mut server, ms(3), A, &update, &mut sink);
     assert_eq!(sink.codes(), ["too-many"; 3]);
     // What is gone makes room.
     for name in 0..10 {
         let text =
             format!(r#"[{{"method":"setproperties","params":{{"name":"/{name}","update":{{"retained":null}}}}}}]"#);
-        tell(&mut server, ms(4), A, &text, &mut sink);
+        receive(&mut server, ms(4), A, &text, &mut sink);
     }
-    tell(&mut server, ms(5), A, &publish("/long", 0, "raw", &format!(r#""x":"{}""#, "x".repeat(20_000))), &mut sink);
+    receive(&mut server, ms(5), A, &publish("/long", 0, "raw", &format!(r#""x":"{}""#, "x".repeat(20_000))), &mut sink);
     assert_eq!((server.topics(), sink.problems.len()), (1, 3));
 }
 
@@ -458,7 +458,7 @@ fn garbage_closes_the_link_and_takes_its_topics() {
         let mut server = server(&[]);
         let mut sink = Lines::default();
         server.handle_open(ms(0), A);
-        tell(&mut server, ms(0), A, &publish("/x", 1, "int", ""), &mut sink);
+        receive(&mut server, ms(0), A, &publish("/x", 1, "int", ""), &mut sink);
         sent(&mut server);
         server.handle_input(ms(1), A, bytes, &mut sink).unwrap();
         assert_eq!((server.poll_close(), server.clients(), server.topics()), (Some(A), 0, 0), "{bytes:02x?}");
@@ -475,7 +475,7 @@ fn a_value_of_another_type_does_not_hold_up_the_others() {
     let mut server = server(&[("/a", "int64"), ("/b", "int64")]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""prefix":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""prefix":true"#), &mut sink);
     let sample = |channel, value| Sample { channel, time: ms(1), value };
     let samples = [sample(0, Value::Double(1.0)), sample(1, Value::Int64(1)), sample(9, Value::Int64(1))];
     let error = server.sink(ms(1)).samples(&samples).unwrap_err();
@@ -488,7 +488,7 @@ fn names_that_begin_with_a_dollar_get_a_slash() {
     let mut server = server(&[("NT:$x", "int64")]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
     assert_eq!(sent(&mut server), [announced("/$x", 0, "int", "{}")]);
 }
 
@@ -497,7 +497,7 @@ fn long_messages_are_cut_between_values() {
     let mut server = server(&[("/a", "raw"), ("/b", "raw")]);
     let mut sink = Lines::default();
     server.handle_open(ms(0), A);
-    tell(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""prefix":true,"all":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"["/"]"#, 1, r#""prefix":true,"all":true"#), &mut sink);
     assert!(server.poll_transmit().unwrap().text);
     let bytes = vec![7; 1000];
     for _ in 0..100 {
@@ -536,14 +536,14 @@ fn topics_of_the_server_about_itself_are_there_for_those_who_ask() {
     }
     server.introduce(A, "dash", "10.0.0.5:1234");
     server.introduce(B, "", "");
-    tell(&mut server, ms(0), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
+    receive(&mut server, ms(0), A, &subscribe(r#"[""]"#, 1, r#""prefix":true"#), &mut sink);
     server.handle_input(ms(0), Link(3), b"\x94\xff\x00\x02\x00", &mut sink).unwrap();
     run(&mut server, 0, 200, |_, _| {});
     assert_eq!(server.poll_timeout(), None, "nobody asks");
     assert_eq!((server.clients(), server.topics()), (1, 1), "who only asks for the time is no client");
 
-    tell(&mut server, ms(200), B, &subscribe(r#"["$"]"#, 5, r#""prefix":true,"all":true,"x":7"#), &mut sink);
-    tell(&mut server, ms(200), B, &publish("/b", 4, "int", ""), &mut sink);
+    receive(&mut server, ms(200), B, &subscribe(r#"["$"]"#, 5, r#""prefix":true,"all":true,"x":7"#), &mut sink);
+    receive(&mut server, ms(200), B, &publish("/b", 4, "int", ""), &mut sink);
     let mut metas = Metas::default();
     let lines = metas.run(&mut server, 200, 300);
     let dash = "[id, dash@0, conn, 10.0.0.5:1234]";
@@ -562,16 +562,16 @@ fn topics_of_the_server_about_itself_are_there_for_those_who_ask() {
     ];
     assert_eq!(lines, all);
     assert_eq!(server.topics(), 2, "they do not count");
-    // What changes is told, the rest is not; a name that is not asked for is not made.
+    // Changes are announced, the rest is not; a name that nobody subscribes to is not created.
     server.handle_close(ms(300), A);
     let lines = metas.run(&mut server, 300, 500);
     let changed = ["$clients [[id, NT4@1, conn, ]]", "$sub$/a []", "$sub$/b []"];
     assert_eq!(lines, changed);
-    tell(&mut server, ms(600), B, &subscribe(r#"["$sub$/a"]"#, 5, ""), &mut sink);
+    receive(&mut server, ms(600), B, &subscribe(r#"["$sub$/a"]"#, 5, ""), &mut sink);
     let left = run(&mut server, 600, 900, |_, _| {});
     let gone = left.iter().map(|(_, line)| line.matches("unannounce").count()).sum::<usize>();
     assert_eq!(gone, 8, "of nine, one is still asked for: {left:?}");
-    tell(&mut server, ms(1000), B, r#"[{"method":"unsubscribe","params":{"subuid":5}}]"#, &mut sink);
+    receive(&mut server, ms(1000), B, r#"[{"method":"unsubscribe","params":{"subuid":5}}]"#, &mut sink);
     run(&mut server, 1000, 1200, |_, _| {});
     assert_eq!(server.poll_timeout(), None);
     assert!(sink.problems.is_empty(), "{:?}", sink.problems);

@@ -3,7 +3,7 @@
 use logpose_core::{Channel, Layout, Numbers, Sample, Serve, Session, Value};
 use logpose_nt4::{Nt4Server, Options, ServerOptions};
 
-use crate::kit::{Way, World, doubles, due, ms, put, sent, server, tell, whole};
+use crate::kit::{Way, World, doubles, due, ms, put, receive, sent, server, whole};
 
 const CHANNELS: [(&str, &str); 3] = [("/count", "int64"), ("/array", "double[]"), ("/text", "string")];
 
@@ -27,7 +27,7 @@ fn line(at: i64, rest: &str) -> String {
 fn a_client_hears_every_value_of_a_server() {
     let mut world = World::new(server(&CHANNELS), Options::default());
     world.run(10_000, robot, whole);
-    assert!(world.heard.problems.is_empty() && world.told.problems.is_empty());
+    assert!(world.heard.problems.is_empty() && world.server_sink.problems.is_empty());
     // What is sent in the last milliseconds is still under way.
     let counts: Vec<_> = (0..9960).step_by(20).map(|at| line(at, &format!("NT:/count {at}"))).collect();
     assert_eq!(world.heard.of("NT:/count")[..counts.len()], counts);
@@ -169,7 +169,7 @@ fn a_thousand_topics_and_twenty_clients() {
     let ask = r#"[{"method":"subscribe","params":{"topics":[""],"subuid":1,"options":{"prefix":true,"all":true}}}]"#;
     for link in 0..20 {
         server.handle_open(ms(0), logpose_core::Link(link));
-        tell(&mut server, ms(0), logpose_core::Link(link), ask, &mut sink);
+        receive(&mut server, ms(0), logpose_core::Link(link), ask, &mut sink);
     }
     assert_eq!(sent(&mut server).iter().map(|text| text.matches("announce").count()).sum::<usize>(), 20_000);
     for at in 1..=10 {

@@ -5,7 +5,7 @@ use logpose_nt4::{Error, ErrorKind, Item, Kind, Nt4Client, Options, Update, Upda
 
 use logpose_testkit::{Literal, Show as _};
 
-use crate::kit::{Lines, doubles, ms, sent, server, tell};
+use crate::kit::{Lines, doubles, ms, receive, sent, server};
 
 const LINK: Link = Link(1);
 
@@ -80,7 +80,7 @@ fn every_type_goes_out_and_comes_back() {
         server.sink(ms(0)).samples(&[Sample { channel: 0, time: ms(0), value }]).unwrap();
         server.handle_open(ms(0), LINK);
         let ask = r#"[{"method":"subscribe","params":{"topics":["/x"],"subuid":1}}]"#;
-        tell(&mut server, ms(0), LINK, ask, &mut sink);
+        receive(&mut server, ms(0), LINK, ask, &mut sink);
         server.handle_timeout(ms(0));
         let announced = server.poll_transmit().unwrap();
         let text = String::from_utf8(announced.bytes.to_vec()).unwrap();
@@ -109,7 +109,7 @@ fn arrays_in_any_layout_are_written() {
     let mut sink = Lines::default();
     server.handle_open(ms(0), LINK);
     let ask = r#"[{"method":"subscribe","params":{"topics":["/"],"subuid":1,"options":{"prefix":true,"all":true}}}]"#;
-    tell(&mut server, ms(0), LINK, ask, &mut sink);
+    receive(&mut server, ms(0), LINK, ask, &mut sink);
     let big = [1.5_f64.to_be_bytes(), f64::NAN.to_be_bytes()].concat();
     let short = [7_i32.to_be_bytes(), (-7_i32).to_be_bytes()].concat();
     let values = [

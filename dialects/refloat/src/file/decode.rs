@@ -13,7 +13,7 @@ use crate::wire::{Header, Info};
 
 /// A recording out of bytes in pieces: samples as soon as all before them are there.
 ///
-/// Damage ends it: only in a whole file can be told what follows it.
+/// Damage ends it: only a whole file shows what follows the damage.
 pub(crate) struct StreamDecoder {
     limits: Limits,
     /// Bytes used so far.
@@ -23,7 +23,7 @@ pub(crate) struct StreamDecoder {
     informed: bool,
     /// When the first sample was.
     first: Option<Time>,
-    /// The next sample to be told, and those behind it that came early.
+    /// The next sample to emit, and those behind it that came early.
     next: u32,
     early: BTreeMap<u32, Vec<u8>>,
     /// Blocks that wait for the time of the first sample.
@@ -116,7 +116,7 @@ impl StreamDecoder {
         Ok(self.emit_block(block.kind, payload, sink)?)
     }
 
-    /// Takes the header, and tells whether it is one.
+    /// Takes the header, and returns whether it is one.
     fn take_header(&mut self, payload: &[u8], sink: &mut dyn Sink) -> Result<bool, SinkError> {
         let header = match Header::parse(payload) {
             Ok(header) => header,
@@ -170,17 +170,17 @@ impl StreamDecoder {
             }
             return Ok(());
         }
-        self.tell(index, samples, sink)?;
+        self.emit(index, samples, sink)?;
         while let Some(early) = self.early.first_entry().filter(|early| *early.key() <= self.next) {
             let (index, samples) = early.remove_entry();
             self.held = self.held.saturating_sub(samples.len());
-            self.tell(index, &samples, sink)?;
+            self.emit(index, &samples, sink)?;
         }
         Ok(())
     }
 
-    /// Tells what is new of samples; those before the next one were told.
-    fn tell(&mut self, index: u32, samples: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
+    /// Emits new samples; those before the next one were emitted already.
+    fn emit(&mut self, index: u32, samples: &[u8], sink: &mut dyn Sink) -> Result<(), SinkError> {
         let Some(layout) = &self.header else { return Ok(()) };
         let known = (self.next.saturating_sub(index) as usize).saturating_mul(layout.sample_len);
         let samples = samples.get(known..).unwrap_or_default();
@@ -289,7 +289,7 @@ impl Decode for StreamDecoder {
         }
         let missing = self.early.keys().next().map(|index| (self.next, *index));
         for (index, samples) in std::mem::take(&mut self.early) {
-            self.tell(index, &samples, sink)?;
+            self.emit(index, &samples, sink)?;
         }
         for (kind, payload) in std::mem::take(&mut self.parts) {
             self.emit_block(kind, &payload, sink)?;

@@ -53,7 +53,7 @@ fn refused(channel: &str, message: impl Into<String>) -> EncodeError {
     EncodeError::new(DIALECT, channel, message)
 }
 
-/// The refusal of a channel that boards tell live, and do not record.
+/// The refusal of a channel that boards send live but do not record.
 fn live(channel: &str) -> EncodeError {
     let message = "a recording only holds recorded values, and this is a live value; use `logpose refloat fetch` \
                    to download the recording, and -y to select the channels to write";
@@ -121,12 +121,13 @@ impl Encoder {
                            false and none";
             problems.push(Problem::general(Severity::Warning, "flags-made", message));
         }
-        let told = self.one(Kind::Header)?.and_then(|payload| Header::parse(payload).ok()).map(|header| header.size);
+        let declared =
+            self.one(Kind::Header)?.and_then(|payload| Header::parse(payload).ok()).map(|header| header.size);
         let size = u32::try_from(self.times.len())
             .map_err(|_| refused("/refloat/file/header", "more than 4294967295 samples"))?;
-        if let Some(told) = told.filter(|told| *told != size) {
+        if let Some(declared) = declared.filter(|declared| *declared != size) {
             let message = format!(
-                "the HEADER declares {told} samples, found {size}; writing them as a recording of their own, \
+                "the HEADER declares {declared} samples, found {size}; writing them as a recording of their own, \
                  counted from 0"
             );
             problems.push(Problem::general(Severity::Warning, "other-size", message));
@@ -205,7 +206,7 @@ impl Encoder {
             let found = items.iter().find(|(name, _)| *name == channel.name).copied();
             let message = "the HEADER in /refloat/file/header lists it, but the channel is missing; exclude \
                            /refloat/file/header to write the existing channels";
-            // What has no samples is not told by every format.
+            // Not every format keeps channels without samples.
             let found = found.or_else(|| self.times.is_empty().then_some(("", &[])));
             found.ok_or_else(|| refused(&channel.name, message))
         };
@@ -323,7 +324,7 @@ impl Encode for Encoder {
         let what = match (meant(channel), channel.ty()) {
             (Some(Source::State(state)), _) => What::State(state),
             (Some(Source::Block(kind)), _) => What::Block(kind),
-            // Formats without types tell whole numbers as such.
+            // Formats without types write integral values as integers.
             (_, Type::Float | Type::Double | Type::Int64) if items::id_of(name).is_some() => What::Item(Vec::new()),
             _ if name.starts_with(FOLDER) => return Err(live(name)),
             _ => {

@@ -9,7 +9,7 @@ use crate::wire::Info;
 /// The index of a recording.
 ///
 /// Places are numbers: first those of blocks, in the order of the file, then those of samples in the order of theirs. The
-/// lives tell where both are in the file, and the marks when samples were.
+/// lives give the offsets of both in the file, and the marks the times of samples.
 pub(crate) fn index(recording: &Recording<'_>, read: &ReadOptions<'_>) -> Index {
     let mut builder = IndexBuilder::new(read.prepare);
     let slot_of =
@@ -42,10 +42,10 @@ pub(crate) fn index(recording: &Recording<'_>, read: &ReadOptions<'_>) -> Index 
     let fates: Vec<Fate> = (0..).take(slots).map(Fate::Started).collect();
     let found = builder.channels(vec![Channel::default(); slots], &fates);
     let channels = channels(recording, &found);
-    let told: u64 = channels.iter().map(|channel| channel.bytes).sum();
+    let in_channels: u64 = channels.iter().map(|channel| channel.bytes).sum();
     let end = recording.file_len();
     let mut facts = facts(recording);
-    facts.push(Fact { key: "control_bytes", value: end.saturating_sub(told).to_string() });
+    facts.push(Fact { key: "control_bytes", value: end.saturating_sub(in_channels).to_string() });
     Index {
         channels,
         lives,
@@ -84,25 +84,25 @@ fn channels(recording: &Recording<'_>, found: &[ChannelIndex]) -> Vec<ChannelInd
 fn facts(recording: &Recording<'_>) -> Vec<Fact> {
     let head = recording.head;
     let mut facts = vec![Fact { key: "version", value: format!("{}.{}", head.major, head.minor) }];
-    let mut tell = |key, value: Option<String>| facts.extend(value.map(|value| Fact { key, value }));
-    tell("epoch_ns", recording.epoch_ns().map(|ns| ns.to_string()));
-    tell("board", recording.info.as_ref().map(ToString::to_string));
+    let mut fact = |key, value: Option<String>| facts.extend(value.map(|value| Fact { key, value }));
+    fact("epoch_ns", recording.epoch_ns().map(|ns| ns.to_string()));
+    fact("board", recording.info.as_ref().map(ToString::to_string));
     let commit = recording.info.as_ref().and_then(|info| match info {
         Info::V2(about) if about.commit != 0 => Some(format!("{:08x}", about.commit)),
         _ => None,
     });
-    tell("commit", commit);
+    fact("commit", commit);
     let meta = |key: &str| recording.meta.get(key).and_then(|value| value.as_str()).map(str::to_owned);
-    tell("firmware", meta("firmware"));
-    tell("hardware", meta("hardware"));
-    tell("captured_at", meta("captured_at"));
-    tell("address", meta("address"));
-    tell("tool", meta("tool"));
-    tell("note", meta("note"));
-    tell("tick_rate", Some(recording.tick_rate().to_string()));
-    tell("decimation", recording.status.as_ref().map(|status| status.decimation.to_string()));
-    tell("recorded_samples", recording.header.as_ref().map(|header| header.size.to_string()));
-    tell("held_samples", recording.header.as_ref().map(|_| recording.held().to_string()));
-    tell("complete", Some(recording.complete.to_string()));
+    fact("firmware", meta("firmware"));
+    fact("hardware", meta("hardware"));
+    fact("captured_at", meta("captured_at"));
+    fact("address", meta("address"));
+    fact("tool", meta("tool"));
+    fact("note", meta("note"));
+    fact("tick_rate", Some(recording.tick_rate().to_string()));
+    fact("decimation", recording.status.as_ref().map(|status| status.decimation.to_string()));
+    fact("recorded_samples", recording.header.as_ref().map(|header| header.size.to_string()));
+    fact("held_samples", recording.header.as_ref().map(|_| recording.held().to_string()));
+    fact("complete", Some(recording.complete.to_string()));
     facts
 }

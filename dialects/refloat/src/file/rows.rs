@@ -10,7 +10,7 @@ use crate::rfrec::{Kind, TimeRef};
 
 /// How the places of an index are to be read: first those of blocks, then those of samples in the order of their numbers.
 ///
-/// The lives of the index tell where they are: one for each block, then one for each stretch of samples.
+/// The lives of the index give their offsets: one for each block, then one for each stretch of samples.
 struct Places<'a, 'i> {
     log: &'a [u8],
     index: &'i Index,

@@ -81,13 +81,13 @@ fn write_again(data: &[u8], index: &Index) {
     let Some(mut encoder) = Refloat.encoder(&EncodeOptions::default()) else { return };
     let mut file = Vec::new();
     encoder.begin(&mut file);
-    let told = Refloat.replay(
+    let replayed = Refloat.replay(
         data,
         index,
         &Lookup::default(),
         &mut Encoding { encoder: &mut *encoder, out: &mut file, problems: &mut Problems::default() },
     );
-    if told.is_err() || encoder.close().is_err() {
+    if replayed.is_err() || encoder.close().is_err() {
         return;
     }
     encoder.finish(&mut file);

@@ -10,7 +10,7 @@ pub(super) struct Clock {
     rate: u32,
     state: State,
     /// What to add to times of the board to get `now`, of the last messages. Each has its delay in it, so that the
-    /// least is the best one; old ones are forgotten, because clocks drift.
+    /// smallest is the best one; old ones are forgotten, because clocks drift.
     offsets: VecDeque<i64>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Clock {
 enum State {
     /// Nothing has come yet.
     Unknown,
-    /// The board tells no ticks: times are those of `now`.
+    /// The board sends no ticks: times are those of `now`.
     Host,
     /// The last tick, counted on beyond its 32 bits, and when it came.
     Ticks { last: i64, came: Time },
@@ -44,12 +44,12 @@ impl Clock {
         }
     }
 
-    /// Whether times can be told.
+    /// Whether times are known.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self.state, State::Unknown)
     }
 
-    /// A message came that can never be told by ticks.
+    /// A message came that can never be placed by ticks.
     pub(super) fn without_ticks(&mut self) {
         if !self.is_known() {
             self.state = State::Host;

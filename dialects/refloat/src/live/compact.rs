@@ -59,7 +59,7 @@ impl Putting<'_> {
         Ok(())
     }
 
-    /// One number says here what the others say in several: what it does not say is not told.
+    /// One number stands here for several elsewhere: what it does not cover is not emitted.
     fn compact_state(&mut self, values: &CompactValues) -> Result<(), SinkError> {
         let code = values.state_code();
         let running = matches!(code, 1..=5);
@@ -100,7 +100,7 @@ impl Putting<'_> {
     }
 }
 
-/// The reply counts the pressed halves; which one it is the greater voltage tells.
+/// The reply counts the pressed halves; the higher voltage shows which one it is.
 fn footpad(values: &CompactValues) -> Footpad {
     match values.pads() {
         0 => Footpad::None,

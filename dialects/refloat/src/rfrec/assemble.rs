@@ -46,7 +46,7 @@ impl<'a> Assembly<'a> {
     pub(super) fn read(mut self, reader: Reader<'a>) -> Result<Recording<'a>, Error> {
         if !self.recording.head.intact {
             let message = "the file header has a bad checksum; reading the blocks, which have their own";
-            self.tell(Severity::Warning, "bad-head", 0, HEAD as u64, message);
+            self.report(Severity::Warning, "bad-head", 0, HEAD as u64, message);
         }
         for block in reader {
             match block {
@@ -60,7 +60,7 @@ impl<'a> Assembly<'a> {
         self.finish()
     }
 
-    fn tell(&mut self, severity: Severity, code: &'static str, at: u64, length: u64, message: impl Into<String>) {
+    fn report(&mut self, severity: Severity, code: &'static str, at: u64, length: u64, message: impl Into<String>) {
         self.recording.problems.push(Problem::new(severity, code, at, length, message));
     }
 
@@ -76,7 +76,13 @@ impl<'a> Assembly<'a> {
                 Ok(meta) if self.recording.payload(Kind::Meta).is_none() => self.recording.meta = meta,
                 Ok(_) => {}
                 Err(error) => {
-                    self.tell(Severity::Warning, "bad-meta", at, length, format!("META is not a JSON object: {error}"));
+                    self.report(
+                        Severity::Warning,
+                        "bad-meta",
+                        at,
+                        length,
+                        format!("META is not a JSON object: {error}"),
+                    );
                 }
             },
             Kind::Info => self.info(at, length, payload),
@@ -87,14 +93,14 @@ impl<'a> Assembly<'a> {
             }
             Kind::Status => match Status::parse(payload) {
                 Ok(status) => self.recording.status = Some(status),
-                Err(error) => self.tell(Severity::Warning, "bad-status", at, length, format!("STATUS: {error}")),
+                Err(error) => self.report(Severity::Warning, "bad-status", at, length, format!("STATUS: {error}")),
             },
             Kind::Samples => return self.samples(at, length, payload),
             Kind::TimeRef => match TimeRef::parse(payload) {
                 Some(timeref) => self.recording.timerefs.push(timeref),
                 None => {
                     let message = format!("TIMEREF has {} bytes, expected 16; skipped", payload.len());
-                    return self.tell(Severity::Warning, "bad-timeref", at, length, message);
+                    return self.report(Severity::Warning, "bad-timeref", at, length, message);
                 }
             },
             Kind::End => {
@@ -102,14 +108,14 @@ impl<'a> Assembly<'a> {
                     Some(end) => self.end = Some((at, end)),
                     None => {
                         let message = format!("END has {} bytes, expected 36", payload.len());
-                        self.tell(Severity::Warning, "bad-end", at, length, message);
+                        self.report(Severity::Warning, "bad-end", at, length, message);
                     }
                 }
                 return;
             }
             Kind::Unknown(number) => {
                 let message = format!("skipped a block of unknown type {number:#04x}, perhaps from a later version");
-                return self.tell(Severity::Note, "unknown-block", at, length, message);
+                return self.report(Severity::Note, "unknown-block", at, length, message);
             }
         }
         self.recording.parts.push(MetadataBlock { kind: block.kind, at: at + 8, payload });
@@ -118,7 +124,7 @@ impl<'a> Assembly<'a> {
     fn info(&mut self, at: u64, length: u64, payload: &[u8]) {
         let info = match Info::parse(payload) {
             Ok(info) => info,
-            Err(error) => return self.tell(Severity::Warning, "bad-info", at, length, format!("INFO: {error}")),
+            Err(error) => return self.report(Severity::Warning, "bad-info", at, length, format!("INFO: {error}")),
         };
         if self.recording.info.is_some() {
             return;
@@ -127,22 +133,22 @@ impl<'a> Assembly<'a> {
         if info.tick_rate() != self.recording.tick_rate {
             let message =
                 format!("INFO gives {} ticks per second; using {}", info.tick_rate(), self.recording.tick_rate);
-            self.tell(Severity::Warning, "tick-rate", at, length, message);
+            self.report(Severity::Warning, "tick-rate", at, length, message);
         }
         if let Some(message) = strange(&info) {
-            self.tell(Severity::Note, "other-board", at, length, message);
+            self.report(Severity::Note, "other-board", at, length, message);
         }
         self.recording.info = Some(info);
     }
 
-    /// Takes a header, and tells whether it is the one.
+    /// Takes a header, and returns whether it is the one.
     fn header(&mut self, at: u64, length: u64, payload: &'a [u8]) -> bool {
         if let Some(first) = self.recording.payload(Kind::Header) {
             let (severity, message) = match first == payload {
                 true => (Severity::Note, "duplicate HEADER"),
                 false => (Severity::Damage, "skipped a second, different HEADER"),
             };
-            self.tell(severity, "second-header", at, length, message);
+            self.report(severity, "second-header", at, length, message);
             return false;
         }
         match Header::parse(payload) {
@@ -151,7 +157,7 @@ impl<'a> Assembly<'a> {
                 true
             }
             Err(error) => {
-                self.tell(Severity::Damage, "bad-header", at, length, format!("HEADER: {error}"));
+                self.report(Severity::Damage, "bad-header", at, length, format!("HEADER: {error}"));
                 false
             }
         }
@@ -160,13 +166,13 @@ impl<'a> Assembly<'a> {
     fn samples(&mut self, at: u64, length: u64, payload: &[u8]) {
         let Some(header) = &self.recording.header else {
             let message = "skipped samples before the HEADER that describes them";
-            return self.tell(Severity::Damage, "samples-before-header", at, length, message);
+            return self.report(Severity::Damage, "samples-before-header", at, length, message);
         };
         let (size, sample) = (header.size, header.sample_len());
         let Some((index, samples)) = payload.split_first_chunk().filter(|(_, rest)| rest.len().is_multiple_of(sample))
         else {
             let message = format!("SAMPLES has {} bytes, expected 4 plus a multiple of {sample}", payload.len());
-            return self.tell(Severity::Damage, "bad-samples", at, length, message);
+            return self.report(Severity::Damage, "bad-samples", at, length, message);
         };
         let index = u32::from_be_bytes(*index);
         let all = u32::try_from(samples.len() / sample).unwrap_or(u32::MAX);
@@ -177,7 +183,7 @@ impl<'a> Assembly<'a> {
                 u64::from(index) + u64::from(all) - 1,
                 all - count
             );
-            self.tell(Severity::Warning, "beyond-size", at, length, message);
+            self.report(Severity::Warning, "beyond-size", at, length, message);
         }
         if count > 0 {
             self.found.push(Run { index, count, at: at + 12 });

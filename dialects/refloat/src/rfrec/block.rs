@@ -12,7 +12,7 @@ pub const MAGIC: [u8; 8] = *b"RFLTREC\n";
 pub const HEAD: usize = 16;
 /// Bytes of a block besides its payload: eight in front of it, and four of the checksum behind it.
 pub(crate) const FRAME: usize = 12;
-/// The version that is written, and the greatest one whose first number is read.
+/// The version that is written, and the newest one that is read.
 pub const VERSION: (u8, u8) = (1, 0);
 
 /// The first 16 bytes of a file.
@@ -32,7 +32,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads the head. A checksum that does not fit is told and no error: the blocks have their own.
+    /// Reads the head. A wrong checksum is reported and is not an error: the blocks have their own.
     pub fn parse(file: &[u8]) -> Result<Self, Error> {
         let mut cur = Cursor::new(file, 0);
         let front = cur.array::<12>("head").map_err(|_| match file.get(..MAGIC.len().min(file.len())) {

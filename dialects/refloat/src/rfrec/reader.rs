@@ -112,7 +112,7 @@ impl<'a> Iterator for Reader<'a> {
     }
 }
 
-/// A block that is not whole is told as one, whichever of its fields is cut.
+/// A truncated block is reported as such, whichever of its fields is cut.
 fn tail(error: Error, at: usize, file: &[u8]) -> Error {
     let ErrorKind::Truncated { .. } = error.kind else { return error };
     let rest = file.get(at..).unwrap_or_default();

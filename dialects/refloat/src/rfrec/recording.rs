@@ -14,7 +14,7 @@ use crate::wire::{Header, Info, Status};
 
 /// A recording: what is known about it, and the samples that there are, each once and in the order of their numbers.
 ///
-/// A file without END, or with a damaged tail, is a partial one: [`Recording::missing`] tells what it lacks, and
+/// A file without END, or with a damaged tail, is a partial one: [`Recording::missing`] returns what it lacks, and
 /// [`Recording::resumable`] how to go on with it.
 #[derive(Clone, Debug)]
 pub struct Recording<'a> {
@@ -88,8 +88,8 @@ pub struct Timed<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Reads a file. What is damaged or missing is told in `problems`; it is an error where the file is another one or of a
-    /// later version, and where two blocks disagree about a sample.
+    /// Reads a file. Reports what is damaged or missing in `problems`; it is an error if this is not a recording, or
+    /// one of a later version, or if two blocks disagree about a sample.
     pub fn read(file: &'a [u8]) -> Result<Self, Error> {
         let reader = Reader::new(file)?;
         Assembly::new(file, reader.head()).read(reader)

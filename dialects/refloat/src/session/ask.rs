@@ -97,7 +97,7 @@ impl Step {
             Self::Status if by_reply => vec![app(can, Request::Control(Control::Status))],
             Self::Status => vec![app(can, Request::Live)],
             Self::Control(control) if by_reply => vec![app(can, Request::Control(control))],
-            // Before 1.3 there is no reply: the live values tell what has become of it.
+            // Before 1.3 there is no reply: the live values show the result.
             Self::Control(control) => vec![app(can, Request::Control(control)), app(can, Request::Live)],
             Self::Header => vec![app(can, Request::Header)],
             Self::Check { offset } => vec![app(can, Request::Data { offset })],

@@ -26,7 +26,7 @@ const EVENTS: usize = 4096;
 /// Texts of the board that wait for whoever asks.
 const PRINTS: usize = 64;
 
-/// The side that talks to a board: who is there, the recorder, the download of a recording, live values.
+/// The side that talks to a board: discovery, the recorder, the download of a recording, live values.
 ///
 /// It asks one thing at a time, and several only for samples. It sends nothing that moves the board or changes how it
 /// rides. Its times are those of the caller.
@@ -146,7 +146,7 @@ impl Client {
         }
     }
 
-    /// Does a job, behind those that wait. What becomes of it is told by events; without a link it waits for one.
+    /// Does a job, behind those that wait. Events report its result; without a link it waits for one.
     pub fn command(&mut self, now: Time, job: Job) -> Result<(), Refused> {
         self.reach(now);
         if let Job::Control(Control::Other { .. }) = job {
@@ -252,7 +252,7 @@ impl Client {
     }
 
     pub(super) fn event(&mut self, event: Event) {
-        // Nobody seems to take them: what is only told by the way is not needed.
+        // Nobody seems to take them: progress events are not needed.
         if matches!(event, Event::Identified { .. } | Event::Interrupted) && self.is_full() {
             return;
         }
@@ -327,7 +327,7 @@ impl Client {
                 Err(failure) => return self.event(Event::Failed { task: Task::Fetch, failure }),
             },
         });
-        // Who is there is told to whoever asks, even if it is known.
+        // Every request for the board's identity is answered, even if it is known already.
         if let (Some(Work::Identify), true) = (&self.work, self.discovery.is_done()) {
             let info = self.known.payload.clone();
             self.event(Event::Identified { info });

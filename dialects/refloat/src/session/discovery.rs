@@ -200,7 +200,7 @@ impl Client {
                 }
                 nodes.version = 2;
                 nodes.short = None;
-                // Replies do not tell which node they are of: a second one of this node must not count for the next.
+                // Replies do not name their node: a second one of this node must not count for the next.
                 let took = asked.map_or(0, |ask| self.now.since(ask.first));
                 let settle = took.saturating_mul(2).max(nanos(self.options.least_timeout).saturating_mul(3));
                 self.pause = (!nodes.left.is_empty()).then(|| self.now.plus(settle));
@@ -302,7 +302,7 @@ impl Client {
         self.pause = self.live.is_some().then(|| self.now.plus(AGAIN_AFTER));
     }
 
-    /// Whoever was there, it is asked again who is.
+    /// Repeats discovery, whichever board was there.
     pub(super) fn search_again(&mut self) {
         self.discovery = Discovery::Firmware;
         self.frames = 0;

@@ -11,9 +11,9 @@ use super::flights::Flights;
 use super::job::Task;
 use crate::wire::{Control, Data, Header, Request};
 
-/// Requests on their way at once, unless told otherwise.
+/// The default number of requests in flight.
 const WINDOW: usize = 8;
-/// How often a board may be doubted before its recording is given up.
+/// How often a board may contradict itself before its recording is given up.
 const DOUBTS: u32 = 8;
 /// The length of a tick, and some more, in nanoseconds.
 const TICK: i64 = 150_000;
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// The recorder has told its state, or that it has taken a change.
+    /// The recorder has reported its state, or that it has taken a change.
     pub(super) fn fetch_recorder_is(&mut self, step: Step) {
         let state = self.recorder;
         let Some(Work::Fetch(fetch)) = &mut self.work else { return };
@@ -197,7 +197,7 @@ impl Client {
         let (now, full) = (self.now, self.is_full());
         let Some(Work::Fetch(fetch)) = &mut self.work else { return };
         let size = fetch.store.size();
-        // While nobody takes what is there, nothing is taken from strangers.
+        // While nobody takes the waiting samples, no new ones are accepted.
         if full && !fetch.flights.as_ref().is_some_and(|flights| flights.expects(offset)) {
             fetch.counts.rejected += 1;
             return;
@@ -236,7 +236,7 @@ impl Client {
 
     /// A live reply came: it is a mark of time if it was asked for as one. Returns whether it is a new one.
     pub(super) fn marks_time(&mut self, tick: u32, is: impl FnOnce(&Step) -> bool) -> bool {
-        // The same reply again does not tell when now is. On a fast link two may have one tick.
+        // A repeated reply does not show the current time. On a fast link two may have one tick.
         let before = self.tick.replace((tick, self.now));
         if before.is_some_and(|(before, at)| before == tick && self.now.since(at) > TICK) {
             return false;

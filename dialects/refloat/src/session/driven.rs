@@ -6,7 +6,7 @@ use super::client::{Client, Work};
 use super::event::Event;
 use crate::wire::{Control, Request};
 
-/// How often a board is told to restore what was changed when there is no time to wait for its answer.
+/// How often a board is asked to restore what was changed when there is no time to wait for its answer.
 const FAREWELLS: usize = 3;
 /// How soon it is looked again whether events still wait, in nanoseconds.
 const FULL_FOR: i64 = 20_000_000;
@@ -31,9 +31,9 @@ impl Session for Client {
             return Ok(());
         }
         self.heard = self.now;
-        let told = self.poll_samples(sink);
+        let polled = self.poll_samples(sink);
         self.deframer.push(bytes);
-        told.and(self.take_all(sink))
+        polled.and(self.take_all(sink))
     }
 
     fn handle_close(&mut self, now: Time, link: Link) {
@@ -88,7 +88,7 @@ impl Session for Client {
             (Some(live), None, None, None) if self.discovery.is_done() => live.due(),
             _ => None,
         };
-        // Whoever takes the events need not tell.
+        // Whoever takes the events need not say so.
         let full = (self.is_full() && self.work.is_some()).then(|| self.now.plus(FULL_FOR));
         [self.ask.as_ref().map(|ask| ask.deadline), self.pause, fetch, live, full].into_iter().flatten().min()
     }

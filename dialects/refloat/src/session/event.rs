@@ -8,7 +8,7 @@ use super::view::RecorderState;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// It is known who is there; the view tells.
+    /// Discovery has finished; the view has its result.
     Identified {
         /// The app payload of INFO, as received.
         info: Vec<u8>,
@@ -29,7 +29,7 @@ pub enum Event {
     },
     /// Autostart was switched off for the time of the download.
     Protected,
-    /// The board has told what the recording is like. It comes once for a download.
+    /// The board has described its recording. It comes once for a download.
     Header {
         /// The app payload, as received.
         payload: Vec<u8>,

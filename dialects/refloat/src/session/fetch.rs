@@ -98,7 +98,7 @@ impl Fetch {
         Ok(this)
     }
 
-    /// Begins with what is there.
+    /// Starts with the samples of `held`.
     fn hold(&mut self, held: &PartialRecording) -> Result<(), Failure> {
         let header = Header::parse(&held.header).map_err(|_| Failure::Held("invalid header"))?;
         self.keep(&held.header, &header)?;
@@ -213,7 +213,7 @@ impl Fetch {
         (whole && data.offset < self.store.size()).then_some(data.bytes)
     }
 
-    /// Takes samples, and tells those that are new.
+    /// Stores samples, and reports those that are new.
     pub(super) fn insert(&mut self, now: Time, offset: u32, bytes: &[u8]) -> Result<Vec<Event>, Change> {
         let fresh = match self.store.insert(offset, bytes) {
             Ok(fresh) => fresh,

@@ -3,10 +3,10 @@ use std::fmt;
 use super::options::{FetchOptions, LiveOptions};
 use crate::wire::Control;
 
-/// What a client can be told to do.
+/// Jobs for a client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Job {
-    /// Find out who is there.
+    /// Discover the board.
     Identify,
     /// Ask for the state of the recorder.
     Status,

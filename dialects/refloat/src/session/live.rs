@@ -26,7 +26,7 @@ pub(super) struct Live {
     pub(super) has_ids: bool,
     /// The latest values by the names of their channels.
     pub(super) latest: BTreeMap<String, LiveValue>,
-    /// What is to be told to the sink.
+    /// What is to be emitted to the sink.
     pub(super) notes: Vec<Problem>,
     mapper: LiveMapper,
     /// The names of channels and their units, by their numbers.
@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// Nobody has answered. After a while it is looked who is there.
+    /// Nobody has answered. After a while discovery starts again.
     pub(super) fn live_silent(&mut self) {
         let Some(live) = &mut self.live else { return };
         if self.now.since(live.heard) < nanos(self.options.patience) {
@@ -172,7 +172,7 @@ impl Client {
         self.search_again();
     }
 
-    /// Nobody is there: that is told once.
+    /// Nobody is there: that is reported once.
     pub(super) fn live_not_found(&mut self, failure: &Failure) {
         let Some(live) = &mut self.live else { return };
         if !std::mem::replace(&mut live.silent, true) {
@@ -181,7 +181,7 @@ impl Client {
     }
 
     /// Gives what a reply says to the sink, if live values are wanted.
-    pub(super) fn tell(&mut self, reply: &Reply<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn emit(&mut self, reply: &Reply<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let now = self.now;
         let Some(live) = &mut self.live else { return Ok(()) };
         live.heard = now;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use logpose_core::Limits;
 
-/// What a client is told in the beginning.
+/// The settings of a client.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
     /// The CAN node that Refloat runs on; without it the client finds out.

@@ -95,15 +95,15 @@ impl Client {
             return;
         }
         let Some(ask) = self.answered(|step| matches!(step, Step::Status | Step::Control(_))) else { return };
-        let told = Event::Status { state, payload: payload.map(<[u8]>::to_vec) };
+        let status = Event::Status { state, payload: payload.map(<[u8]>::to_vec) };
         match (&self.work, ask.step) {
             (Some(Work::Status | Work::Control(_)), _) => {
-                self.event(told);
+                self.event(status);
                 self.done();
             }
             (Some(Work::Fetch(_)), step) => {
                 if step == Step::Status {
-                    self.event(told);
+                    self.event(status);
                 }
                 self.fetch_recorder_is(step);
             }

@@ -27,7 +27,7 @@ impl Store {
     }
 
     /// Takes whole samples from `index` on and returns the stretches that were not there before. What lies behind the end
-    /// is cut off. If any sample contradicts what is there, nothing is taken.
+    /// is cut off. If any sample contradicts a stored one, none is taken.
     pub(super) fn insert(&mut self, index: u32, bytes: &[u8]) -> Result<Vec<Range<u32>>, Contradiction> {
         let samples = u32::try_from(bytes.len() / self.sample_len).unwrap_or(u32::MAX);
         let range = index..index.saturating_add(samples).min(self.size);

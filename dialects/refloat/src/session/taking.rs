@@ -66,7 +66,7 @@ impl Client {
                 self.tell_print(text, sink)
             }
             [command::APP_DATA, app @ ..] => match Reply::parse(app) {
-                Ok(reply) if self.take_reply(app, &reply) => self.tell(&reply, sink),
+                Ok(reply) if self.take_reply(app, &reply) => self.emit(&reply, sink),
                 Ok(_) => Ok(()),
                 // Another package, or none.
                 Err(_) => Ok(()),
@@ -83,7 +83,7 @@ impl Client {
                 self.info_is(app, info);
                 return false;
             }
-            // What comes before it is known who is there may be of somebody else.
+            // Before discovery has finished, replies may belong to another client.
             _ if !known => {}
             Reply::Status(status) => self.status_is(app, status),
             Reply::Live(live) => return self.live_is(live),

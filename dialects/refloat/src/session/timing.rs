@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use logpose_core::Time;
 
-/// Round trips of which the middle one is told.
+/// The number of round trips that the median is of.
 const RECENT: usize = 101;
 /// A window stops growing when about so many requests of it wait somewhere on the way, and shrinks at the second number.
 const QUEUED: f64 = 2.0;
@@ -28,8 +28,8 @@ pub(super) fn duration(ns: i64) -> Duration {
 #[derive(Clone, Debug)]
 pub(super) struct Trips {
     first: i64,
-    least: i64,
-    most: i64,
+    min: i64,
+    max: i64,
     smooth: Option<i64>,
     deviation: i64,
     shortest: Option<i64>,
@@ -40,12 +40,12 @@ pub(super) struct Trips {
 
 impl Trips {
     /// With a time-out for the time when nothing was measured yet, and those between which it lies later.
-    pub(super) fn new(first: Duration, least: Duration, most: Duration) -> Self {
-        let most = nanos(most).max(1);
-        let least = nanos(least).clamp(1, most);
-        let first = nanos(first).clamp(least, most);
+    pub(super) fn new(first: Duration, min: Duration, max: Duration) -> Self {
+        let max = nanos(max).max(1);
+        let min = nanos(min).clamp(1, max);
+        let first = nanos(first).clamp(min, max);
         let recent = VecDeque::new();
-        Self { first, least, most, smooth: None, deviation: 0, shortest: None, recent, late: 0 }
+        Self { first, min, max, smooth: None, deviation: 0, shortest: None, recent, late: 0 }
     }
 
     /// A request that was sent once was answered after so many nanoseconds.
@@ -74,9 +74,9 @@ impl Trips {
     /// How long to wait for a reply, in nanoseconds: longer each time that nobody answers.
     pub(super) fn timeout(&self) -> i64 {
         let reckoned = self.smooth.map(|smooth| smooth.saturating_add(self.deviation.saturating_mul(4)));
-        let once = reckoned.unwrap_or(self.first).clamp(self.least, self.most);
+        let once = reckoned.unwrap_or(self.first).clamp(self.min, self.max);
         // Half as long again each time, which is gentler than TCP: nobody else suffers.
-        (0..self.late).fold(once, |wait, _| wait.saturating_add(wait / 2).min(self.most))
+        (0..self.late).fold(once, |wait, _| wait.saturating_add(wait / 2).min(self.max))
     }
 
     pub(super) fn shortest(&self) -> Option<i64> {
@@ -97,7 +97,7 @@ impl Trips {
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     size: f64,
-    most: f64,
+    max: f64,
     /// Below this it grows by one with each reply, above it by one with each round trip.
     threshold: f64,
     /// Requests from before this moment do not shrink it again.
@@ -105,9 +105,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(most: usize) -> Self {
-        let most = f64::from(u16::try_from(most.max(1)).unwrap_or(u16::MAX));
-        Self { size: 1.0, most, threshold: most, shrunk: Time::MIN }
+    pub(super) fn new(max: usize) -> Self {
+        let max = f64::from(u16::try_from(max.max(1)).unwrap_or(u16::MAX));
+        Self { size: 1.0, max, threshold: max, shrunk: Time::MIN }
     }
 
     /// A request that was sent once was answered after `trip`; the shortest one so far took `shortest`.
@@ -123,7 +123,7 @@ impl Window {
         } else {
             self.size += if self.size < self.threshold { 1.0 } else { 1.0 / self.size };
         }
-        self.size = self.size.clamp(1.0, self.most);
+        self.size = self.size.clamp(1.0, self.max);
     }
 
     /// A request that was sent at `sent` was lost.
@@ -155,7 +155,7 @@ impl Rate {
             return;
         }
         self.seen.push_back((now, total));
-        // At least two remain, however long ago they were.
+        // At min two remain, however long ago they were.
         while self.seen.len() > 2 && self.seen.front().is_some_and(|(at, _)| now.since(*at) > RATE_OVER) {
             self.seen.pop_front();
         }

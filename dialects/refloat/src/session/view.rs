@@ -55,7 +55,7 @@ pub enum Phase {
     Closed,
     /// Nothing is to be done.
     Idle,
-    /// It finds out who is there.
+    /// Discovery is running.
     Identifying,
     /// It polls live values.
     Live,

@@ -101,9 +101,9 @@ impl Deframer {
 
     fn candidate(&self) -> Candidate {
         let front = self.bytes.get(self.used..).unwrap_or_default();
-        // The length, the bytes before the payload, and the least length of this form: 255 fits the form for short ones
+        // The length, the bytes before the payload, and the min length of this form: 255 fits the form for short ones
         // and is accepted in both, as every decoder of the original does.
-        let (length, head, least) = match front {
+        let (length, head, min) = match front {
             [] | [2] | [3] | [3, _] | [4] | [4, _] | [4, _, _] => return Candidate::Pending,
             [2, n, ..] => (u32::from(*n), 2, 1),
             [3, high, low, ..] => (u32::from_be_bytes([0, 0, *high, *low]), 3, 255),
@@ -111,7 +111,7 @@ impl Deframer {
             _ => return Candidate::Bad,
         };
         let Ok(length) = usize::try_from(length) else { return Candidate::Bad };
-        if length < least || length > self.limit {
+        if length < min || length > self.limit {
             return Candidate::Bad;
         }
         let begin = self.used + head;
@@ -122,8 +122,8 @@ impl Deframer {
         let (Some(before), Some(behind)) = (self.sums.get(payload.start), self.sums.get(payload.end)) else {
             return Candidate::Bad;
         };
-        let told = u16::from_be_bytes([*high, *low]);
-        if *end == END && crc::between(*before, *behind, length) == told {
+        let declared = u16::from_be_bytes([*high, *low]);
+        if *end == END && crc::between(*before, *behind, length) == declared {
             Candidate::Good { end: payload.end + 3, payload }
         } else {
             Candidate::Bad

@@ -115,7 +115,7 @@ impl FirmwareVersion {
         Some(())
     }
 
-    /// Appends the payload, up to the first field that is not told.
+    /// Appends the payload, up to the first absent field.
     pub fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[command::FW_VERSION, self.major, self.minor]);
         put_text(&self.hardware, out);

@@ -11,7 +11,7 @@ use super::{Adjustment, PACKAGE, WireError, WireErrorKind, id, put_float32, show
 /// The compact reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compact {
-    /// The firmware has this fault, and nothing else is told.
+    /// The firmware has this fault, and sends nothing else.
     Fault(u8),
     /// The values.
     Values(CompactValues),

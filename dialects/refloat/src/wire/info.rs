@@ -71,7 +71,7 @@ pub struct InfoV2 {
     pub extra: u8,
 }
 
-/// What tells the long form from the short one, which has 10 or more here.
+/// Distinguishes the long form from the short one, which has 10 or more here.
 const SECOND: u8 = 2;
 /// Bytes of the name and of the suffix.
 const TEXT: usize = 20;
@@ -129,7 +129,7 @@ impl Info {
         }
     }
 
-    /// Whether it can record; the short form does not tell.
+    /// Whether it can record; the short form does not say.
     #[must_use]
     pub fn can_record(&self) -> Option<bool> {
         match self {
@@ -138,7 +138,7 @@ impl Info {
         }
     }
 
-    /// Ticks a second. A rate of 0 makes no sense and counts as not told.
+    /// Ticks a second. A rate of 0 is invalid and counts as absent.
     #[must_use]
     pub fn tick_rate(&self) -> u32 {
         match self {
@@ -162,7 +162,7 @@ impl fmt::Display for Info {
 fn text(field: &[u8; TEXT]) -> String {
     let text = field.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut text = String::from_utf8_lossy(text).into_owned();
-    // What stands for a byte that is no text takes more than one: the end goes, so that the rest fits its field.
+    // The replacement for an invalid byte takes more than one byte: the end is cut, so that the rest fits.
     while text.len() > TEXT {
         text.pop();
     }

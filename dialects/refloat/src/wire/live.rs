@@ -110,7 +110,7 @@ impl<'a> Live<'a> {
     /// Bit of `mask`: alerts follow.
     pub const ALERTS: u8 = 4;
 
-    /// Reads a message. The number of values is checked by [`fits`](Self::fits), for only the ids tell it.
+    /// Reads a message. The number of values is checked by [`fits`](Self::fits), because only the ids determine it.
     pub fn parse(message: &'a [u8]) -> Result<Self, WireError> {
         let mut cur = show::expect(message, id::LIVE)?;
         let (mask, extra) = (cur.u8("mask")?, cur.u8("extra flags")?);
@@ -262,7 +262,7 @@ impl<'a> LiveMask<'a> {
         self.control & Self::FLOAT32 != 0
     }
 
-    /// The latest of the versions whose fields have this length. A later one has more of them, so that the length tells
+    /// The latest of the versions whose fields have this length. A later one has more of them, so the length decides
     /// wherever it matters.
     fn version(&self) -> Option<Since> {
         Since::ALL.into_iter().rev().find(|since| self.due(*since) == self.bytes.len())

@@ -81,7 +81,7 @@ impl fmt::Display for Header<'_> {
 pub struct Data<'a> {
     /// The number of the first one; 0 is the oldest stored.
     pub offset: u32,
-    /// The samples; whether they are whole only the header can tell.
+    /// The samples; only the header shows whether they are complete.
     pub bytes: &'a [u8],
 }
 

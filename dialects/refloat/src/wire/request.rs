@@ -11,7 +11,7 @@ use super::{PACKAGE, WireError, WireErrorKind, id, show};
 pub enum Request {
     /// Who are you.
     Info {
-        /// The version of the reply; 1 if it is not told.
+        /// The version of the reply; 1 if it is absent.
         version: Option<u8>,
         /// Flags, read for version 2 alone; only with a version.
         flags: Option<u8>,
@@ -31,7 +31,7 @@ pub enum Request {
         control: u8,
         /// The first 32 fields.
         mask1: u32,
-        /// The other fields; none if it is not told.
+        /// The other fields; none if it is absent.
         mask2: Option<u32>,
     },
     /// Alerts.
@@ -55,7 +55,7 @@ pub enum Request {
 /// What the recorder shall do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Control {
-    /// Nothing but tell its status; 1.3 and later.
+    /// Only report the status; 1.3 and later.
     Status,
     /// Empty the buffer and start, or stop.
     Record(bool),

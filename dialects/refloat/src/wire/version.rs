@@ -30,7 +30,7 @@ impl Version {
         self.is_from(1, 1)
     }
 
-    /// Whether it tells which live values it has: 1.1 and later.
+    /// Whether it lists the ids of its live values: 1.1 and later.
     #[must_use]
     pub fn has_live_ids(&self) -> bool {
         self.is_from(1, 1)

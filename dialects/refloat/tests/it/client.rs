@@ -48,10 +48,10 @@ fn a_recording_comes_byte_for_byte_from_every_version() {
         assert_eq!(recorded.len(), world.board.board().view().capacity, "the ring is full");
         let events = world.run(Job::Fetch(fetch()));
         is_download_of(&events, &recorded);
-        let told: Vec<&Event> = events.iter().filter(|event| !matches!(event, Event::Samples { .. })).collect();
+        let other_events: Vec<&Event> = events.iter().filter(|event| !matches!(event, Event::Samples { .. })).collect();
         assert!(
             matches!(
-                told[..],
+                other_events[..],
                 [
                     Event::Identified { .. },
                     Event::Status { .. },
@@ -63,11 +63,11 @@ fn a_recording_comes_byte_for_byte_from_every_version() {
                     Event::Done(Task::Fetch)
                 ]
             ),
-            "{told:?}"
+            "{other_events:?}"
         );
-        let Event::Status { payload, .. } = told[1] else { unreachable!() };
+        let Event::Status { payload, .. } = other_events[1] else { unreachable!() };
         assert_eq!(*payload, recorded.status, "{version}");
-        assert_eq!(*told[0], Event::Identified { info: recorded.info });
+        assert_eq!(*other_events[0], Event::Identified { info: recorded.info });
     }
 }
 
@@ -132,7 +132,7 @@ fn who_is_there_is_found_out() {
         assert!(view.info.unwrap().to_string().starts_with(&format!("Refloat {version}")));
         assert_eq!(view.firmware.unwrap().firmware.unwrap(), "rflt-xtras-6.05");
         assert_eq!(requests(&world), [Request::Info { version: Some(2), flags: None }]);
-        // It is asked once, and told as often as somebody wants to know.
+        // The board is asked once, and every request is answered.
         assert!(matches!(world.run(Job::Identify)[..], [Event::Identified { .. }, Event::Done(_)]));
         assert_eq!(requests(&world).len(), 1);
     }
@@ -318,8 +318,8 @@ fn autostart_is_off_meanwhile_and_afterwards_what_it_was() {
                 world.step(Time::MAX);
             }
             assert_eq!(world.board.board().view().autostart, autostart);
-            let told = world.events.iter().any(|(_, event)| *event == Event::Protected);
-            assert_eq!(told, protect && autostart);
+            let protected = world.events.iter().any(|(_, event)| *event == Event::Protected);
+            assert_eq!(protected, protect && autostart);
             let sent = requests(&world);
             let controls = sent[before..].iter().filter(|request| match request {
                 Request::Control(control) => *control != Control::Status,
@@ -358,10 +358,10 @@ fn what_cannot_be_restored_is_told() {
     world.close();
     world.client.abort(world.now);
     world.settle();
-    let told: Vec<String> = world.events.iter().rev().take(3).map(|(_, event)| event.to_string()).collect();
-    assert_eq!(told[0], "fetch: aborted");
-    assert!(told[1].starts_with("autostart was turned off for the download and could not"), "{told:?}");
-    assert!(told[2].starts_with("the link was closed"));
+    let last: Vec<String> = world.events.iter().rev().take(3).map(|(_, event)| event.to_string()).collect();
+    assert_eq!(last[0], "fetch: aborted");
+    assert!(last[1].starts_with("autostart was turned off for the download and could not"), "{last:?}");
+    assert!(last[2].starts_with("the link was closed"));
     // The board is gone, and the link does not know.
     let mut world = World::new(ClientOptions::default(), serving(V1_3, 1000), late(20));
     world.command(Job::Fetch(fetch()));
@@ -621,13 +621,13 @@ fn a_download_is_limited_by_the_line() {
         let chunk = 505 / whole.sample_len();
         let frames = size.div_ceil(chunk);
         let bytes = size * whole.sample_len() + frames * 13;
-        let least = bytes as f64 * 10.0 / 115_200.0;
+        let min = bytes as f64 * 10.0 / 115_200.0;
         let line = LineOptions { baud: Some(115_200), ..LineOptions::default() };
         let mut world = World::new(ClientOptions::default(), serving(version, size), line);
         is_download_of(&world.run(Job::Fetch(fetch())), &whole);
         let took = world.at_ms() as f64 / 1000.0;
-        println!("{version} at 115200 baud: {took:.2} s of {least:.2} s, {:.0} %", least / took * 100.0);
-        assert!(took < least * 1.1, "{version}: {took} s, {least} s");
+        println!("{version} at 115200 baud: {took:.2} s of {min:.2} s, {:.0} %", min / took * 100.0);
+        assert!(took < min * 1.1, "{version}: {took} s, {min} s");
         // On a long way several requests under way make it shorter.
         let alone = ClientOptions { window: Some(1), ..ClientOptions::default() };
         let times = [alone, ClientOptions::default()].map(|options| {

@@ -384,7 +384,7 @@ fn a_board_that_does_not_obey_is_told_of() {
     for version in crate::client_world::VERSIONS {
         let mut talk = liar(serving(version, 50), |payload, replies| {
             let live = payload == [36, 101, 31];
-            // It says that autostart is on, whatever it was told.
+            // It says that autostart is on, whatever it was set to.
             for reply in replies.iter_mut() {
                 if live && reply.starts_with(&[36, 101, 31]) {
                     reply[4] |= 2;

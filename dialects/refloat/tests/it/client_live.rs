@@ -157,7 +157,7 @@ fn jobs_are_done_between_live_values() {
         world.run_for(2000);
         assert_eq!(world.client.view().phase, Phase::Live);
         let events = world.run(Job::Fetch(fetch()));
-        assert!(matches!(events[0], Event::Status { .. }), "it is known already who is there");
+        assert!(matches!(events[0], Event::Status { .. }), "the board is already known");
         is_download_of(&events, &recorded(version, 500));
         let before = world.client.view().live_replies;
         world.run_for(2000);

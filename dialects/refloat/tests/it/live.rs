@@ -72,7 +72,7 @@ fn values_come_with_every_reply_and_states_when_they_change() {
 
     play.say(1_200, &at_tick(live("1.2.3", false, true), 4, 125_456));
     let third = play.take();
-    let told = [
+    let lines = [
         "state ready",
         "running false",
         "footpad none",
@@ -80,7 +80,7 @@ fn values_come_with_every_reply_and_states_when_they_change() {
         "charging.current 3.5",
         "charging.voltage 75",
     ];
-    for text in told {
+    for text in lines {
         assert!(third.contains(&format!("12.545600 /refloat/{text}")), "{text}: {third:?}");
     }
     assert_eq!(third.len(), 4 + 16 + 2);
@@ -147,7 +147,7 @@ fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
     play.reply(0, &Reply::Info(Info::V1(InfoV1 { version: 10, build: 1, led_type: 0 })));
     let reply = logpose_refloat::wire::Compact::Values(compact_values(4));
     play.reply(2_500, &Reply::Compact(reply));
-    let told = play.take();
+    let lines = play.take();
     let values = [
         "fault_code 0",
         "state running",
@@ -174,7 +174,7 @@ fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
         "charging.voltage 75",
     ];
     for text in values {
-        assert!(told.contains(&format!("2.500 /refloat/{text}")), "{text}: {told:#?}");
+        assert!(lines.contains(&format!("2.500 /refloat/{text}")), "{text}: {lines:#?}");
     }
     assert_eq!(play.mapper.clock_offset(), Some(0));
     play.reply(2_600, &Reply::Compact(logpose_refloat::wire::Compact::Fault(5)));
@@ -182,7 +182,7 @@ fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
     let mut off = compact_values(1);
     (off.state, off.switches) = (0x28, 0x91);
     play.reply(2_700, &Reply::Compact(logpose_refloat::wire::Compact::Values(off)));
-    let told = play.take();
+    let lines = play.take();
     for text in [
         "fault_code 0",
         "state ready",
@@ -191,7 +191,7 @@ fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
         "stop_condition switch half",
         "beep_reason idle",
     ] {
-        assert!(told.contains(&format!("2.700 /refloat/{text}")), "{text}: {told:#?}");
+        assert!(lines.contains(&format!("2.700 /refloat/{text}")), "{text}: {lines:#?}");
     }
 }
 

@@ -142,16 +142,16 @@ fn what_no_recording_holds_is_refused_by_name() {
 fn the_header_and_the_channels_must_fit() {
     let header = ("/refloat/file/header", "raw");
     let payload = super::kit::hex("65 2A 00 00 00 01 01 04 65 72 70 6D");
-    let told = |id| (id, 1, Value::Bytes(&payload));
-    let missing = refusal(&[header, ALL[1]], &[told(0), (1, 1, Value::Boolean(true))]);
+    let header_sample = |id| (id, 1, Value::Bytes(&payload));
+    let missing = refusal(&[header, ALL[1]], &[header_sample(0), (1, 1, Value::Boolean(true))]);
     assert!(missing.contains("\"/refloat/erpm\": the HEADER in /refloat/file/header lists it"), "{missing}");
     let more = refusal(
         &[header, ALL[0], ("/refloat/pitch", "float")],
-        &[told(0), (1, 1, Value::Float(1.0)), (2, 1, Value::Float(1.0))],
+        &[header_sample(0), (1, 1, Value::Float(1.0)), (2, 1, Value::Float(1.0))],
     );
     assert!(more.contains("\"/refloat/pitch\": it is not in the HEADER in /refloat/file/header"), "{more}");
     let other = super::kit::hex("65 2A 00 00 00 02 01 04 65 72 70 6D");
-    let two = refusal(&[header, ALL[0]], &[told(0), (0, 1, Value::Bytes(&other))]);
+    let two = refusal(&[header, ALL[0]], &[header_sample(0), (0, 1, Value::Bytes(&other))]);
     assert!(two.contains("two different values"), "{two}");
 }
 

@@ -119,8 +119,8 @@ fn every_simulated_ride_survives_its_channels_to_the_byte() {
             let (made, problems) = again(&log).unwrap();
             assert!(made == log && problems.is_empty(), "{} {version:?}: {problems:?}", scenario.name());
             let recording = Recording::read(&log).unwrap();
-            let told = recording.problems.list();
-            assert!(recording.complete && told.is_empty(), "{} {version:?}: {told:?}", scenario.name());
+            let problems = recording.problems.list();
+            assert!(recording.complete && problems.is_empty(), "{} {version:?}: {problems:?}", scenario.name());
         }
     }
 }

@@ -101,8 +101,8 @@ pub(crate) fn ride(minor: u8, count: u32) -> Parts {
     let samples = samples.collect();
     let status =
         Status { enabled: true, recording: false, autostart: true, autostop: true, decimation: 5, duration_cs: 183 };
-    let mut told = Vec::new();
-    status.emit(&mut told);
+    let mut status_bytes = Vec::new();
+    status.emit(&mut status_bytes);
     let meta = json!({
         "captured_at": "2026-07-04T10:11:12Z",
         "tool": "logpose test",
@@ -114,7 +114,7 @@ pub(crate) fn ride(minor: u8, count: u32) -> Parts {
     Parts {
         meta: meta.as_object().cloned(),
         info: Some(info(minor, suffix)),
-        status: (minor == 3).then_some(told),
+        status: (minor == 3).then_some(status_bytes),
         ids,
         samples,
         timeref: Some(TimeRef { tick: 223_456, host_us: 1_783_159_872_000_000, uncertainty_us: 1500 }),
@@ -146,15 +146,15 @@ pub(crate) fn again(log: &[u8]) -> Result<(Vec<u8>, Vec<Problem>), EncodeError> 
     let mut encoder = Refloat.encoder(&EncodeOptions::default()).unwrap();
     let mut out = Vec::new();
     encoder.begin(&mut out);
-    let told = Refloat.replay(
+    let replayed = Refloat.replay(
         log,
         &index,
         &Lookup::default(),
         &mut Encoding { encoder: &mut *encoder, out: &mut out, problems: &mut Problems::default() },
     );
-    match told {
+    match replayed {
         Err(logpose_core::SinkError::Refused(error)) => return Err(error),
-        told => told.unwrap(),
+        replayed => replayed.unwrap(),
     }
     encoder.close()?;
     let problems = encoder.finish(&mut out);
