@@ -33,7 +33,7 @@ pub enum Align {
     Start,
     /// Both first enter a mode together.
     Mode(Period),
-    /// By wall-clock time, which both must tell.
+    /// By wall-clock time, which both must have.
     Wall,
     /// So many nanoseconds are added to the times of the second log.
     Offset(i64),
@@ -426,7 +426,7 @@ impl Comparison<'_> {
                 first.plus(tolerance.saturating_neg()) <= *time && *time <= last.plus(tolerance)
             });
             let candidates = other.get(low.saturating_sub(1)..high).unwrap_or_default();
-            // The value held at the very moment comes first: if none fits, it is the one to be told.
+            // The value held at the very moment comes first: if none fits, it is the one to report.
             let exact = middle.checked_sub(1).and_then(|place| other.get(place)).or(candidates.first());
             let (true, Some((_, exact))) = (common, exact) else {
                 missing += 1;
@@ -507,7 +507,7 @@ impl Judge {
         !within
     }
 
-    /// How two values differ; none if they are equal. Of several parts, the one that is farthest apart is told.
+    /// How two values differ; none if they are equal. Of several parts, the one that is farthest apart is returned.
     fn compare(&mut self, a: &Value<'_>, b: &Value<'_>) -> Option<Sight> {
         match (a, b) {
             (Value::Double(x), Value::Double(y)) if x == y => return None,

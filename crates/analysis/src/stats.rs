@@ -237,7 +237,7 @@ pub struct Collect {
 }
 
 impl Collect {
-    /// Takes the next sample; what is no number is only counted.
+    /// Takes the next sample; NaN and infinities are only counted.
     pub fn push(&mut self, time: Time, part: Option<ScalarValue<'_>>) {
         self.times.push(time);
         let number = match part {
@@ -257,7 +257,7 @@ impl Collect {
         self.times.len() as u64
     }
 
-    /// How the numbers are spread over so many equal bins from the least to the greatest that is finite.
+    /// How the numbers are spread over so many equal bins from the min to the max of the finite ones.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a histogram is for looking at")]
     pub fn histogram(&self, bins: usize) -> Option<Histogram> {
@@ -268,7 +268,7 @@ impl Collect {
         let mut counts = vec![0; bins.max(1)];
         let last = counts.len() - 1;
         for x in numbers() {
-            // Halved, because the greatest and the least may be too far apart for a number.
+            // Halved, because the max and the min may be too far apart for a number.
             let share = (x / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the number of bins")]
             let bin = (share * counts.len() as f64) as usize;
@@ -595,7 +595,7 @@ pub const GAP: i64 = 5;
 pub const MOST_ROWS: usize = 1000;
 /// Elements of longer lists have no rows of their own.
 const SHORT: usize = 16;
-/// So many different texts, and bytes of them, are told apart.
+/// The limits of distinct texts, and of their bytes.
 const MOST_TEXTS: usize = 1 << 16;
 const MOST_TEXT_BYTES: usize = 16 << 20;
 

@@ -1,4 +1,4 @@
-//! An expression and the channels that are there: names become channels, and what makes no sense is refused.
+//! An expression and the channels of a log: names become channels, and invalid expressions are refused.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(super) struct Catalog<'a> {
     /// The channels with their numbers and how many samples they have.
     pub(super) channels: Vec<(ChannelId, &'a Channel, u64)>,
     pub(super) registry: &'a Registry,
-    /// Whether anything tells the driver station's modes.
+    /// Whether any channel has the driver station's modes.
     pub(super) has_modes: bool,
     /// If more channels and schemas may come: what names were found to mean before. Then an unknown name is no error.
     pub(super) before: Option<&'a HashMap<String, Meaning>>,

@@ -107,7 +107,7 @@ impl<'e> Eval<'e> {
             Node::Boolean(b) => Val::Boolean(*b),
             Node::Slot(slot) => self.states.get(*slot).map_or(Val::Unknown, |state| val(state.last.as_ref())),
             Node::Not(inner) => of(self.truth(inner, now).map(|b| !b)),
-            // Both sides are always looked at: each may have a crossing to tell of.
+            // Both sides are always evaluated: each may have a crossing to report.
             Node::And(a, b) => match (self.truth(a, now), self.truth(b, now)) {
                 (Some(false), _) | (_, Some(false)) => Val::Boolean(false),
                 (Some(true), Some(true)) => Val::Boolean(true),

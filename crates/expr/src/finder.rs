@@ -5,9 +5,9 @@ use logpose_core::{Channel, ChannelId, Sample, Sink, SinkError, Time};
 use super::{FindOptions, Found, Interval, Query, QueryError, Shaper, Watcher};
 use logpose_files::{Mode, ModeWatch, Role};
 
-/// Finds when an expression holds in something that still arrives: [`Query::find`], told as soon as it is known.
+/// Finds when an expression holds in something that still arrives: [`Query::find`], reported as soon as it is known.
 ///
-/// It is a [`Sink`] to be given everything that arrives. An interval is told when it has ended, and with
+/// It is a [`Sink`] to be given everything that arrives. An interval is reported when it has ended, and with
 /// [`FindOptions::merge_ns`] or [`FindOptions::pad_ns`] when nothing that comes later can belong to it any more.
 ///
 /// ```
@@ -38,7 +38,7 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Looks for an expression between two moments, both included. What makes no sense whatever the channels are is
+    /// Looks for an expression between two moments, both included. An expression that is invalid for any channels is
     /// refused here.
     pub fn new(query: &Query, options: FindOptions, bounds: (Option<Time>, Option<Time>)) -> Result<Self, QueryError> {
         let watcher = Watcher::new(query)?.with_ends();
@@ -79,7 +79,7 @@ impl Finder {
         &self.watcher
     }
 
-    /// No more will come: what came last is looked at too, and what still holds is told.
+    /// No more will come: the last samples are evaluated too, and what still holds is reported.
     pub fn finish(&mut self) {
         self.watcher.finish();
         self.modes.finish();
@@ -90,9 +90,9 @@ impl Finder {
             self.stretch(start, last, true);
         }
         self.shaper.end_at(last);
-        let told = &mut Vec::new();
-        self.shaper.finish(&mut |start, end, open| told.push((start, end, open)));
-        self.tell(told);
+        let found = &mut Vec::new();
+        self.shaper.finish(&mut |start, end, open| found.push((start, end, open)));
+        self.report(found);
     }
 
     fn note_modes(&mut self) {
@@ -114,14 +114,14 @@ impl Finder {
         if end < first || start > last {
             return;
         }
-        let told = &mut Vec::new();
+        let found = &mut Vec::new();
         let (start, cut) = (start.max(first), end.min(last));
-        self.shaper.push(start, cut, open || cut != end, &mut |start, end, open| told.push((start, end, open)));
-        self.tell(told);
+        self.shaper.push(start, cut, open || cut != end, &mut |start, end, open| found.push((start, end, open)));
+        self.report(found);
     }
 
-    fn tell(&mut self, told: &[(Time, Time, bool)]) {
-        for &(start, end, open) in told {
+    fn report(&mut self, found: &[(Time, Time, bool)]) {
+        for &(start, end, open) in found {
             self.found.count += 1;
             self.found.total_ns = self.found.total_ns.saturating_add(end.since(start));
             let mode = self.begun.iter().rev().find(|(begun, _)| *begun <= start).map(|(_, mode)| *mode);
@@ -155,9 +155,9 @@ impl Sink for Finder {
         self.watcher.samples(samples)?;
         self.gather();
         if let Some(now) = self.watcher.since().or(self.watcher.reached()) {
-            let told = &mut Vec::new();
-            self.shaper.reach(now, &mut |start, end, open| told.push((start, end, open)));
-            self.tell(told);
+            let found = &mut Vec::new();
+            self.shaper.reach(now, &mut |start, end, open| found.push((start, end, open)));
+            self.report(found);
         }
         Ok(())
     }

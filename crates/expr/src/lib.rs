@@ -135,7 +135,7 @@ impl Query {
         let range = log.robust_range().unwrap_or((Time::ZERO, Time::ZERO));
         let mut found = Found::default();
         let modes = log.modes();
-        let mut tell = |start: Time, end: Time, open: bool| {
+        let mut report = |start: Time, end: Time, open: bool| {
             found.count += 1;
             found.total_ns = found.total_ns.saturating_add(end.since(start));
             each(Interval { start, end, mode: mode_at(modes, start), open });
@@ -143,9 +143,9 @@ impl Query {
         let first = lookup.start.map_or(range.0, |start| start.max(range.0));
         let last = lookup.end.map_or(range.1, |end| end.min(range.1));
         let mut shaper = Shaper::new(*options, first, last);
-        walk::run(bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open, &mut tell))
+        walk::run(bound, log, lookup, &mut |start, end, open| shaper.push(start, end, open, &mut report))
             .map_err(FindError::Log)?;
-        shaper.finish(&mut tell);
+        shaper.finish(&mut report);
         Ok(found)
     }
 }
@@ -184,35 +184,35 @@ impl Shaper {
     }
 
     /// No stretch will begin before a moment: stretches too far away to be merged with later ones are passed on.
-    fn reach(&mut self, now: Time, tell: &mut TakeStretch<'_>) {
+    fn reach(&mut self, now: Time, report: &mut TakeStretch<'_>) {
         if self.held.is_some_and(|held| now.since(held.1) >= self.options.merge_ns) {
-            self.release(tell);
+            self.release(report);
         }
         let nearest = now.plus(self.options.pad_ns.saturating_neg());
         let nearest = self.held.map_or(nearest, |held| held.0.plus(self.options.pad_ns.saturating_neg()));
         if let Some((start, end, open)) = self.padded.take_if(|padded| nearest > padded.1) {
-            tell(start, end, open);
+            report(start, end, open);
         }
     }
 
-    fn push(&mut self, start: Time, end: Time, open: bool, tell: &mut TakeStretch<'_>) {
+    fn push(&mut self, start: Time, end: Time, open: bool, report: &mut TakeStretch<'_>) {
         match &mut self.held {
             Some(held) if start.since(held.1) < self.options.merge_ns => (held.1, held.2) = (end, open),
             _ => {
-                self.release(tell);
+                self.release(report);
                 self.held = Some((start, end, open));
             }
         }
     }
 
-    fn release(&mut self, tell: &mut TakeStretch<'_>) {
+    fn release(&mut self, report: &mut TakeStretch<'_>) {
         let Some((start, end, open)) = self.held.take() else { return };
         if end.since(start) < self.options.min_duration_ns {
             return;
         }
         let pad = self.options.pad_ns;
         if pad <= 0 {
-            return tell(start, end, open);
+            return report(start, end, open);
         }
         let start = start.plus(pad.saturating_neg()).max(self.first.min(start));
         let end = end.plus(pad).min(self.last.max(end));
@@ -220,16 +220,16 @@ impl Shaper {
             Some(padded) if start <= padded.1 => (padded.1, padded.2) = (end, open),
             padded => {
                 if let Some((start, end, open)) = padded.replace((start, end, open)) {
-                    tell(start, end, open);
+                    report(start, end, open);
                 }
             }
         }
     }
 
-    fn finish(&mut self, tell: &mut TakeStretch<'_>) {
-        self.release(tell);
+    fn finish(&mut self, report: &mut TakeStretch<'_>) {
+        self.release(report);
         if let Some((start, end, open)) = self.padded.take() {
-            tell(start, end, open);
+            report(start, end, open);
         }
     }
 }

@@ -197,15 +197,15 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression whose operators all bind more strongly than `least`.
-    fn expression(&mut self, least: u8) -> Result<Expr, QueryError> {
+    /// An expression whose operators all bind more strongly than `min`.
+    fn expression(&mut self, min: u8) -> Result<Expr, QueryError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(QueryError::new("the expression is nested too deeply", self.peek().at.clone()));
         }
         let mut left = self.value()?;
         while let Some((operator, strength)) = self.operator() {
-            if strength <= least {
+            if strength <= min {
                 break;
             }
             self.next += 1;
@@ -240,8 +240,8 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn right(&mut self, least: u8) -> Result<Box<Expr>, QueryError> {
-        self.expression(least).map(Box::new)
+    fn right(&mut self, min: u8) -> Result<Box<Expr>, QueryError> {
+        self.expression(min).map(Box::new)
     }
 
     /// Where the word before ended.
@@ -332,12 +332,12 @@ impl Parser<'_> {
             return Err(error.with_help(format!("expected one of {}", names.join(", "))));
         };
         let arguments = self.list()?;
-        let (least, most) = function.arguments();
-        if arguments.len() < least || arguments.len() > most {
-            let wanted = match (least, most) {
+        let (min, most) = function.arguments();
+        if arguments.len() < min || arguments.len() > most {
+            let wanted = match (min, most) {
                 (1, 1) => "one argument".to_owned(),
                 (2, 2) => "two arguments".to_owned(),
-                _ => format!("at least {least} arguments"),
+                _ => format!("at least {min} arguments"),
             };
             let message = format!("{} takes {wanted}, not {}", function.name(), arguments.len());
             return Err(QueryError::new(message, at.start..self.end()));

@@ -1,4 +1,4 @@
-//! Walks through a log and tells when an expression holds.
+//! Walks through a log and reports when an expression holds.
 
 use logpose_core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time};
 
@@ -88,23 +88,23 @@ impl Walk<'_> {
     /// Moves on to a moment, with the modes that begin on the way.
     fn reach(&mut self, time: Time) {
         let Self { watch, cut, .. } = self;
-        let mut tell = |told| cut.take(told);
+        let mut report = |event| cut.take(event);
         while let Some((span, rest)) = self.modes.split_first().filter(|(span, _)| span.start <= time) {
             self.modes = rest;
-            watch.reach(span.start, &mut tell);
+            watch.reach(span.start, &mut report);
             for (slot, part) in mode_parts(&watch.bound, span.mode) {
                 watch.push(slot, span.start, Some(part));
             }
         }
-        watch.reach(time, &mut tell);
+        watch.reach(time, &mut report);
     }
 
     fn finish(&mut self, last: Time) {
         let at = self.watch.at();
         let end = at.map_or(last, |at| at.max(last)).min(self.cut.bounds.1.max(at.unwrap_or(last)));
         self.reach(end);
-        if let Some(start) = self.watch.finish(end, &mut |told| self.cut.take(told)) {
-            self.cut.tell(start, end, true);
+        if let Some(start) = self.watch.finish(end, &mut |event| self.cut.take(event)) {
+            self.cut.report(start, end, true);
         }
     }
 }
@@ -116,13 +116,13 @@ struct Cut<'w> {
 }
 
 impl Cut<'_> {
-    fn take(&mut self, told: WatchEvent) {
-        if let WatchEvent::Held(start, end) = told {
-            self.tell(start, end, false);
+    fn take(&mut self, event: WatchEvent) {
+        if let WatchEvent::Held(start, end) = event {
+            self.report(start, end, false);
         }
     }
 
-    fn tell(&mut self, start: Time, end: Time, open: bool) {
+    fn report(&mut self, start: Time, end: Time, open: bool) {
         let (first, last) = self.bounds;
         let inside = (start.max(first), end.min(last));
         // A stretch that only touches the wanted times is not in them; a moment may lie on their edge.

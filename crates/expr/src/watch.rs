@@ -6,7 +6,7 @@ use super::bind::Bound;
 use super::eval::{Eval, State};
 use logpose_files::ScalarValue;
 
-/// What is told.
+/// What a watch reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WatchEvent {
     /// It holds from this moment on.
@@ -62,19 +62,19 @@ impl Watch {
 
     /// Evaluates from the moment at hand up to another one, which becomes the moment at hand. Times that step back
     /// change nothing.
-    pub(super) fn reach(&mut self, until: Time, tell: &mut dyn FnMut(WatchEvent)) {
+    pub(super) fn reach(&mut self, until: Time, report: &mut dyn FnMut(WatchEvent)) {
         if self.at.is_some_and(|at| at >= until) {
             return;
         }
         let Some(mut now) = self.at.replace(until) else { return };
         if self.bound.uses_changed && self.states.iter().any(|state| state.changed) {
             let holds = self.evaluate(now, until).0;
-            self.holds(now, holds, tell);
+            self.holds(now, holds, report);
             self.states.iter_mut().for_each(|state| state.changed = false);
         }
         while now < until {
             let (holds, next) = self.evaluate(now, until);
-            self.holds(now, holds, tell);
+            self.holds(now, holds, report);
             now = next;
         }
     }
@@ -89,9 +89,9 @@ impl Watch {
     }
 
     /// Nothing comes behind a moment; what comes at it is looked at. The answer is since when it still holds.
-    pub(super) fn finish(&mut self, end: Time, tell: &mut dyn FnMut(WatchEvent)) -> Option<Time> {
+    pub(super) fn finish(&mut self, end: Time, report: &mut dyn FnMut(WatchEvent)) -> Option<Time> {
         // One nanosecond further, so that what comes at the very end is looked at.
-        self.reach(end.plus(1), tell);
+        self.reach(end.plus(1), report);
         self.open.take()
     }
 
@@ -102,15 +102,15 @@ impl Watch {
         (holds, eval.until)
     }
 
-    fn holds(&mut self, now: Time, holds: bool, tell: &mut dyn FnMut(WatchEvent)) {
+    fn holds(&mut self, now: Time, holds: bool, report: &mut dyn FnMut(WatchEvent)) {
         match (self.open, holds) {
             (None, true) => {
                 self.open = Some(now);
-                tell(WatchEvent::Begins(now));
+                report(WatchEvent::Begins(now));
             }
             (Some(start), false) => {
                 self.open = None;
-                tell(WatchEvent::Held(start, now));
+                report(WatchEvent::Held(start, now));
             }
             _ => {}
         }

@@ -13,8 +13,8 @@ use logpose_files::{ScalarValue, Schemas};
 /// Tells the moments at which an expression begins to hold in something that still arrives.
 ///
 /// It is a [`Sink`] to be given everything that arrives. The moments are those at which [`Query::find`] says that
-/// intervals begin, each told as soon as it is known: when a later sample shows that a moment is over, and for driver
-/// station modes some milliseconds later, because their flags come one by one.
+/// intervals begin, each reported as soon as it is known: when a later sample shows that a moment is over, and for
+/// driver station modes some milliseconds later, because their flags come one by one.
 ///
 /// Names are looked up among the channels that are there. One that no channel has yet is unknown, as a channel without
 /// a sample is. What a name was found to mean it means from then on, unless a channel fits it better: a whole name is
@@ -82,7 +82,7 @@ struct Change {
 }
 
 impl Watcher {
-    /// Watches for an expression. What makes no sense whatever the channels are is refused here.
+    /// Watches for an expression. An expression that is invalid for any channels is refused here.
     pub fn new(query: &Query) -> Result<Self, QueryError> {
         let (schemas, names) = (Schemas::default(), HashMap::new());
         let catalog =
@@ -168,16 +168,16 @@ impl Watcher {
 
     /// The names in the expression that nothing has so far.
     pub fn missing(&self) -> impl Iterator<Item = &str> {
-        let told = self.modes.as_ref().is_none_or(ModeWatch::is_told);
+        let known = self.modes.as_ref().is_none_or(ModeWatch::is_told);
         self.watch.bound.slots.iter().filter_map(move |slot| match &slot.source {
             Source::Missing(name) => Some(&**name),
-            Source::Mode if !told => Some("mode"),
-            Source::Enabled if !told => Some("enabled"),
+            Source::Mode if !known => Some("mode"),
+            Source::Enabled if !known => Some("enabled"),
             Source::Channel(_) | Source::Mode | Source::Enabled => None,
         })
     }
 
-    /// Why the expression makes no sense for the channels that are there.
+    /// Why the expression is invalid for the channels of this log.
     #[must_use]
     pub fn fault(&self) -> Option<&QueryError> {
         self.fault.as_ref()
@@ -315,7 +315,7 @@ impl Watcher {
     /// Evaluates up to a moment.
     fn advance(&mut self, until: Time) {
         let edges = &mut self.edges;
-        self.watch.reach(until, &mut |told| tell(edges, told));
+        self.watch.reach(until, &mut |event| report(edges, event));
     }
 
     /// A sample has this time. Single ones may be old, but if all are the clock has begun anew.
@@ -371,12 +371,12 @@ impl Sink for Watcher {
 }
 
 fn apply(watch: &mut Watch, edges: &mut Edges, change: Change) {
-    watch.reach(change.time, &mut |told| tell(edges, told));
+    watch.reach(change.time, &mut |event| report(edges, event));
     watch.push(change.slot, change.time, change.part);
 }
 
-fn tell(edges: &mut Edges, told: WatchEvent) {
-    match (told, &mut edges.held) {
+fn report(edges: &mut Edges, event: WatchEvent) {
+    match (event, &mut edges.held) {
         (WatchEvent::Held(start, end), Some(held)) => held.push_back((start, end)),
         (WatchEvent::Held(..), None) => {}
         // Who takes stretches does not take their beginnings.

@@ -32,7 +32,8 @@ pub(super) struct Fit {
     pub(super) confidence: f64,
     /// Whether all that fits is one stretch with the length of a period of a match.
     pub(super) is_one_period: bool,
-    /// The time after which what fits repeats itself, if it does: then nothing tells whether the logs have the same part.
+    /// The time after which what fits repeats itself, if it does: then nothing shows whether the logs have the same
+    /// part.
     pub(super) beat_ns: Option<i64>,
 }
 
@@ -43,7 +44,7 @@ pub(super) enum Refusal {
     TooFew { reference_edges: usize, edges: usize, matched: usize },
     /// They fit only roughly.
     Loose { matched: usize, apart_ns: i64 },
-    /// With another rate more would fit, and they are too few to tell it.
+    /// With another rate more would fit, and they are too few to decide.
     Drift { matched: usize },
     /// Most that should fit do not.
     Contradicted { matched: usize, expected: usize },

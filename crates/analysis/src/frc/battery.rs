@@ -6,7 +6,7 @@ use logpose_files::internal::NamedChannels;
 /// The lowest voltage of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Battery {
-    /// The channel that tells it.
+    /// Its channel.
     pub channel: String,
     /// Volts.
     pub lowest: f64,
@@ -18,11 +18,11 @@ pub struct Battery {
 pub(super) fn brownouts(known: &NamedChannels<'_>) -> Vec<(Time, Time)> {
     let channels =
         known.log().index.channels.iter().filter(|c| c.channel.ty() == Type::Boolean && is_brownout(&c.channel.name));
-    // Most tell it when it changes.
+    // Most log it when it changes.
     let end = known.log().robust_range().map_or(Time::MIN, |(_, last)| last);
     let mut all: Vec<_> = channels.flat_map(|c| spans(&known.booleans(&c.channel.name), end)).collect();
     all.sort_unstable();
-    // Two channels that tell the same.
+    // Two channels with the same values.
     all.dedup_by(|later, earlier| {
         let overlap = later.0 <= earlier.1;
         if overlap {
@@ -33,7 +33,7 @@ pub(super) fn brownouts(known: &NamedChannels<'_>) -> Vec<(Time, Time)> {
     all
 }
 
-/// Whether a boolean of that name tells that the robot controller cuts off outputs.
+/// Whether a boolean of that name means that the robot controller cuts off outputs.
 #[must_use]
 pub fn is_brownout(name: &str) -> bool {
     matches!(

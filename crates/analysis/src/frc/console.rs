@@ -18,7 +18,7 @@ pub struct ConsoleLine {
     pub text: String,
     /// The robot's own stamp, if it has one: seconds since the driver station connected, negative before.
     pub robot_time: Option<f64>,
-    /// The robot's count of lines and errors, if the log tells.
+    /// The robot's count of lines and errors, if the log has it.
     pub sequence: Option<i64>,
 }
 
@@ -39,7 +39,7 @@ pub struct ErrorLine {
     pub stack: String,
     /// The robot's own stamp, as in [`ConsoleLine`].
     pub robot_time: Option<f64>,
-    /// The robot's count of lines and errors, if the log tells.
+    /// The robot's count of lines and errors, if the log has it.
     pub sequence: Option<i64>,
 }
 
@@ -92,7 +92,7 @@ pub fn is_report(name: &str) -> bool {
     name.ends_with(ERRORS)
 }
 
-/// What a sample of a channel says: a text, or what a driver station keeps of an error. `None` for what is no text.
+/// What a sample of a channel says: a text, or what a driver station keeps of an error. `None` for anything else.
 #[must_use]
 pub fn message(channel: &str, value: &Value<'_>) -> Option<(Level, String)> {
     let Value::String(text) = value else { return None };
@@ -180,7 +180,7 @@ pub fn errors(log: &Log) -> Vec<ErrorLine> {
     lines
 }
 
-/// Also where it is told over NetworkTables.
+/// Also its name over NetworkTables.
 fn is_console(name: &str) -> bool {
     let own = name.strip_prefix("NT:").unwrap_or(name);
     let own = own.strip_prefix("/AdvantageKit").unwrap_or(own);
@@ -236,8 +236,8 @@ mod tests {
             assert_eq!(level(text), Some(expected), "{text}");
         }
         let json = br#"{"severity":"warning","code":1,"details":"piece lost","location":"Intake.java:88"}"#;
-        let told = message("/ds/errors", &Value::String(json));
-        assert_eq!(told, Some((Level::Warning, "piece lost (Intake.java:88)".to_owned())));
+        let parsed = message("/ds/errors", &Value::String(json));
+        assert_eq!(parsed, Some((Level::Warning, "piece lost (Intake.java:88)".to_owned())));
         assert_eq!(message("messages", &Value::Double(1.0)), None);
     }
 

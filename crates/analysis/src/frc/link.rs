@@ -106,7 +106,7 @@ pub struct Disable {
     pub at: Time,
     /// What it did before.
     pub mode: Mode,
-    /// Why, as far as the log tells.
+    /// Why, as far as the log shows.
     pub reason: Reason,
     /// What speaks for it, in words.
     pub evidence: String,
@@ -160,7 +160,7 @@ impl LinkFacts {
         let connected = known.booleans("/ds/connected");
         let there = spans(&connected, last);
         let reports = Reports::read(known);
-        // Who does not tell whether the robot is there is believed.
+        // A station that does not say whether the robot is there is believed.
         let measured = |name: &str, settling: i64| {
             let stretch = |(start, end): &(Time, Time)| (start.plus(settling), end.plus(-i64::from(*end < last)));
             let stretches: Vec<_> = there.iter().map(stretch).collect();
@@ -226,8 +226,8 @@ fn within(spans: &[(Time, Time)], time: Time) -> bool {
 
 /// How many packets were lost and sent up to a moment.
 fn packets(known: &NamedChannels<'_>, until: Time) -> Option<(u64, u64)> {
-    let told = known.booleans("/ds/lost");
-    let sent = told.iter().take_while(|(time, _)| *time <= until);
+    let lost = known.booleans("/ds/lost");
+    let sent = lost.iter().take_while(|(time, _)| *time <= until);
     let (lost, sent) = sent.fold((0, 0), |(lost, sent), (_, was)| (lost + u64::from(*was), sent + 1));
     (sent > 0).then_some((lost, sent))
 }
@@ -366,8 +366,9 @@ impl<'a> Evidence<'a> {
 
     fn stopped(&self, place: usize, at: Time) -> Option<String> {
         let next = self.modes.get(place + 1).is_some_and(|next| next.mode == Mode::EStop);
-        let told = nearest(&self.estops, at, CAUSE);
-        told.or_else(|| next.then(|| "at the same moment".to_owned()))
+        let estop = nearest(&self.estops, at, CAUSE);
+        estop
+            .or_else(|| next.then(|| "at the same moment".to_owned()))
             .map(|when| format!("the emergency stop came {when}"))
     }
 
@@ -388,11 +389,11 @@ impl<'a> Evidence<'a> {
         let gone = nearest(&self.code_gone, at, ABOUT_A_SECOND).map(|when| format!("the robot code stopped {when}"));
         let started =
             || nearest(&self.code_started, at, ABOUT_A_SECOND).map(|when| format!("the robot code started {when}"));
-        let told = || {
+        let cause = || {
             nearest(self.no_code_reports, at, ABOUT_A_SECOND)
                 .map(|when| format!("the station reported no robot code {when}"))
         };
-        gone.or_else(started).or_else(told)
+        gone.or_else(started).or_else(cause)
     }
 
     fn brownout(&self, at: Time) -> Option<String> {
@@ -494,7 +495,7 @@ const WORTH_TELLING: f64 = 0.1;
 const FREQUENT: usize = 10;
 /// The station declares a robot lost after a second, and what it does then takes a packet or two.
 const ABOUT_A_SECOND: RangeInclusive<i64> = -1_250_000_000..=1_250_000_000;
-/// What stops a robot comes before it stands, or is told some packets later.
+/// The cause of a stop comes before the robot stands, or is reported some packets later.
 const CAUSE: RangeInclusive<i64> = -500_000_000..=JUST;
 const JUST: i64 = 100_000_000;
 /// The lengths of the periods of a match, of all seasons since 2006: 15 or 20 s, then 120 to 140 s, with what goes by

@@ -18,7 +18,7 @@ pub struct Match {
     pub number: Option<u32>,
     /// Alliance and station, such as `red 2`.
     pub station: Option<String>,
-    /// What the field told the robot about this game.
+    /// Game data that the field sent to the robot.
     pub game_data: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub enum MatchKind {
     Qualification,
     /// For the title.
     Elimination,
-    /// The log does not tell.
+    /// The log does not say.
     Unknown,
 }
 
@@ -81,14 +81,14 @@ impl MatchKind {
     }
 }
 
-/// Which match it is, told by samples as they come: what [`Match`] is for a log that is finished.
+/// The match, found in samples as they arrive: what [`Match`] is for a log that is finished.
 ///
 /// The channels are those that a finished log is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct MatchWatch {
     lanes: HashMap<ChannelId, (usize, Field)>,
     /// What each source says, and behind them what a station says.
-    told: [MatchClaim; SOURCES.len() + 1],
+    claim: [MatchClaim; SOURCES.len() + 1],
 }
 
 /// What one source says at the moment.
@@ -136,32 +136,32 @@ impl MatchWatch {
     #[inline]
     pub fn sample(&mut self, sample: &Sample<'_>) {
         let Some((source, field)) = self.lanes.get(&sample.channel) else { return };
-        let Some(told) = self.told.get_mut(*source) else { return };
+        let Some(claim) = self.claim.get_mut(*source) else { return };
         let number = || integer(&sample.value);
         match field {
             Field::Event => {
                 if let Value::String(text) = &sample.value {
-                    told.event = Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty());
+                    claim.event = Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty());
                 }
             }
-            Field::Kind => told.kind = number().and_then(MatchKind::from_number),
+            Field::Kind => claim.kind = number().and_then(MatchKind::from_number),
             Field::Number => {
-                told.number = number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
+                claim.number = number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
             }
             Field::All => {
                 if let Value::String(text) = &sample.value {
-                    *told = MatchClaim::from_json(&serde_json::from_slice(text).unwrap_or_default());
+                    *claim = MatchClaim::from_json(&serde_json::from_slice(text).unwrap_or_default());
                 }
             }
         }
     }
 
-    /// The match that is on, if a source tells both its kind and its number.
+    /// The match that is on, if a source has both its kind and its number.
     #[must_use]
     pub fn current(&self) -> Option<Match> {
-        self.told.iter().find_map(|told| {
-            let (kind, number) = (told.kind?, told.number?);
-            let event = told.event.clone();
+        self.claim.iter().find_map(|claim| {
+            let (kind, number) = (claim.kind?, claim.number?);
+            let event = claim.event.clone();
             Some(Match { event, kind, number: Some(number), station: None, game_data: None })
         })
     }
@@ -190,7 +190,7 @@ impl Match {
         (!words.is_empty()).then(|| words.join(" "))
     }
 
-    /// Whether this is another match than that one. What one of them does not tell makes no difference.
+    /// Whether this is another match than that one. Values that one of them lacks make no difference.
     #[must_use]
     pub fn differs(&self, other: &Self) -> bool {
         let other_event = matches!((&self.event, &other.event), (Some(a), Some(b)) if a != b);
@@ -198,8 +198,8 @@ impl Match {
     }
 }
 
-/// What stands in front of the names of channels that tell the match: AdvantageKit's with and without a slash, those of
-/// NetworkTables as DataLogManager captures them, and as they are.
+/// What stands in front of the names of channels that describe the match: AdvantageKit's with and without a slash,
+/// those of NetworkTables as DataLogManager captures them, and as they are.
 const SOURCES: [&str; 6] = [
     "/DriverStation/",
     "DriverStation/",
@@ -212,7 +212,7 @@ const EVENT: &str = "EventName";
 const KIND: &str = "MatchType";
 const NUMBER: &str = "MatchNumber";
 const GAME_DATA: &str = "GameSpecificMessage";
-/// What a station tells the robot about the match, as JSON.
+/// What a station sends to the robot about the match, as JSON.
 const STATION_MATCH: &str = "/ds/match";
 
 impl Match {
@@ -223,19 +223,19 @@ impl Match {
     }
 }
 
-/// The match by the channels, and what they do not tell by the name of the file.
+/// The match by the channels, and what they lack by the name of the file.
 pub(super) fn find(log: &Log, known: &NamedChannels<'_>) -> Option<Match> {
     let by_name = log.path.file_name().and_then(|name| from_file_name(&name.to_string_lossy()));
     let by_channels = SOURCES.iter().find_map(|prefix| from_channels(known, prefix)).or_else(|| from_station(known));
     match (by_channels, by_name) {
-        (Some(told), Some(named)) => Some(Match {
-            event: told.event.or(named.event),
-            kind: if told.kind == MatchKind::Unknown { named.kind } else { told.kind },
-            number: told.number.or(named.number),
-            station: told.station,
-            game_data: told.game_data,
+        (Some(claim), Some(named)) => Some(Match {
+            event: claim.event.or(named.event),
+            kind: if claim.kind == MatchKind::Unknown { named.kind } else { claim.kind },
+            number: claim.number.or(named.number),
+            station: claim.station,
+            game_data: claim.game_data,
         }),
-        (told, named) => told.or(named),
+        (claim, named) => claim.or(named),
     }
 }
 
@@ -251,12 +251,12 @@ fn from_channels(known: &NamedChannels<'_>, prefix: &str) -> Option<Match> {
     Some(Match { event, kind, number, station, game_data: known.last_text(&name(GAME_DATA)) })
 }
 
-/// The last match that a station told of.
+/// The last match that a station announced.
 fn from_station(known: &NamedChannels<'_>) -> Option<Match> {
     let mut last = None;
     known.json(STATION_MATCH, |_, json| {
-        let told = MatchClaim::from_json(json);
-        last = if told.kind.is_some() || told.event.is_some() { Some(told) } else { last.take() };
+        let claim = MatchClaim::from_json(json);
+        last = if claim.kind.is_some() || claim.event.is_some() { Some(claim) } else { last.take() };
     });
     let MatchClaim { event, kind, number } = last?;
     let (station, game_data) = (known.last_text("/ds/control/station"), known.last_text("/ds/game_data"));
@@ -323,8 +323,8 @@ mod tests {
             watch.current().map(|found| (found.event, found.kind, found.number))
         };
         let event = Some("TXPAS".to_owned());
-        let told = r#"{"event":"TXPAS","type":"elimination","number":3,"replay":1}"#;
-        assert_eq!(on(told), Some((event, MatchKind::Elimination, Some(3))));
+        let claim = r#"{"event":"TXPAS","type":"elimination","number":3,"replay":1}"#;
+        assert_eq!(on(claim), Some((event, MatchKind::Elimination, Some(3))));
         assert_eq!(on(r#"{"event":"","type":"none","number":0,"replay":0}"#), None);
         assert_eq!(on("nonsense"), None);
     }

@@ -1,4 +1,4 @@
-//! What a log tells about a match: modes, battery, wall-clock time, who wrote it.
+//! What a log shows about a match: modes, battery, wall-clock time, and the program that wrote it.
 //!
 //! Everything is read from a few known channels, through the index; nothing here looks at the whole log.
 
@@ -20,7 +20,7 @@ pub use link::{Disable, ErrorGroup, LinkFacts, Peak, Percentiles, Reason, Rise, 
 pub use logpose_files::{Mode, ModeSpan, ModeWatch, Role, SYSTEM_TIME, SYSTEM_TIME_METADATA};
 pub use matches::{Match, MatchKind, MatchWatch};
 
-/// What a log tells about a match.
+/// What a log shows about a match.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// What to add to a time of the log to get Unix nanoseconds.
@@ -48,7 +48,7 @@ pub struct Facts {
 pub struct Joystick {
     /// Its number in the driver station.
     pub port: u8,
-    /// What it calls itself, if the log tells.
+    /// What it calls itself, if the log has it.
     pub name: Option<String>,
 }
 
@@ -124,7 +124,7 @@ fn joysticks(known: &NamedChannels<'_>) -> Vec<Joystick> {
             Value::DoubleArray(axes) => !axes.is_empty(),
             _ => false,
         };
-        // What a stick is called is told for sticks that are not there too, as nothing.
+        // Absent sticks have a name too, which is empty.
         let names = [format!("/DriverStation/Joystick{port}/Name"), format!("DriverStation/Joystick{port}/Name")];
         let described = described(known, port);
         if described.is_none() && !axes.iter().any(|name| known.any(name, plugged)) {

@@ -1,7 +1,7 @@
 use logpose_core::Time;
 use logpose_files::SYSTEM_TIME;
 
-/// Words in the names of channels that tell about a match.
+/// Words in the names of channels that describe a match.
 pub(super) const LIKELY: [&str; 20] = [
     "DS:",
     "DriverStation",

@@ -6,10 +6,10 @@ use super::explanation::Chart;
 use super::ride::{Moment, Ride};
 
 pub(super) fn of(ride: &Ride<'_>, from: Time) -> Vec<Chart> {
-    let greatest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+    let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     let charts = [
         chart(ride, from, "duty", "%", |at| at.duty.map(|duty| duty.abs() * 100.0), f64::max),
-        chart(ride, from, "nose too low", "°", |at| at.error, greatest),
+        chart(ride, from, "nose too low", "°", |at| at.error, farthest),
         chart(ride, from, "battery", "V", |at| at.volts, f64::min),
         chart(ride, from, "speed", "km/h", |at| ride.kmh(at), f64::max),
     ];

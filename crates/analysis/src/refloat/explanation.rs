@@ -78,7 +78,7 @@ pub struct KnownLimits {
     pub max_duty: Limit,
     /// The duty from which the board pushes back.
     pub pushback_duty: Limit,
-    /// The greatest current, in amperes.
+    /// The max current, in amperes.
     pub max_current: Option<Limit>,
     /// The voltage from which the board pushes back.
     pub low_voltage: Option<Limit>,
@@ -365,7 +365,7 @@ pub struct Chart {
     pub name: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// Equal steps of time up to the stop; the value of greatest concern in each, `None` where there is none.
+    /// Equal steps of time up to the stop; the most critical value in each, `None` where there is none.
     pub values: Vec<Option<f64>>,
     /// From when on.
     pub from: Time,

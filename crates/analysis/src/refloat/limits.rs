@@ -13,7 +13,7 @@ pub struct Limits {
     pub max_duty: Option<f64>,
     /// The duty from which the board pushes back, 0 to 1.
     pub pushback_duty: Option<f64>,
-    /// The greatest motor current, in amperes.
+    /// The max motor current, in amperes.
     pub max_current: Option<f64>,
     /// The voltage from which the board pushes back.
     pub low_voltage: Option<f64>,
@@ -34,7 +34,7 @@ pub(super) fn of(ride: &Ride<'_>, given: &Limits) -> KnownLimits {
     }
 }
 
-/// A number where a pushback first set in. One that was there already when the recording began tells nothing.
+/// A number where a pushback first set in. A pushback that was there already when the recording began proves nothing.
 fn set_in(ride: &Ride<'_>, kind: Adjustment, number: impl Fn(&Moment) -> Option<f64>) -> Option<f64> {
     let pairs = ride.moments.iter().zip(ride.moments.iter().skip(1));
     pairs

@@ -1,7 +1,7 @@
 //! Why a board stopped: a plain account of the last seconds of a ride.
 //!
 //! It works on every log that has the channels of a Refloat board, whatever it was made by. The rules and their
-//! thresholds are documented in docs/refloat-explain.md. They are careful: what cannot be told from a recording is not.
+//! thresholds are documented in docs/refloat-explain.md. They are careful: what a recording does not show is left out.
 
 mod charts;
 mod explanation;
@@ -32,7 +32,7 @@ pub use watch::{Sign, SignKind, Teller};
 /// How a ride is explained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// How many seconds before the stop are told about.
+    /// How many seconds before the stop are reported.
     pub seconds: f64,
     /// What is known of the board and not in the recording.
     pub limits: Limits,
@@ -62,9 +62,9 @@ pub fn explain_series(series: &Series, options: &Options) -> Explanation {
     let limits = limits::of(&ride, &options.limits);
     let findings = rules::Findings::of(&ride, &limits);
     let mut lines = rules::lines(&ride, &findings, &limits);
-    // What began earlier is told if it still went on.
-    let told = ride::nanos(options.seconds);
-    lines.retain(|line| line.before_ns.saturating_sub(line.lasted_ns.unwrap_or(0)) <= told);
+    // Earlier findings are kept if they still went on.
+    let reported = ride::nanos(options.seconds);
+    lines.retain(|line| line.before_ns.saturating_sub(line.lasted_ns.unwrap_or(0)) <= reported);
     Explanation {
         stop: ride.stop,
         seen: ride.seen(),
@@ -72,7 +72,7 @@ pub fn explain_series(series: &Series, options: &Options) -> Explanation {
         lines,
         ran_out: findings.ran_out(&ride),
         verdict: verdict::of(&ride, &findings, &limits),
-        charts: charts::of(&ride, ride.stop.time.plus(-told)),
+        charts: charts::of(&ride, ride.stop.time.plus(-reported)),
     }
 }
 

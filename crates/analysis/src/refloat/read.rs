@@ -178,7 +178,7 @@ fn is_running(value: &Value<'_>) -> Option<bool> {
 
 const PREFIX: &str = "/refloat/";
 const RUNNING: &str = "running";
-/// Where logs without it tell the same: live values, and apps under their own names.
+/// Where logs without it have the same: live values, and apps under their own names.
 const STATES: [&str; 4] = ["state", "float-control/State", "float-control/State(num)", "floaty/state"];
 const WORDS: [&str; 6] = ["running", "riding", "tiltback", "wheelslip", "upside down", "flywheel"];
 /// Only recordings of a board have it.

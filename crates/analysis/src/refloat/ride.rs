@@ -24,7 +24,7 @@ pub(super) struct Moment {
     pub(super) request: Option<f64>,
     /// Given by the motor.
     pub(super) current: Option<f64>,
-    /// Out of the battery; computed where the log does not tell.
+    /// Out of the battery; computed where the log lacks it.
     pub(super) drain: Option<f64>,
     pub(super) pitch: Option<f64>,
     /// Which of the two pitches that is: moments without one have that of the balance filter.
@@ -269,7 +269,7 @@ pub(super) fn threshold(name: &'static str, value: f64, unit: Option<&'static st
 /// Seconds as nanoseconds, within what a time holds.
 #[expect(clippy::cast_possible_truncation, reason = "a conversion of a float to an integer keeps to its range")]
 pub(super) fn nanos(seconds: f64) -> i64 {
-    // The least of all has no opposite.
+    // `i64::MIN` has no negative.
     ((seconds * 1e9).round() as i64).max(-i64::MAX)
 }
 
@@ -283,5 +283,5 @@ pub(super) fn count(n: usize) -> f64 {
     n as f64
 }
 
-/// A conclusion is drawn from at least so much, however little is told, in seconds.
+/// Seconds that a conclusion needs at least, however few are reported.
 const LOOKED_AT_S: f64 = 10.0;

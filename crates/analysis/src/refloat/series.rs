@@ -20,7 +20,7 @@ pub struct Series {
     pub footpad: Vec<Option<Footpad>>,
     /// Why the board leaned otherwise than the rider wanted.
     pub adjustment: Vec<Adjustment>,
-    /// Numbers by their newest name; what is no number is `NaN`.
+    /// Numbers by their newest name; anything else is `NaN`.
     pub values: BTreeMap<String, Values>,
     /// Whether the recorder of a board made it.
     pub is_recording: bool,

@@ -33,9 +33,9 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// The duty that the motor controller goes up to, where nobody tells.
+    /// The duty that the motor controller goes up to, if nothing else is known.
     max_duty: 0.95,
-    /// The duty from which the board pushes back, where neither the recording nor anybody tells.
+    /// The duty from which the board pushes back, if neither the recording nor the user gives it.
     pushback_duty: 0.80,
     /// So close to its limit the duty is at it.
     duty_margin: 0.02,
@@ -53,7 +53,7 @@ thresholds! {
     short_s: 0.06,
     /// At this share of a given maximum the current is at its limit.
     current_limit_share: 0.97,
-    /// A request that rests within this share of its greatest value is cut off there,
+    /// A request that rests within this share of its max is cut off there,
     plateau_share: 0.001,
     /// if for so long, in seconds,
     plateau_s: 0.08,
@@ -63,9 +63,9 @@ thresholds! {
     sag_share: 0.05,
     /// A drop that counts as the battery giving in, as a share of the resting level.
     deep_sag_share: 0.13,
-    /// Below this difference of battery current no resistance is told, in amperes.
+    /// Below this difference of battery current no resistance is computed, in amperes.
     resistance_a: 10.0,
-    /// A pitch error from which on a growing one is told, in degrees.
+    /// A pitch error from which on a growing one is reported, in degrees.
     error_onset_deg: 3.0,
     /// A pitch error that a rider does not ride with: the board has lost the balance, in degrees.
     error_lost_deg: 8.0,
@@ -93,7 +93,7 @@ thresholds! {
     felt_s: 0.3,
     /// The pitch at which a standing board lies on its nose or tail, in degrees.
     tipped_deg: 12.0,
-    /// What is shorter tells nothing, in seconds.
+    /// Shorter stretches prove nothing, in seconds.
     short_recording_s: 0.3,
     /// From this rate on a log is taken for a recording of the control loop, in hertz.
     loop_hz: 60.0,
@@ -101,6 +101,6 @@ thresholds! {
     gap_steps: 8.0,
     /// The resting level is looked for so far back, in seconds.
     rest_s: 60.0,
-    /// A magnitude of at least this is no number: the board had an overflow, an infinity or none.
+    /// A magnitude of at least this is not a number: the board had an overflow, an infinity or NaN.
     no_number: 131_008.0,
 }

@@ -1,4 +1,4 @@
-//! What a board tells while it is listened to, besides its values.
+//! Events of a live board, besides its values.
 
 use logpose_core::{Channel, Type, Value};
 use logpose_refloat::wire::Adjustment;
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::explanation::Tone;
 use super::rules::adjustment;
 
-/// A live channel of a board that tells what happens.
+/// A live channel of a board that reports events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Teller {
     /// Why the setpoint is adjusted.
@@ -26,7 +26,7 @@ pub enum Teller {
     Alerts,
 }
 
-/// Something that a board tells.
+/// An event of a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sign {
     /// Which kind of thing.
@@ -37,7 +37,7 @@ pub struct Sign {
     pub text: String,
 }
 
-/// Kinds of things that a board tells.
+/// Kinds of events of a board.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SignKind {
     /// It leans otherwise than the rider wants.
@@ -49,7 +49,7 @@ pub enum SignKind {
 }
 
 impl Teller {
-    /// What a channel tells, by its name and type.
+    /// The kind of event of a channel, by its name and type.
     #[must_use]
     pub fn of(channel: &Channel) -> Option<Self> {
         let below = channel.name.rsplit_once("/refloat/").map(|(_, name)| name);
@@ -66,7 +66,7 @@ impl Teller {
         })
     }
 
-    /// Whether what it tells lasts until it tells something else.
+    /// Whether its state lasts until the next one.
     #[must_use]
     pub fn lasts(self) -> bool {
         !matches!(self, Self::Stop | Self::Alerts)

@@ -301,16 +301,16 @@ fn real_logs_of_stations_find_their_robots() {
 
 #[test]
 fn a_pattern_that_comes_again_is_told() {
-    let doubted = |edges: &[i64]| {
+    let ambiguous = |edges: &[i64]| {
         let seen: Vec<i64> = edges.iter().map(|ms| ms + 5_000).collect();
         let aligned = align(robot(0, 500_000, edges), station(4_000, 505_000, &seen)).unwrap();
         assert_eq!((aligned.matched, aligned.offset_ns), (edges.len(), -5_000_000_000));
         aligned.warnings.iter().find(|text| text.contains("the same pattern of enables repeats after")).cloned()
     };
-    let again = doubted(&[1_300, 136_300, 271_300, 406_300]).unwrap();
+    let again = ambiguous(&[1_300, 136_300, 271_300, 406_300]).unwrap();
     assert!(again.contains("after 270.0 s"), "{again}");
     // A match has no beat.
-    assert_eq!(doubted(&[10_000, 25_000, 28_000, 163_000]), None);
+    assert_eq!(ambiguous(&[10_000, 25_000, 28_000, 163_000]), None);
 }
 
 /// Stretches of being disabled and enabled, in milliseconds, as people and fields make them.
@@ -369,7 +369,8 @@ proptest! {
             prop_assert!(common.len() >= 2, "{found:?}");
             let apart = |(ms, seen): &(&i64, &i64)| found.clock.at(Time::from_millis(**seen)).since(Time::from_millis(**ms)).abs();
             let worst = common.iter().map(apart).max().unwrap();
-            // Where all of both logs fits and comes again and again, nothing can tell which part is which: that is said.
+            // Where all of both logs fits and comes again and again, nothing shows which part is which: that is
+            // reported.
             let is_all = found.matched == robot_edges.len() && found.matched == seen.len();
             let is_doubted = found.warnings.iter().any(|text| text.contains("the same pattern of enables repeats"));
             let right = worst < 400_000_000 || is_all && is_doubted;

@@ -58,7 +58,7 @@ fn what_is_only_spoken_live_is_no_format_of_files() {
     for info in live {
         assert!(!Formats::default().readable().any(|name| name == info.name));
         assert!(Format::from_name(info.name).is_none());
-        // Whoever asks for it by name is told what to do instead.
+        // Asking for it by name gets a hint what to do instead.
         let options = OpenOptions { from: Some(info.name.into()), ..OpenOptions::default() };
         let error = Log::from_bytes("x", b"[]".to_vec(), &options).unwrap_err();
         assert!(error.to_string().contains("is spoken live and has no files"), "{error}");

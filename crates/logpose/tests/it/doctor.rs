@@ -122,9 +122,9 @@ fn the_name_of_the_output_selects_the_format_of_what_is_recovered() {
     }
 }
 
-/// Mutates logs by a fixed seed, recovers each, and checks that the copy is healthy. At least `least` of the mutants must
+/// Mutates logs by a fixed seed, recovers each, and checks that the copy is healthy. At least `min` of the mutants must
 /// be readable at all.
-fn check_mutants(seeds: &[(String, Vec<u8>)], kept: &str, rounds: usize, least: usize) {
+fn check_mutants(seeds: &[(String, Vec<u8>)], kept: &str, rounds: usize, min: usize) {
     let dir = TempDir::new().unwrap();
     let (mut state, mut met) = (0x2545_f491_4f6c_dd1d_u64, 0);
     let mut next = move |below: usize| {
@@ -161,7 +161,7 @@ fn check_mutants(seeds: &[(String, Vec<u8>)], kept: &str, rounds: usize, least: 
         std::fs::remove_file(&from).unwrap();
     }
     println!("{kept}: {met} of {rounds} recovered");
-    assert!(met >= least, "only {met} of {rounds} could be recovered");
+    assert!(met >= min, "only {met} of {rounds} could be recovered");
 }
 
 /// The fixtures of a dialect, sound and corrupt, with one of these extensions.

@@ -128,13 +128,13 @@ fn problems_are_told_with_the_byte_of_their_file() {
     let (log, events) = (fixture("match.dslog"), fixture("match.dsevents"));
     let log_path = put(&dir, "x.dslog", &log[..log.len() - 1]);
     let events_path = put(&dir, "x.dsevents", &events[..events.len() - 1]);
-    let told = |path: &Path| open(path).problems.list().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let problems = |path: &Path| open(path).problems.list().iter().map(ToString::to_string).collect::<Vec<_>>();
     let (in_log, in_events) = (
         "power distribution needs 33 bytes, 32 left; skipped the last 46 bytes",
         "text needs 23 bytes, 22 left; skipped the last 42 bytes",
     );
-    assert_eq!(told(&log_path), [format!("byte 0x201: {in_log}"), format!("byte 0x599: x.dsevents: {in_events}")]);
-    assert_eq!(told(&events_path), [format!("byte 0x201: x.dslog: {in_log}"), format!("byte 0x599: {in_events}")]);
+    assert_eq!(problems(&log_path), [format!("byte 0x201: {in_log}"), format!("byte 0x599: x.dsevents: {in_events}")]);
+    assert_eq!(problems(&events_path), [format!("byte 0x201: x.dslog: {in_log}"), format!("byte 0x599: {in_events}")]);
 }
 
 #[test]

@@ -333,8 +333,8 @@ fn a_finder_finds_what_a_search_of_the_whole_log_finds() {
             let mut finder = Finder::new(&query, options, (None, None)).unwrap();
             log.rows(Order::Time, &Lookup::default(), &mut finder).unwrap();
             finder.finish();
-            let told: Vec<Interval> = std::iter::from_fn(|| finder.take()).collect();
-            assert_eq!(told, expected, "{text} {options:?}");
+            let intervals: Vec<Interval> = std::iter::from_fn(|| finder.take()).collect();
+            assert_eq!(intervals, expected, "{text} {options:?}");
             assert_eq!(finder.found(), found);
             assert!(finder.watcher().check().is_ok());
         }

@@ -1,4 +1,4 @@
-//! What the link of a driver station tells, from logs made here.
+//! Findings about the link of a driver station, from generated logs.
 
 use logpose::Log;
 use logpose::core::{ChannelId, Layout, Time, Type, Value};
@@ -144,9 +144,9 @@ fn a_match_explains_its_own_disables() {
     assert_eq!(found[0], (Reason::EndOfAuto, auto.to_owned()));
     let end = "after 15.0 s of autonomous and 135.1 s of teleop with the field attached";
     assert_eq!(found[1], (Reason::EndOfMatch, end.to_owned()));
-    let told = r#"{"event":"TXPAS","type":"qualification","number":35,"replay":1}"#;
+    let json = r#"{"event":"TXPAS","type":"qualification","number":35,"replay":1}"#;
     let named =
-        played().texts("/ds/match", "json", &[(10, told)]).texts("/ds/control/station", "string", &[(0, "blue 2")]);
+        played().texts("/ds/match", "json", &[(10, json)]).texts("/ds/control/station", "string", &[(0, "blue 2")]);
     let named = named.texts("/ds/game_data", "string", &[(0, ""), (6_000, "LRL")]).log();
     let found = Facts::of(&named).match_.unwrap();
     assert_eq!((found.event.as_deref(), found.kind, found.number), (Some("TXPAS"), MatchKind::Qualification, Some(35)));
@@ -231,7 +231,7 @@ fn a_station_tells_battery_brownouts_and_sticks() {
         .log();
     let facts = Facts::of(&log);
     assert_eq!(facts.battery.as_ref().map(|battery| battery.channel.as_str()), Some("/ds/battery"));
-    // It is told when it changes: the last brownout goes on to the end.
+    // It is logged when it changes: the last brownout goes on to the end.
     assert_eq!(facts.brownouts, [(Time::from_millis(25_000), Time::from_millis(30_000))]);
     let sticks: Vec<_> = facts.joysticks.iter().map(|stick| (stick.port, stick.name.as_deref())).collect();
     assert_eq!(sticks, [(0, Some("Pad")), (1, None)]);

@@ -42,7 +42,7 @@ fn files(format: &str) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// Not a test of its own: it is what the others run, and does nothing if it was not told which files to read.
+/// Not a test of its own: the others run it, and it does nothing without files to read.
 #[test]
 fn a_process_that_reads_hostile_files() {
     let (Some(format), Some(at)) = (std::env::var_os(FORMAT), std::env::var_os(AT)) else { return };

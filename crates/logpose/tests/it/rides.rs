@@ -94,7 +94,7 @@ fn every_code_and_every_flag_comes_back_through_a_table() {
 fn a_table_is_the_same_by_way_of_other_formats() {
     let file = std::fs::read(fixtures("rides/valid/refloat.csv")).unwrap();
     let recording = log("x.csv", file.clone());
-    // Plain rows tell no types, so numbers of 32 bits do not come back from them as what they were.
+    // Plain rows have no types, so numbers of 32 bits do not come back from them as what they were.
     for format in ["wpilog", "rlog", "mcap", "parquet", "arrow", "refloat"] {
         let other = log(&format!("x.{format}"), written(&recording, format));
         assert_eq!(written(&other, "refloat-csv"), file, "{format}");
@@ -116,7 +116,7 @@ fn whole_recordings_of_the_fixtures_come_back_with_their_samples() {
         }
         let table = match try_written(&before, "refloat-csv") {
             Ok(table) => table,
-            // A board with another clock, which the table cannot tell.
+            // A board with another clock, which the table cannot show.
             Err(error) => {
                 assert!(error.to_string().contains("no whole tick of 100 µs"), "{}: {error}", path.display());
                 continue;

@@ -1,4 +1,4 @@
-//! Logs that are told sample by sample to an MCAP file which does not know what comes.
+//! Logs streamed sample by sample into an MCAP file that does not know what follows.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::carla::recording;
 use crate::support::{AKIT, DATALOG, R1, R2, convert_to, demo_dir, open, open_demo, rows};
 
-/// A file of what a stream of the log tells.
+/// A file from a stream of the log.
 fn stream(log: &[Log], path: &Path) {
     let feed = Feed::new(log, Vec::new());
     let earliest = feed.range().map_or(Time::ZERO, |(first, _)| first);

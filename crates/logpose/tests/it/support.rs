@@ -76,6 +76,6 @@ pub(crate) fn convert_to(
     path: &Path,
     options: &ConvertOptions,
 ) -> Result<Report, Error> {
-    let (format, wrapper) = Format::from_path(path).expect("a name that tells its format");
+    let (format, wrapper) = Format::from_path(path).expect("a name that shows its format");
     convert(logs, lookups, &format, Output::File { path, force: false, wrapper }, options, &Quiet)
 }

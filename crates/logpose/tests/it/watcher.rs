@@ -43,7 +43,7 @@ impl Tape {
         (tape, log)
     }
 
-    /// Gives everything, so many samples at once. Channels are told of at first, or right before their first sample.
+    /// Gives everything, so many samples at once. Channels are announced at first, or right before their first sample.
     fn play(&self, piece: usize, early: bool, watcher: &mut Watcher) {
         let mut declared = vec![false; self.channels.len()];
         if early {
@@ -316,7 +316,7 @@ fn old_samples_count_as_new_and_a_clock_that_begins_anew_is_followed() {
     channel(&mut w, 0, "/x", "double");
     channel(&mut w, 1, "/y", "double");
     sample(&mut w, 1, 100_000, Value::Double(0.0));
-    // A value from long ago that is told now.
+    // A value from long ago that arrives now.
     sample(&mut w, 0, 3_000, Value::Double(5.0));
     sample(&mut w, 1, 100_020, Value::Double(0.0));
     assert_eq!(watched(&mut w), [100_000]);

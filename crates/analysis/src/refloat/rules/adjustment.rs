@@ -83,8 +83,8 @@ fn strongest(ride: &Ride<'_>, stretch: Stretch) -> Option<(usize, f64)> {
     all.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
 }
 
-pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
-    let tell = |pushback: &Pushback| {
+pub(super) fn lines(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
+    let line_of = |pushback: &Pushback| {
         let at = ride.at(pushback.stretch.first)?;
         let lasted = ride.lasted(pushback.stretch);
         let to_the_end = pushback.stretch.last + 1 == ride.moments.len();
@@ -125,5 +125,5 @@ pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -
         let tone = if pushback.is_pushback() { Tone::Notable } else { Tone::Calm };
         Some(Line { lasted_ns: Some(lasted), ..ride.line(Rule::Adjustment, at, tone, text, evidence) })
     };
-    findings.pushbacks.iter().filter_map(tell).collect()
+    findings.pushbacks.iter().filter_map(line_of).collect()
 }

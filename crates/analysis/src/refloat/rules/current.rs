@@ -15,18 +15,18 @@ pub(super) fn short(ride: &Ride<'_>) -> Vec<Stretch> {
     let of = &ride.thresholds;
     ride.stretches(of.short_s, |moment| {
         let request = moment.request.unwrap_or(0.0).abs();
-        let least = of.short_a.max(of.short_share * request);
-        request >= of.request_a && missing(moment).is_some_and(|missing| missing >= least)
+        let min = of.short_a.max(of.short_share * request);
+        request >= of.request_a && missing(moment).is_some_and(|missing| missing >= min)
     })
 }
 
-/// Where the request rests at its greatest value: the board may not ask for more.
+/// Where the request rests at its max: the board may not ask for more.
 pub(in super::super) fn cut_off(ride: &Ride<'_>) -> Option<f64> {
     let of = &ride.thresholds;
     let requests = || ride.moments.iter().filter_map(|moment| moment.request).map(f64::abs);
     let most = requests().max_by(f64::total_cmp).filter(|most| *most >= of.plateau_a)?;
-    let least = most * (1.0 - of.plateau_share);
-    let resting = |moment: &Moment| moment.request.is_some_and(|request| request.abs() >= least);
+    let min = most * (1.0 - of.plateau_share);
+    let resting = |moment: &Moment| moment.request.is_some_and(|request| request.abs() >= min);
     // Two samples are equal by chance now and then.
     let plateaus = ride.stretches(0.0, resting).into_iter().filter(|stretch| stretch.last - stretch.first >= 2);
     let longest = plateaus.map(|stretch| ride.lasted(stretch)).max()?;
@@ -42,7 +42,7 @@ pub(super) fn at_limit(ride: &Ride<'_>, limits: &KnownLimits) -> Vec<Stretch> {
     })
 }
 
-pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
+pub(super) fn lines(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
     let mut lines: Vec<Line> = findings.short.iter().filter_map(|stretch| tell_short(ride, *stretch)).collect();
     let Some(most) = limits.max_current else { return lines };
     for stretch in &findings.current_limit {

@@ -15,18 +15,19 @@ pub(super) fn at_limit(ride: &Ride<'_>, limits: &KnownLimits) -> Vec<Stretch> {
     ride.stretches(ride.thresholds.duty_limit_s, above(limits.max_duty.value - ride.thresholds.duty_margin))
 }
 
-fn above(least: f64) -> impl Fn(&Moment) -> bool {
-    move |moment| moment.duty.is_some_and(|duty| duty.abs() >= least)
+fn above(min: f64) -> impl Fn(&Moment) -> bool {
+    move |moment| moment.duty.is_some_and(|duty| duty.abs() >= min)
 }
 
-pub(super) fn tell(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
+pub(super) fn lines(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
     let mut lines = Vec::new();
     // The line of the pushback, or that of the limit, says more.
     let pushbacks = findings.pushbacks.iter().filter(|pushback| pushback.kind == Adjustment::DUTY);
-    let told: Vec<Stretch> = pushbacks.map(|pushback| pushback.stretch).chain(findings.duty_limit.clone()).collect();
-    let is_told = |of: &Stretch| told.iter().any(|by| by.first <= of.last && of.first <= by.last);
+    let reported: Vec<Stretch> =
+        pushbacks.map(|pushback| pushback.stretch).chain(findings.duty_limit.clone()).collect();
+    let is_reported = |of: &Stretch| reported.iter().any(|by| by.first <= of.last && of.first <= by.last);
     for stretch in &findings.duty_high {
-        if is_told(stretch) {
+        if is_reported(stretch) {
             continue;
         }
         let Some((at, most)) = ends(ride, *stretch) else { continue };

@@ -5,7 +5,7 @@ use super::super::ride::{Ride, derived, seconds, threshold};
 use super::super::words::{degrees, kmh, time};
 use super::Rule;
 
-pub(super) fn tell(ride: &Ride<'_>) -> Vec<Line> {
+pub(super) fn lines(ride: &Ride<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> = stop(ride).into_iter().collect();
     lines.extend(no_numbers(ride));
     lines.extend(gap(ride));
@@ -33,9 +33,9 @@ fn stop(ride: &Ride<'_>) -> Option<Line> {
 }
 
 fn no_numbers(ride: &Ride<'_>) -> Option<Line> {
-    let told = ride.at(ride.from)?;
-    let (time, id) = ride.no_numbers.iter().find(|(time, _)| *time >= told.time)?;
-    let times = ride.no_numbers.iter().filter(|(time, _)| *time >= told.time).count();
+    let start = ride.at(ride.from)?;
+    let (time, id) = ride.no_numbers.iter().find(|(time, _)| *time >= start.time)?;
+    let times = ride.no_numbers.iter().filter(|(time, _)| *time >= start.time).count();
     let at = ride.moments.iter().find(|moment| moment.time == *time)?;
     let text = format!("{id} is not a number {times} times: overflow, infinite or missing on the board");
     let evidence = vec![

@@ -53,7 +53,7 @@ impl Pads {
     }
 }
 
-pub(super) fn tell(ride: &Ride<'_>, findings: &Findings) -> Vec<Line> {
+pub(super) fn lines(ride: &Ride<'_>, findings: &Findings) -> Vec<Line> {
     let pads = &findings.pads;
     let mut lines: Vec<Line> = Vec::new();
     let shown = if pads.changes.len() > MANY { SHOWN } else { MANY };
@@ -103,7 +103,7 @@ fn change(ride: &Ride<'_>, place: usize) -> Option<Line> {
     Some(Line { lasted_ns: lasted, ..ride.line(Rule::Footpad, at, tone, text, evidence) })
 }
 
-/// More changes than this are not told one by one,
+/// More changes than this are not reported one by one,
 const MANY: usize = 8;
 /// but these at either end.
 const SHOWN: usize = 3;

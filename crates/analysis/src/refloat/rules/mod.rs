@@ -152,14 +152,14 @@ impl Findings {
 
 /// What happened, in the order of time.
 pub(super) fn lines(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) -> Vec<Line> {
-    let mut lines = adjustment::tell(ride, findings, limits);
-    lines.extend(footpad::tell(ride, findings));
-    lines.extend(wheelslip::tell(ride, &findings.slips));
-    lines.extend(duty::tell(ride, findings, limits));
-    lines.extend(current::tell(ride, findings, limits));
-    lines.extend(voltage::tell(ride, findings, limits));
-    lines.extend(pitch::tell(ride, findings));
-    lines.extend(ends::tell(ride));
+    let mut lines = adjustment::lines(ride, findings, limits);
+    lines.extend(footpad::lines(ride, findings));
+    lines.extend(wheelslip::lines(ride, &findings.slips));
+    lines.extend(duty::lines(ride, findings, limits));
+    lines.extend(current::lines(ride, findings, limits));
+    lines.extend(voltage::lines(ride, findings, limits));
+    lines.extend(pitch::lines(ride, findings));
+    lines.extend(ends::lines(ride));
     // The stop comes last also where others have its time.
     lines.sort_by_key(|line| (line.time, line.rule == Rule::Stop));
     lines

@@ -12,7 +12,7 @@ pub(in super::super) struct Lost {
     pub(in super::super) onset: usize,
     /// The first moment at which it was lost.
     pub(in super::super) deep: usize,
-    /// The moment of the greatest error up to the stop.
+    /// The moment of the largest error up to the stop.
     pub(in super::super) worst: usize,
     /// Whether the leading end went down; else it went up.
     pub(in super::super) is_dive: bool,
@@ -40,7 +40,7 @@ impl Lost {
     }
 }
 
-pub(super) fn tell(ride: &Ride<'_>, findings: &Findings) -> Vec<Line> {
+pub(super) fn lines(ride: &Ride<'_>, findings: &Findings) -> Vec<Line> {
     findings.lost.as_ref().and_then(|lost| tell_lost(ride, lost)).into_iter().collect()
 }
 

@@ -9,8 +9,8 @@ pub(super) fn find(ride: &Ride<'_>) -> Vec<Stretch> {
     ride.stretches(0.0, |moment| moment.wheelslip)
 }
 
-pub(super) fn tell(ride: &Ride<'_>, slips: &[Stretch]) -> Vec<Line> {
-    let tell = |stretch: &Stretch| {
+pub(super) fn lines(ride: &Ride<'_>, slips: &[Stretch]) -> Vec<Line> {
+    let line_of = |stretch: &Stretch| {
         let at = ride.at(stretch.first)?;
         let lasted = ride.lasted(*stretch);
         let speed = |place: &(usize, &super::super::ride::Moment)| ride.kmh(place.1).unwrap_or(0.0);
@@ -21,5 +21,5 @@ pub(super) fn tell(ride: &Ride<'_>, slips: &[Stretch]) -> Vec<Line> {
         let line = ride.line(Rule::Wheelslip, at, Tone::Notable, text, evidence);
         Some(Line { lasted_ns: Some(lasted), ..line })
     };
-    slips.iter().filter_map(tell).collect()
+    slips.iter().filter_map(line_of).collect()
 }

@@ -142,15 +142,15 @@ fn what_happened_is_told_at_its_time() {
             if time(happened.tick).since(first) < 20_000_000 || after || happened.tick == 0 {
                 continue;
             }
-            let told = match happened.what {
+            let expected = match happened.what {
                 What::Wheelslip(true) => (0, has(Rule::Wheelslip, happened.tick, 20)),
                 What::Pads(Footpad::None) => (1, has(Rule::Footpad, happened.tick, 20)),
                 What::Stopped(_) => (2, near(explanation.stop.time, happened.tick, 20)),
                 What::CurrentLimit => (3, has(Rule::CurrentLimit, happened.tick, 200)),
                 _ => continue,
             };
-            assert!(told.1, "{}: {happened:?} {:#?}", named(board), texts(&explanation));
-            seen[told.0] += 1;
+            assert!(expected.1, "{}: {happened:?} {:#?}", named(board), texts(&explanation));
+            seen[expected.0] += 1;
         }
     }
     assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
@@ -209,8 +209,8 @@ fn fewer_seconds_say_less_and_conclude_the_same() {
         for seconds in [5.0, 2.0, 1.0, 0.5] {
             let explanation = explain_series(&board.series, &Options { seconds, ..Options::default() });
             check(&board.series, &explanation);
-            let told = (seconds * 1e9) as i64;
-            assert!(explanation.lines.iter().all(|line| line.before_ns - line.lasted_ns.unwrap_or(0) <= told));
+            let window = (seconds * 1e9) as i64;
+            assert!(explanation.lines.iter().all(|line| line.before_ns - line.lasted_ns.unwrap_or(0) <= window));
             assert_eq!(explanation.verdict, explained(&board.series).verdict, "{} {seconds}", named(board));
         }
     }
@@ -223,7 +223,7 @@ fn is_honest(said: Cause, expected: Cause) -> bool {
         || matches!(said, Cause::Unknown)
         || dives.contains(&said) && dives.contains(&expected)
         || said == Cause::SteppedOff && expected == Cause::PushbackHeeded
-        // Of a footpad that opened, and of a rider who is off, the last moments show the same.
+        // Of a footpad that opened, and of a rider who has stepped off, the last moments show the same.
         || said == Cause::FootpadOpened && dives.contains(&expected)
 }
 
@@ -339,15 +339,15 @@ fn every_threshold_decides_something() {
     all.extend(super::made::all());
     let given = Limits { max_current: Some(55.0), ..Limits::default() };
     let options = [Limits::default(), given].map(|limits| Options { limits, ..Options::default() });
-    let told: Vec<_> =
+    let before: Vec<_> =
         options.iter().map(|with| all.iter().map(|of| explain_series(of, with)).collect::<Vec<_>>()).collect();
     let differs = |name: &str, value: f64| {
-        options.iter().zip(&told).any(|(options, told)| {
+        options.iter().zip(&before).any(|(options, explanations)| {
             let mut options = options.clone();
             *options.thresholds.named_mut(name).unwrap() = value;
-            all.iter().zip(told).any(|(series, told)| {
+            all.iter().zip(explanations).any(|(series, then)| {
                 let now = explain_series(series, &options);
-                texts(&now) != texts(told) || now.verdict != told.verdict
+                texts(&now) != texts(then) || now.verdict != then.verdict
             })
         })
     };

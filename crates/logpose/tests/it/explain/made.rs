@@ -53,7 +53,7 @@ impl Made {
         Self { points: (0..=count).map(point).collect() }
     }
 
-    /// Changes all moments from so many seconds before the end on; the change is told how many seconds have gone since.
+    /// Changes all moments from so many seconds before the end on; the change gets the seconds elapsed since then.
     pub(super) fn from(mut self, before: f64, change: impl Fn(&mut Point, f64)) -> Self {
         for point in &mut self.points {
             if point.before <= before {
