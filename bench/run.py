@@ -86,7 +86,7 @@ def run(cmd, limit=600, stdout=None):
         if process.returncode:
             last = err.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
             error = f"exit {process.returncode}: {last[0]}"
-        # Linux counts in KiB. A child starts with what this program holds, some 20 MB, as its least.
+        # Linux counts in KiB. A child starts with what this program holds, some 20 MB, as its minimum.
         return Run(keys, wall, usage.ru_maxrss * 1024, error)
 
 
@@ -201,7 +201,7 @@ def peers(counting):
 # ---------------------------------------------------------------- right or wrong
 
 EXACT = ("records", "control", "schema", "int_sum", "true", "string_bytes", "struct_bytes", "tsum")
-agreed = {}  # sums of times, which `generate` does not tell: all readers of an input must agree
+agreed = {}  # sums of times, which `generate` does not print: all readers of an input must agree
 
 
 def wrong(keys, totals):
@@ -427,17 +427,17 @@ def jobs(inputs, have, quick):
     for kind in here:
         size = kind.split("-")[1]
         for threads in (1, 2) if size != "tiny" else (1,):
-            least = 4.5 if threads == 1 else 8
+            target = 4.5 if threads == 1 else 8
             if kind.startswith("wpilog"):
                 peers = [cpp("sum", kind)] + ([slow("sum", kind)] if size == "match" and threads == 1 else [])
-                reading("wpilog-sum", kind, threads, peers, (SCOPE, 1570e-9, 0) if size == "match" else None, [("peer", least)] if size == "big" else [])
+                reading("wpilog-sum", kind, threads, peers, (SCOPE, 1570e-9, 0) if size == "match" else None, [("peer", target)] if size == "big" else [])
                 if size == "tiny":
                     continue
                 # C++ only walks; it makes no index.
                 reading("wpilog-index", kind, threads, [cpp("walk", kind, untyped(kind))], (SCOPE, 95e-9, 4.7e9) if size == "big" else None,
                         [("elsewhere", 12), ("extra", 8)] if size == "big" else [("extra", 8)], index_bytes)
                 seconds, rss = (165, 6.9e9) if size == "big" else (10.2, 679e6)
-                goals = [("peer", least), ("extra", 1.15)] if size == "big" else [("peer", 4), ("elsewhere", 250)]
+                goals = [("peer", target), ("extra", 1.15)] if size == "big" else [("peer", 4), ("elsewhere", 250)]
                 reading("wpilog-columns", kind, threads, [cpp("columns", kind)], (SCOPE, seconds, rss), goals, ratio_held)
             elif kind.startswith("carla"):
                 reading("carla-index", kind, threads)

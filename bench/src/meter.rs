@@ -48,7 +48,7 @@ pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// Memory of this process, in bytes; all 0 where the system does not tell.
+/// Memory of this process, in bytes; all 0 where the system does not report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
     /// The most that was resident at any time, mapped files among it.

@@ -22,7 +22,7 @@ pub struct Sums {
     pub string_bytes: u64,
     /// Bytes of structs.
     pub struct_bytes: u64,
-    /// The wrapping sum of the times in microseconds. `generate` does not tell it; all readers must agree.
+    /// The wrapping sum of the times in microseconds. `generate` does not print it; all readers must agree.
     pub tsum: i64,
 }
 
@@ -72,7 +72,7 @@ impl Sums {
 /// Counts while a WPILOG is walked: what a user of `Walk` or `collect` would write.
 ///
 /// In a later part of a log the types are not known, because the declarations stand in an earlier one. So the sums are
-/// kept for each slot, and its type tells at the end which of them counts.
+/// kept for each slot, and its type decides at the end which of them counts.
 #[derive(Debug, Default)]
 pub struct Walked {
     /// Start records.

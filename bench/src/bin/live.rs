@@ -46,7 +46,7 @@ fn main() {
     if serves { serve(load) } else { measure(load) }
 }
 
-/// The server: waits for all clients, publishes its cycles, tells what it cost.
+/// The server: waits for all clients, publishes its cycles, prints what it cost.
 fn serve(load: Load) {
     let live = Live::new().unwrap();
     let options = ServerOptions { queue_bytes: QUEUE, clients: load.clients + 10, ..ServerOptions::default() };

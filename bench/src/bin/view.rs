@@ -84,10 +84,10 @@ fn generate(path: &Path) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let program = std::env::current_exe().unwrap().with_file_name("generate");
     let status = Command::new(program).arg("wpilog-big").arg(path).status();
-    assert!(status.is_ok_and(|status| status.success()), "there is no log, and no `generate` that makes one");
+    assert!(status.is_ok_and(|status| status.success()), "no log found, and no `generate` to make one");
 }
 
-/// Opens a log and makes ready what is seen from afar, and tells how long that took.
+/// Opens a log, prepares its overview, and returns how long that took.
 fn open(what: &str, path: &Path, options: &OpenOptions) -> Browse {
     let start = Instant::now();
     let log = Log::open_with(path, options, &Quiet).unwrap();

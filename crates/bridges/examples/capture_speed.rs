@@ -151,7 +151,7 @@ fn console(bytes: usize) -> Vec<u8> {
                 payload.extend([b'x'; 60]);
             }
         }
-        // Both directions are there, so that nothing is to be told.
+        // Both directions are there, so there is nothing to report.
         if n == 1 {
             let answer = [0, 0, 0, 0, 0, 0, 0, 0, 0x50, 16, 0, 0, 0, 0, 0, 0];
             frame([10, 2, 54, 5], [10, 2, 54, 2], 6, 51_000, 1740, &answer, out);

@@ -13,8 +13,8 @@ use crate::{Header, arrow, capture, csv, mcap, ndjson, parquet, rides};
 
 /// A format of another field: its files are unpacked once, and what comes out is a log like any other.
 ///
-/// As a [`Dialect`] it reads the unpacked bytes, of which [`Bridge::unpack`] tells; only [`FileDialect::sniff`] looks at
-/// the file itself.
+/// As a [`Dialect`] it reads the unpacked bytes, which [`Bridge::unpack`] describes; only [`FileDialect::sniff`] looks
+/// at the file itself.
 pub struct Bridge {
     info: &'static Info,
     sniff: fn(&[u8]) -> Confidence,
@@ -49,7 +49,7 @@ pub static PCAP: Bridge = Bridge::new(
     capture::read,
 );
 
-// Ride logs have the names that tables have: their columns tell them apart, and the name of a file never does.
+// Ride logs have the names that tables have: their columns distinguish them, and the name of a file never does.
 /// The table of a recording of a Refloat board.
 pub static REFLOAT_CSV: Bridge = Bridge::new(
     &Info { holds_only: Some("what a board recorded"), ..both("refloat-csv", "Refloat recording as CSV", &["csv"]) },

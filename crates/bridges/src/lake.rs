@@ -140,7 +140,7 @@ fn statistics(metadata: &ParquetMetaData) -> FileStatistics {
             let Some(column) = columns.get_mut(place) else { continue };
             column.nulls += nulls;
             column.range = match (column.range.take(), range(found)) {
-                (Some((low, high)), Some((least, greatest))) => Some((low.min(least), high.max(greatest))),
+                (Some((low, high)), Some((min, max))) => Some((low.min(min), high.max(max))),
                 (one, other) => one.or(other),
             };
         }

@@ -134,7 +134,7 @@ pub(crate) fn properties(schema: &Schema) -> WriterProperties {
             Type::INT64 => builder.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
             _ => builder,
         };
-        // A filter by time skips pages. Every row group has all channels, so their least and greatest name say nothing
+        // A filter by time skips pages. Every row group has all channels, so their min and max name say nothing
         // and cost a comparison a row.
         builder = match name {
             TIME => builder.set_column_statistics_enabled(path, EnabledStatistics::Page),

@@ -40,7 +40,7 @@ impl From<SinkError> for PushError {
 }
 
 impl Stage {
-    /// Adds a sample with the payload that `emit` appends; false, and no sample, if it says so or it is no value.
+    /// Adds a sample with the payload that `emit` appends; false, and no sample, if it says so or it is not a value.
     pub(crate) fn push(
         &mut self,
         channel: ChannelId,

@@ -358,12 +358,12 @@ fn extend<T: Copy, const N: usize>(out: &mut Vec<u8>, numbers: &[T], bytes: fn(T
 
 /// The column of times, by name; the first of the list that the table has.
 fn time_column(fields: &Fields) -> Result<TimeColumn, String> {
-    for (known, told) in TIMES {
+    for (known, unit) in TIMES {
         let Some(place) = fields.iter().position(|field| field.name().eq_ignore_ascii_case(known)) else { continue };
         let Some(field) = fields.get(place) else { continue };
         let unit = match field.data_type() {
             DataType::Timestamp(unit, _) | DataType::Duration(unit) => Unit::Nanos(nanos(*unit)),
-            ty if ty.is_numeric() => match told {
+            ty if ty.is_numeric() => match unit {
                 Some(unit) => *unit,
                 None if ty.is_integer() => {
                     return Err(format!(

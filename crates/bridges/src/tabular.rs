@@ -27,7 +27,7 @@ enum Kind {
 
 impl Source {
     /// Looks at the columns of a table, and at the header if it is one of ours. `name` is the channel that all rows
-    /// belong to, where only the name of the file tells it.
+    /// belong to, where only the name of the file shows it.
     pub(crate) fn open(
         dialect: &'static str,
         schema: &Schema,

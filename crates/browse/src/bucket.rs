@@ -13,7 +13,7 @@ pub struct Bucket {
     pub first: f64,
     /// The smallest value.
     pub min: f64,
-    /// The greatest value.
+    /// The max value.
     pub max: f64,
     /// The last value.
     pub last: f64,

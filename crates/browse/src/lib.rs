@@ -67,9 +67,9 @@ pub struct Drawn {
     pub samples: u64,
     /// Whether each bucket is one of them.
     pub raw: bool,
-    /// The least number of the whole series.
+    /// The min of the whole series.
     pub min: Option<f64>,
-    /// The greatest number of the whole series.
+    /// The max of the whole series.
     pub max: Option<f64>,
 }
 

@@ -5,7 +5,7 @@ use logpose_core::Time;
 use super::Bucket;
 use super::level::Level;
 
-/// How a series of numbers looks from afar: first, least, greatest and last value of its stretches, level above level.
+/// An overview of a series of numbers: first, min, max and last value of its stretches, level above level.
 ///
 /// The lowest level has a bucket, a *cell*, for every 32 samples that follow each other; each level above has one for
 /// four below it. Cells are made of samples and not of equal times, so a burst is as fine as a series that is even; those
@@ -115,13 +115,13 @@ impl Pyramid {
         self.top().fold(0, |sum, node| sum.saturating_add(node.count))
     }
 
-    /// The least of all numbers.
+    /// The min of all numbers.
     #[must_use]
     pub fn min(&self) -> Option<f64> {
         Some(self.top().fold(f64::NAN, |low, node| low.min(node.min))).filter(|low| !low.is_nan())
     }
 
-    /// The greatest of all numbers.
+    /// The max of all numbers.
     #[must_use]
     pub fn max(&self) -> Option<f64> {
         Some(self.top().fold(f64::NAN, |high, node| high.max(node.max))).filter(|high| !high.is_nan())
@@ -144,12 +144,12 @@ impl Pyramid {
     /// what is in `out`. Each lies within a stretch of time that is the wanted range divided by `most`, or is no longer than
     /// one; those at the edges may reach beyond the range.
     ///
-    /// If that cannot be told without the samples, because there are no more than `most` or they lie too far apart, the
-    /// answer is `false` and `out` stays as it was. [`Pyramid::pieces`] tells which of them must be read.
+    /// If that cannot be answered without the samples, because there are no more than `most` or they lie too far apart,
+    /// the answer is `false` and `out` stays as it was. [`Pyramid::pieces`] lists which of them must be read.
     pub fn buckets(&self, start: Time, end: Time, most: usize, out: &mut Vec<Bucket>) -> bool {
         let before = out.len();
         let mut count = 0_u64;
-        let told = self.pieces(start, end, most, &mut |piece| match piece {
+        let flow = self.pieces(start, end, most, &mut |piece| match piece {
             Piece::Bucket(bucket) => {
                 count = count.saturating_add(bucket.count);
                 out.push(bucket);
@@ -157,7 +157,7 @@ impl Pyramid {
             }
             Piece::Samples(..) => ControlFlow::Break(()),
         });
-        let enough = told.is_continue() && (count == 0 || count > most as u64);
+        let enough = flow.is_continue() && (count == 0 || count > most as u64);
         if !enough {
             out.truncate(before);
         }

@@ -31,7 +31,7 @@ impl<K: Clone + Eq + Hash, V> Shelf<K, V> {
         Self { state: Mutex::new(State { things: HashMap::new(), now: 0, bytes: 0 }), room, most }
     }
 
-    /// The thing of a key; `make` tells its bytes with it. What cannot be made is not kept.
+    /// The thing of a key; `make` returns its size, too. Failures are not kept.
     pub(crate) fn get<E>(&self, key: &K, make: impl FnOnce() -> Result<(V, usize), E>) -> Result<Arc<V>, E> {
         let slot = self.slot(key);
         let mut made = lock(&slot);

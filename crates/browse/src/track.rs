@@ -16,7 +16,7 @@ pub(crate) struct Track<'l> {
     order: Option<Arc<Vec<(Time, u64)>>>,
 }
 
-/// Takes a sample, and tells whether another is wanted.
+/// Takes a sample, and returns whether another is wanted.
 pub(crate) type Take<'t> = dyn FnMut(Time, &Value<'_>) -> ControlFlow<()> + 't;
 
 impl<'l> Track<'l> {
@@ -121,10 +121,10 @@ pub(crate) fn samples(
     rows: &[Row],
     take: &mut dyn FnMut(&Row, &Value<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
-    let told = log.dialect().samples(log.bytes(), index, rows, &mut |samples| {
+    let read = log.dialect().samples(log.bytes(), index, rows, &mut |samples| {
         let mut next = rows.iter();
         for sample in samples {
-            // A record whose payload is no value of its type has a row and no sample.
+            // A record whose payload is not a valid value of its type has a row and no sample.
             let Some(row) = next.find(|row| row.channel == sample.channel && row.time == sample.time) else { break };
             if take(row, &sample.value).is_break() {
                 return Err(SinkError::Stopped);
@@ -132,7 +132,7 @@ pub(crate) fn samples(
         }
         Ok(())
     });
-    match told {
+    match read {
         Ok(()) => Ok(ControlFlow::Continue(())),
         Err(SinkError::Stopped) => Ok(ControlFlow::Break(())),
         Err(error) => Err(sink_error(error, Some(&log.path))),

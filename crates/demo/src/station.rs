@@ -24,10 +24,10 @@ pub(super) fn logs(course: &Course) -> (Vec<u8>, Vec<u8>) {
     header.emit(&mut events);
     let mut noise = Noise::new(1110);
     let mut block = Vec::new();
-    let mut tell = |t: f64, text: &str| Event { time: stamp(t), text: text.as_bytes() }.emit(&mut events);
-    tell(START + 0.1, "FMS Connected:   Qualification - 12:1, Field Time: 26/3/21 14:22:36\n");
-    tell(START + 0.1, "Info FMS Event Name: DEMO");
-    tell(START + CONNECTED, "Info Joystick 0: (Controller (Xbox One For Windows))6 axes, 16 buttons, 1 POVs. ");
+    let mut event = |t: f64, text: &str| Event { time: stamp(t), text: text.as_bytes() }.emit(&mut events);
+    event(START + 0.1, "FMS Connected:   Qualification - 12:1, Field Time: 26/3/21 14:22:36\n");
+    event(START + 0.1, "Info FMS Event Name: DEMO");
+    event(START + CONNECTED, "Info Joystick 0: (Controller (Xbox One For Windows))6 axes, 16 buttons, 1 POVs. ");
     for number in 0_u32.. {
         let t = START + f64::from(number) * STEP;
         if t > course.end + 4.0 {
@@ -46,14 +46,14 @@ pub(super) fn logs(course: &Course) -> (Vec<u8>, Vec<u8>) {
                 Some(((kind, _), (place, what))) => {
                     let flags = u8::from(kind == "Error");
                     let place = place.split_once(" at ").map_or(place, |(_, place)| place);
-                    tell(
+                    event(
                         t,
                         &format!(
                             "<TagVersion>1 <time> {time:06.3} <count> 1 <flags> {flags} <Code> 1 <details> {what} <location> {place} <stack> "
                         ),
                     );
                 }
-                None => tell(t, &format!("<TagVersion>1 <time> {time:06.3} <message> {line} ")),
+                None => event(t, &format!("<TagVersion>1 <time> {time:06.3} <message> {line} ")),
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::{
 /// How to convert.
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
-    /// What the writer of a dialect is told. Without an extra header, that of the input is kept.
+    /// Settings for the writer of a dialect. Without an extra header, that of the input is kept.
     pub encode: EncodeOptions,
     /// CSV as a table with a column for each channel.
     pub wide: Option<Wide>,
@@ -305,7 +305,7 @@ impl<W: Write> Sink for Encoding<W> {
     }
 }
 
-/// A sink that tells how far it has come, in bytes of the input.
+/// A sink that reports its progress, in bytes of the input.
 struct Watched<'a> {
     sink: &'a mut dyn Sink,
     progress: &'a dyn Progress,

@@ -86,7 +86,7 @@ pub enum ErrorKind {
         /// Their names.
         channels: Vec<String>,
     },
-    /// Something was asked that makes no sense.
+    /// The request was invalid.
     #[error("{0}")]
     Usage(String),
     /// The output, read back, was not what was written.
@@ -100,7 +100,7 @@ impl Error {
         Self { kind, path: None, at: None, help: None }
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()))
     }

@@ -145,7 +145,7 @@ impl<'a> Feed<'a> {
         logs.flat_map(|(place, log)| log.windows(bytes).into_iter().map(move |span| (place, span))).collect()
     }
 
-    /// Gives the samples of one window to a sink, in the order of the file. Every window tells of its channels anew.
+    /// Gives the samples of one window to a sink, in the order of the file. Every window announces its channels again.
     pub(crate) fn window(&self, (place, span): (usize, Span), sink: &mut dyn Sink) -> Result<(), SinkError> {
         let (Some(log), Some(lookup), Some(map)) =
             (self.logs.get(place), self.lookups.get(place), self.maps.get(place))

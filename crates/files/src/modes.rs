@@ -55,8 +55,8 @@ pub struct ModeSpan {
 pub(crate) fn modes(known: &NamedChannels<'_>) -> Vec<ModeSpan> {
     let log = known.log();
     let registry = log.schemas().registry();
-    let mut told = TELLERS.iter().map(|teller| teller.events(known, registry));
-    let Some(events) = told.find(|events| !events.is_empty()) else { return Vec::new() };
+    let mut events = TELLERS.iter().map(|teller| teller.events(known, registry));
+    let Some(events) = events.find(|events| !events.is_empty()) else { return Vec::new() };
     let Some((first, last)) = log.robust_range() else { return Vec::new() };
     let mut spans: Vec<ModeSpan> = Vec::new();
     for (time, mode) in events {
@@ -190,7 +190,7 @@ pub struct ModeWatch {
     last: Option<usize>,
     flags: BTreeMap<usize, Flags>,
     /// The last mode of another source. It waits as flags do: a better source may have been a little slower.
-    told: Option<(Time, Mode)>,
+    written: Option<(Time, Mode)>,
     known: VecDeque<(Time, Mode)>,
 }
 
@@ -223,7 +223,7 @@ impl ModeWatch {
         let Some(teller) = TELLERS.get(role.teller) else { return };
         // A better source that exists will follow soon, if it has not already.
         let best = self.there.first() == Some(&role.teller);
-        let told = match (teller, value) {
+        let written = match (teller, value) {
             (Teller::Flags(_), Value::Boolean(on)) => {
                 let flags = self.flags.entry(role.teller).or_default();
                 if !best {
@@ -240,7 +240,7 @@ impl ModeWatch {
             }
             _ => return,
         };
-        let before = std::mem::replace(&mut self.told, told);
+        let before = std::mem::replace(&mut self.written, written);
         if self.last.replace(role.teller) == Some(role.teller) {
             self.known.extend(before);
         }
@@ -250,20 +250,20 @@ impl ModeWatch {
     pub fn reach(&mut self, now: Time) {
         let flags = self.flags_mut().and_then(|flags| flags.settled(now));
         self.known.extend(flags);
-        self.known.extend(self.told.take_if(|(time, _)| now.since(*time) > TOGETHER_NS));
+        self.known.extend(self.written.take_if(|(time, _)| now.since(*time) > TOGETHER_NS));
     }
 
     /// No more will come.
     pub fn finish(&mut self) {
         let flags = self.flags_mut().and_then(Flags::settle);
         self.known.extend(flags);
-        self.known.extend(self.told.take());
+        self.known.extend(self.written.take());
     }
 
     /// From when on the mode is not known yet.
     pub fn open_since(&self) -> Option<Time> {
         let flags = self.flags.get(&self.last?).and_then(|flags| flags.at);
-        flags.or(self.told.map(|(time, _)| time))
+        flags.or(self.written.map(|(time, _)| time))
     }
 
     /// The flags of the source of the last mode.

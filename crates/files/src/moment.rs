@@ -13,7 +13,7 @@ use crate::{Error, Log};
 /// | `12.5`, `12.5s` | 12.5 seconds on the log's clock |
 /// | `+12.5s` | 12.5 seconds after the log's start |
 /// | `-10s` | 10 seconds before the log's end |
-/// | `2026-03-21T14:22:33Z` | wall-clock time, for logs that tell it |
+/// | `2026-03-21T14:22:33Z` | wall-clock time, for logs that have it |
 /// | `auto`, `teleop`, `test`, `enabled` | as a start: when that mode first begins; as an end: when it last ends |
 /// | `auto+3s` | 3 seconds after that mode first begins |
 /// | `teleop-1s` | 1 second before that mode last ends |

@@ -11,8 +11,8 @@ use logpose_dslog::{Envelope, HEADER, Half, Header};
 use crate::source::{Source, Spool};
 use crate::{Error, Format, Progress, Wrapper};
 
-/// Puts a file and its companion beside it in the place of the file; tells which file that was. A companion that is not of
-/// the same log is a problem.
+/// Puts a file and its companion beside it in the place of the file; returns which file that was. A companion that is
+/// not of the same log is a problem.
 pub(crate) fn join(
     path: &Path,
     source: &mut Source,
@@ -87,7 +87,7 @@ pub fn beside(path: &Path, half: Half) -> Option<PathBuf> {
     });
     let mut usual = usual.map(|name| path.with_file_name(name)).filter(|other| other != path);
     usual.find(|other| other.is_file()).or_else(|| {
-        // Any other case of the extension: only the folder can tell.
+        // Any other case of the extension: only a listing of the folder shows it.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let fits = |name: &String| split(name).is_some_and(|(other, of)| other == stem && of == half);

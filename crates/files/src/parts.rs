@@ -209,7 +209,7 @@ pub enum ValueKind {
     List,
     /// Fields, found by name.
     Struct,
-    /// Only the values tell.
+    /// Only the values decide.
     Any,
 }
 

@@ -62,7 +62,7 @@ fn one_by_one<W: Writer>(feed: &Feed<'_>, writer: W, progress: &dyn Progress) ->
         writer,
         samples: 0,
         problems: Problems::default(),
-        tell: |samples| {
+        report: |samples| {
             let done = u128::from(bytes) * u128::from(samples) / u128::from(share);
             progress.at(u64::try_from(done).unwrap_or(bytes));
         },
@@ -80,7 +80,7 @@ struct Cut<W: Writer, F> {
     piece: W::Piece,
     samples: u64,
     problems: Problems,
-    tell: F,
+    report: F,
 }
 
 impl<W: Writer, F: Fn(u64)> Sink for Cut<W, F> {
@@ -93,7 +93,7 @@ impl<W: Writer, F: Fn(u64)> Sink for Cut<W, F> {
         if self.piece.rows() >= ROWS || self.piece.size() >= SIZE {
             let full = std::mem::replace(&mut self.piece, self.writer.piece());
             self.samples += full.rows() as u64;
-            (self.tell)(self.samples);
+            (self.report)(self.samples);
             self.writer.append(full)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-/// Is told how far a long task has come.
+/// Receives the progress of a long task.
 pub trait Progress: Sync {
     /// A task begins, of about so many bytes (0 if nobody knows).
     fn begin(&self, what: &str, bytes: u64);

@@ -17,7 +17,7 @@ pub struct Schemas {
     notes: Notes,
 }
 
-/// What was found to be wrong, by type string and kind of defect: each is told once.
+/// Reported defects, by type string and kind of defect: each is reported once.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<BTreeMap<(String, &'static str), Problem>>>);
 
@@ -143,7 +143,7 @@ impl Schemas {
     /// What shows the values of one channel; with `raw`, structs and the like stay bytes.
     pub(crate) fn painter(&self, channel: &Channel, raw: bool) -> Painter {
         let (notes, type_name) = (self.notes.clone(), channel.type_name.clone());
-        let mut painter = Painter { notes, type_name, nested: Nested::None, told: false };
+        let mut painter = Painter { notes, type_name, nested: Nested::None, reported: false };
         if raw || !Registry::decodes(&channel.type_name) {
             return painter;
         }
@@ -179,10 +179,10 @@ impl Notes {
         let what = text.strip_prefix(&format!("{subject}: ")).unwrap_or(&text);
         let named = if what.contains(subject) { what.to_owned() } else { format!("{subject}: {what}") };
         let subject = if code == "bad-schema" { what } else { subject };
-        self.tell(subject, code, &named);
+        self.report(subject, code, &named);
     }
 
-    fn tell(&self, subject: &str, code: &'static str, message: &str) {
+    fn report(&self, subject: &str, code: &'static str, message: &str) {
         let mut problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if problems.len() < MOST_PROBLEMS {
             let key = (subject.to_owned(), code);
@@ -210,8 +210,8 @@ pub(crate) struct Painter {
     notes: Notes,
     type_name: String,
     nested: Nested,
-    /// Whether a defect of a value was told already.
-    told: bool,
+    /// Whether a defect of a value was reported already.
+    reported: bool,
 }
 
 enum Nested {
@@ -291,17 +291,17 @@ impl Painter {
     fn utf8<'t>(&mut self, text: &'t [u8]) -> Cow<'t, str> {
         let text = String::from_utf8_lossy(text);
         if let Cow::Owned(_) = &text
-            && !std::mem::replace(&mut self.told, true)
+            && !std::mem::replace(&mut self.reported, true)
         {
             let message = format!("{}: text that is not UTF-8; showing invalid bytes as \u{fffd}", self.type_name);
-            self.notes.tell(&self.type_name, "not-utf8", &message);
+            self.notes.report(&self.type_name, "not-utf8", &message);
         }
         text
     }
 
     #[cold]
     fn defect(&mut self, error: &SchemaError) {
-        if !std::mem::replace(&mut self.told, true) {
+        if !std::mem::replace(&mut self.reported, true) {
             self.notes.note(&self.type_name, error);
         }
     }

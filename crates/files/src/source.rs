@@ -283,7 +283,7 @@ impl From<Stopped> for io::Error {
 }
 
 impl Spool {
-    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut tell: impl FnMut(u64)) -> Result<(), Stopped> {
+    fn fill(&mut self, from: &mut dyn Read, buffer: &mut [u8], mut report: impl FnMut(u64)) -> Result<(), Stopped> {
         loop {
             let n = match from.read(buffer) {
                 Ok(0) => return Ok(()),
@@ -292,7 +292,7 @@ impl Spool {
                 Err(error) => return Err(Stopped::Reading(error)),
             };
             self.push(buffer.get(..n).unwrap_or_default()).map_err(Stopped::Holding)?;
-            tell(self.len);
+            report(self.len);
         }
     }
 

@@ -9,12 +9,12 @@ use crate::{ClockMap, Error, Log};
 /// How the clocks of several logs become one. The first log's clock stays as it is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Align {
-    /// By the wall clock if all logs tell it and lie within an hour of each other, else by their starts.
+    /// By the wall clock if all logs have it and lie within an hour of each other, else by their starts.
     #[default]
     Auto,
     /// Every log's first wanted moment is the same moment.
     Start,
-    /// By the wall clock, which all logs must tell.
+    /// By the wall clock, which all logs must have.
     Epoch,
     /// Not at all: the clocks are one already.
     None,
@@ -27,7 +27,7 @@ impl Align {
     }
 }
 
-/// What tells how the clock of a log lies beside others.
+/// Evidence of how the clock of a log relates to others.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ClockEvidence {
     /// From its first moment to its last.

@@ -61,7 +61,7 @@ pub(crate) const LIKELY: [&str; 11] = [
     "EpochTimeMicros",
     "RobotMode",
 ];
-/// The channel of WPILOG that tells the wall-clock time: an `int64` with the microseconds since 1970 at its own time.
+/// The channel of WPILOG with the wall-clock time: an `int64` with the microseconds since 1970 at its own time.
 pub const SYSTEM_TIME: &str = "systemTime";
 /// The metadata of [`SYSTEM_TIME`] where logpose has written it.
 pub const SYSTEM_TIME_METADATA: &str = r#"{"source":"logpose","format":"time_t_us"}"#;

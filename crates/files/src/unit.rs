@@ -40,7 +40,7 @@ pub fn unit_of(channel: &Channel, path: &str) -> Option<String> {
 }
 
 /// The unit in which people read a channel's values, where the log has them in another one: milliseconds for a trip time in
-/// seconds, percent for a share. Only values tell a share from percent: `max` is asked for the largest one.
+/// seconds, percent for a share. Only values distinguish a share from percent: `max` is asked for the largest one.
 #[must_use]
 pub fn shown_unit(channel: &Channel, max: impl FnOnce() -> Option<f64>) -> Option<&'static str> {
     let plain: String = channel.name.to_lowercase().chars().filter(|c| *c != '_').collect();
@@ -221,7 +221,7 @@ mod tests {
             ("deg/s", "°/s"),
             ("degC", "°C"),
             ("Volts", "V"),
-            // Case tells these apart.
+            // Case distinguishes these.
             ("mV", "mV"),
             ("MHz", "MHz"),
             ("K", "K"),

@@ -46,7 +46,7 @@ pub(crate) fn log(job: &Job<'_>, path: &Path, left_out: fn(&Channel) -> bool) ->
         }
         let columns = result.columns(&[id])?;
         let mut got: Vec<_> = columns.columns.iter().flat_map(|column| columns.samples(column)).collect();
-        // Times that a format cannot tell apart stay in the order in which they were written.
+        // Times that a format cannot distinguish stay in the order in which they were written.
         wanted.sort_by_key(|(time, _)| time.micros());
         got.sort_by_key(|(time, _)| time.micros());
         compare(&found.channel, &wanted, &got)?;
@@ -278,7 +278,7 @@ impl WrittenRows for NdjsonRows {
     }
 }
 
-/// Whether the text of a number is that number, to the bit.
+/// Whether the text of a number reads back as exactly that number.
 fn reads_back(value: &Value<'_>, text: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(text) else { return false };
     match value {

@@ -41,7 +41,7 @@ pub(crate) fn data_type(ty: Type) -> DataType {
     }
 }
 
-/// Values that are held as `ty`; what is no value of the type is null.
+/// Values that are held as `ty`; anything that is not a value of the type is null.
 pub(crate) fn array(ty: Type, payloads: Payloads) -> ArrayRef {
     let payloads = fit(ty, payloads);
     match ty {

@@ -111,8 +111,9 @@ impl<'a> Places<'a> {
 
 /// The structs at all places.
 pub(crate) fn array(layout: &Layout, fields: &Fields, places: &Places<'_>) -> ArrayRef {
-    let told = layout.fields.iter().filter(|field| !matches!(&field.kind, Kind::Struct(inner) if inner.size == 0));
-    let columns = told.zip(fields).map(|(field, told)| column(field, told.data_type(), &places.at(field.offset)));
+    let visible = layout.fields.iter().filter(|field| !matches!(&field.kind, Kind::Struct(inner) if inner.size == 0));
+    let columns =
+        visible.zip(fields).map(|(field, field_type)| column(field, field_type.data_type(), &places.at(field.offset)));
     Arc::new(StructArray::new(fields.clone(), columns.collect(), places.nulls.clone()))
 }
 

@@ -50,7 +50,7 @@ fn draw<B: DrawingBackend>(chart: &Chart, backend: &mut B, metrics: Metrics) -> 
 fn fonts() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
-        // A font that is no font would fail in the first test; there is nothing to be told at run time.
+        // A font that is no font would fail in the first test; there is nothing to report at run time.
         let _ = register_font("sans-serif", FontStyle::Normal, unpacked(REGULAR));
         let _ = register_font("sans-serif", FontStyle::Bold, unpacked(BOLD));
     });

@@ -8,7 +8,7 @@ pub struct Path {
     /// Kept places; `None` where the line breaks.
     points: Vec<Option<(f64, f64)>>,
     /// Places nearer to the last one than this are left out.
-    least: f64,
+    tolerance: f64,
     last: Option<(f64, f64)>,
 }
 
@@ -24,7 +24,8 @@ impl Path {
         let good = x.abs() <= LARGEST && y.abs() <= LARGEST;
         let point = good.then_some((x, y));
         self.last = point.or(self.last);
-        if near(self.points.last().copied().flatten(), point, self.least) || (point.is_none() && self.ends_broken()) {
+        if near(self.points.last().copied().flatten(), point, self.tolerance) || (point.is_none() && self.ends_broken())
+        {
             return;
         }
         self.points.push(point);
@@ -65,28 +66,28 @@ impl Path {
             let (low, high) = self.points().map(of).fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
             high - low
         };
-        self.least = self.least.max((extent(|p| p.0) + extent(|p| p.1)) / 8192.0);
+        self.tolerance = self.tolerance.max((extent(|p| p.0) + extent(|p| p.1)) / 8192.0);
         while self.points.len() > MOST_POINTS / 2 {
             let mut kept: Vec<Option<(f64, f64)>> = Vec::with_capacity(self.points.len() / 2);
             for point in &self.points {
                 let last = kept.last().copied().flatten();
                 let twice_broken = point.is_none() && kept.last().is_none_or(Option::is_none);
-                if !near(last, *point, self.least) && !twice_broken {
+                if !near(last, *point, self.tolerance) && !twice_broken {
                     kept.push(*point);
                 }
             }
-            if kept.len() == self.points.len() && self.least == 0.0 {
+            if kept.len() == self.points.len() && self.tolerance == 0.0 {
                 // All places are one, with breaks between.
                 kept.truncate(1);
             }
             self.points = kept;
-            self.least *= 2.0;
+            self.tolerance *= 2.0;
         }
     }
 }
 
-fn near(a: Option<(f64, f64)>, b: Option<(f64, f64)>, least: f64) -> bool {
-    matches!((a, b), (Some(a), Some(b)) if (a.0 - b.0).hypot(a.1 - b.1) <= least)
+fn near(a: Option<(f64, f64)>, b: Option<(f64, f64)>, tolerance: f64) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if (a.0 - b.0).hypot(a.1 - b.1) <= tolerance)
 }
 
 /// More than any screen can show.

@@ -29,15 +29,15 @@ pub(crate) struct Metrics {
     pub(crate) swatch: i32,
     /// Lines of text that the names above a panel may have.
     pub(crate) names: usize,
-    /// The least height and width of a panel.
-    pub(crate) least: (i32, i32),
+    /// The min height and width of a panel.
+    pub(crate) min_panel: (i32, i32),
     /// Length of the marks at an axis.
     pub(crate) mark: i32,
     /// How many pixels there are for each one that was asked for, to the right and down.
     pub(crate) unit: (i32, i32),
     /// How far names stand to the right of the axis.
     pub(crate) indent: i32,
-    /// Whether letters tell lines apart, because there are no colours.
+    /// Whether letters distinguish lines, because there are no colours.
     pub(crate) letters: bool,
     /// Whether there is room for a grid, shades and frames.
     pub(crate) rich: bool,
@@ -61,7 +61,7 @@ impl Metrics {
             point: width * 2,
             swatch: 20 * scale,
             names: 8,
-            least: (48 * scale, 120 * scale),
+            min_panel: (48 * scale, 120 * scale),
             mark: 5 * scale,
             unit: (scale, scale),
             indent: 8 * scale,
@@ -85,7 +85,7 @@ impl Metrics {
             point: 0,
             swatch: 4,
             names: 4,
-            least: (12, 32),
+            min_panel: (12, 32),
             mark: 4,
             unit: (2, 4),
             indent: 0,

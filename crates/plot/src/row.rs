@@ -67,7 +67,7 @@ impl Row {
         let start = start.max(self.start);
         let place = column(start, (self.start, self.end), self.columns);
         let begun = if self.crowd.0 == place { self.crowd.1 } else { 0 };
-        // More than three changes in one column of pixels cannot be told apart.
+        // More than three changes in one column of pixels cannot be distinguished.
         if begun < 3 || column(end, (self.start, self.end), self.columns) > place {
             self.crowd = (place, begun.saturating_add(1));
             self.spans.push(Span { start, end, label });

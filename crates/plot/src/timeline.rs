@@ -101,9 +101,9 @@ impl<'a> Plan<'a> {
             let each = if count == 0 { 0 } else { free / count };
             // Cells are filled whole.
             let each = if m.rich { each } else { each / m.line * m.line };
-            if count > 0 && each < m.least.0 || count == 0 && free < 0 {
-                let missing = if count == 0 { -free } else { (m.least.0 - each).saturating_mul(count) };
-                return Err(too_small((m.least.1 - (right - left), missing), pen));
+            if count > 0 && each < m.min_panel.0 || count == 0 && free < 0 {
+                let missing = if count == 0 { -free } else { (m.min_panel.0 - each).saturating_mul(count) };
+                return Err(too_small((m.min_panel.1 - (right - left), missing), pen));
             }
             let (mut wide_left, mut wide_right) = (0, 0);
             let mut y = top;
@@ -125,8 +125,8 @@ impl<'a> Plan<'a> {
             left = m.margin + wide_left + m.gap;
             right = width - m.margin - wide_right.max(m.blank);
         }
-        if right - left < m.least.1 {
-            return Err(too_small((m.least.1 - (right - left), 0), pen));
+        if right - left < m.min_panel.1 {
+            return Err(too_small((m.min_panel.1 - (right - left), 0), pen));
         }
         panels.iter_mut().for_each(|panel| panel.area = Area { left, right, ..panel.area });
         let rows_at = panels.last().map_or(top, |panel| panel.area.bottom + gap);
@@ -249,7 +249,7 @@ fn line<B: DrawingBackend>(
     Ok(())
 }
 
-/// Where the letter of a line stands on it, where colours do not tell lines apart; not where those of others stand.
+/// Where the letter of a line stands on it, where colours do not distinguish lines; not where those of others stand.
 fn letter_places(points: &[(i32, i32)], mark: usize) -> Vec<(i32, i32)> {
     let shift = i32::try_from(mark % 8).unwrap_or(0) * 6;
     let ends = points.iter().zip(points.iter().skip(1));

@@ -29,7 +29,7 @@ struct Bucket {
     low: Point,
     high: Point,
     last: Point,
-    /// Whether something that is no number stands before the first.
+    /// Whether a value that is not a number stands before the first.
     broken: bool,
 }
 

@@ -32,9 +32,9 @@ pub(crate) fn draw<B: DrawingBackend>(track: &Track, pen: &mut Pen<'_, B>) -> Re
     if !m.rich {
         area.bottom = area.bottom / m.line * m.line;
     }
-    let least = m.least;
-    if area.width() < least.1 || area.height() < least.0 {
-        return Err(too_small((least.1 - area.width(), least.0 - area.height()), pen));
+    let min = m.min_panel;
+    if area.width() < min.1 || area.height() < min.0 {
+        return Err(too_small((min.1 - area.width(), min.0 - area.height()), pen));
     }
     let (x, y) = loop {
         let (x, y) = axes(track, &area, pen);

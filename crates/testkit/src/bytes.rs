@@ -37,7 +37,7 @@ pub fn every_prefix(bytes: &[u8], mut check: impl FnMut(&[u8])) {
 }
 
 /// Calls `check` with the bytes in which one byte is another, for every byte and for each of `flips`, with which it is
-/// combined by exclusive or; and tells which byte that is.
+/// combined by exclusive or; and returns which byte that is.
 pub fn every_flip(bytes: &[u8], flips: &[u8], mut check: impl FnMut(usize, &[u8])) {
     let mut bytes = bytes.to_vec();
     for at in 0..bytes.len() {

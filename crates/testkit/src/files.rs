@@ -66,6 +66,6 @@ fn logs_in(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<(String, Vec<u8>
     let name = |path: &Path| path.file_name().unwrap().to_str().expect("a name in UTF-8").to_owned();
     let files = files_in(folder).into_iter().filter(extension);
     let logs: Vec<_> = files.map(|path| (name(&path), fs::read(&path).unwrap())).collect();
-    assert!(!logs.is_empty(), "there is no log in {}", folder.display());
+    assert!(!logs.is_empty(), "no logs in {}", folder.display());
     logs
 }

@@ -229,7 +229,7 @@ pub enum Event {
     Problem {
         /// Its code.
         code: &'static str,
-        /// The byte, or the greatest number where there is none.
+        /// The byte, or `u64::MAX` if there is none.
         at: u64,
     },
 }

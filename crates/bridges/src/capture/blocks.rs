@@ -40,7 +40,7 @@ pub(crate) struct Packets<'a> {
     about: About,
 }
 
-/// What a file tells of itself.
+/// The facts of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// The format and its version.
@@ -135,7 +135,7 @@ impl<'a> Packets<'a> {
         Ok(Self { file, at, format, salvage, about })
     }
 
-    /// What the file told of itself so far.
+    /// The facts of the file so far.
     pub(crate) fn about(&self) -> &About {
         &self.about
     }
@@ -231,7 +231,7 @@ impl<'a> Packets<'a> {
                     problems.push(skipped("a simple packet block has no interface or length".to_owned()));
                     return None;
                 };
-                // The data end with padding, of which nothing but these two lengths tells.
+                // The data end with padding, which only these two lengths show.
                 let bound = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
                 let length = simple.origlen.min(bound) as usize;
                 let bytes = simple.data.get(..length).unwrap_or(simple.data);
@@ -239,7 +239,7 @@ impl<'a> Packets<'a> {
                 return Some(Packet { at, link: interface.link, bytes, ticks: None, clock: interface.clock });
             }
             INTERFACE => match Interface::parse(block, *big) {
-                // The number of an interface is its place, so one that makes no sense takes a place too.
+                // The number of an interface is its place, so an invalid one takes a place too.
                 Some(interface) => interfaces.push(interface),
                 None => {
                     interfaces.push(Interface { link: u16::MAX, snaplen: 0, clock: Clock::micros() });
@@ -357,7 +357,7 @@ impl<'a> Block<'a> {
         let Some([kind, claim]) = array_at::<8>(rest, 0).map(|head| words(head, big)) else {
             return Err(cut(LEAST_BLOCK));
         };
-        // A section header reads the same in both orders, and tells which one is right.
+        // A section header reads the same in both orders, and shows which one is right.
         let (big, claim) = match (kind, array_at::<4>(rest, 8)) {
             (SECTION, None) => return Err(cut(LEAST_BLOCK)),
             (SECTION, Some(order)) => {
@@ -480,7 +480,7 @@ const SIMPLE: u32 = 3;
 const ENHANCED: u32 = 6;
 /// Blocks at which reading can go on behind damage; 4 and 5 are names and statistics.
 const KNOWN: [u32; 7] = [SECTION, INTERFACE, OBSOLETE, SIMPLE, 4, 5, ENHANCED];
-/// The word by which a section tells its byte order.
+/// The word by which a section shows its byte order.
 const ORDER: u32 = 0x1a2b_3c4d;
 const LEAST_BLOCK: usize = 12;
 /// Bytes of a block in front of its packet.

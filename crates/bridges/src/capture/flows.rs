@@ -170,7 +170,7 @@ impl<'a> Flows<'a> {
         self.rlogs.rename(&prefixes(&self.rlogs.pairs()), &mut self.output.channels);
         Ok(Found {
             links: self.links.iter().map(|link| format!("{} with {}", link.station, link.robot)).collect(),
-            rlogs: self.rlogs.told(),
+            rlogs: self.rlogs.summary(),
             clocks: self.rlogs.clocks(),
             foreign: self.foreign,
             channels: self.output.channels,
@@ -310,7 +310,7 @@ impl<'a> Flows<'a> {
             }
             stream.as_mut().map_or(Ok(()), |stream| rlogs.frame(stream, message, output))
         });
-        // Nothing is told of what may be no RLOG at all.
+        // Nothing is reported about bytes that may not be RLOG at all.
         if stream.is_some() {
             output.problems.append(found);
         }
@@ -348,20 +348,20 @@ impl Link {
     fn one_sided(&self, problems: &mut Problems) {
         let Self { station, robot, counts, .. } = self;
         let [control, status, to_robot, to_station] = *counts;
-        let mut tell = |silent: IpAddr, what: &str| {
+        let mut report = |silent: IpAddr, what: &str| {
             let message = format!(
                 "only one direction of the link between {station} and {robot} was captured: no {what} from {silent}"
             );
             problems.push(Problem::general(Severity::Warning, "one-sided", message));
         };
         match (control, status) {
-            (1.., 0) => tell(*robot, "status packets"),
-            (0, 1..) => tell(*station, "control packets"),
+            (1.., 0) => report(*robot, "status packets"),
+            (0, 1..) => report(*station, "control packets"),
             _ => {}
         }
         match (to_robot, to_station) {
-            (1.., 0) => tell(*robot, "TCP segments"),
-            (0, 1..) => tell(*station, "TCP segments"),
+            (1.., 0) => report(*robot, "TCP segments"),
+            (0, 1..) => report(*station, "TCP segments"),
             _ => {}
         }
     }

@@ -170,7 +170,7 @@ impl Framer {
         self.foreign
     }
 
-    /// Nothing will be added to what is there: what is not a whole message is told and forgotten. `severity` is that of
+    /// No more bytes will come: an incomplete message is reported and dropped. `severity` is that of
     /// a message that has only begun.
     fn finish<E>(
         &mut self,

@@ -12,7 +12,7 @@ pub(crate) fn decode(data: &[u8]) {
         let read = ReadOptions { limits, salvage, ..ReadOptions::default() };
         let (mut sink, mut problems) = (Checked::default(), Problems::default());
         let Ok(header) = super::read(data, &read, &mut sink, &mut problems) else { continue };
-        assert_eq!(header.channels.len(), sink.types.len(), "channels in the header and channels that were told");
+        assert_eq!(header.channels.len(), sink.types.len(), "channels in the header and channels that were announced");
         for problem in problems.list().iter().chain(&sink.problems) {
             assert!(problem.at.unwrap_or(0) <= data.len() as u64, "{problem}: not in the file");
         }

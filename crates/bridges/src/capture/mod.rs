@@ -92,8 +92,8 @@ pub(crate) fn read(
     Ok(tally.header(&packets, found, problems))
 }
 
-/// Touches the next stretch of a file and tells where it ends. The heads of packets are a chain, of which each link must
-/// come from memory before the next is known; a stretch that is read from end to end comes much faster.
+/// Touches the next stretch of a file and returns where it ends. The heads of packets are a chain, of which each link
+/// must come from memory before the next is known; a stretch that is read from end to end comes much faster.
 fn warm_up(file: &[u8], from: usize) -> usize {
     let stretch = file.get(from..).unwrap_or_default();
     let stretch = stretch.get(..STRETCH).unwrap_or(stretch);
@@ -249,5 +249,5 @@ impl Tally {
 /// What is touched at a time; it fits into the cache of a core.
 const STRETCH: usize = 256 << 10;
 const CACHE_LINE: usize = 64;
-/// Bytes after which the system is told that they are behind us.
+/// The bytes after which the system is advised to drop the pages that were read.
 const PASSED: usize = 16 << 20;

@@ -115,7 +115,7 @@ impl Rlogs {
         Ok(())
     }
 
-    /// A stream is over: what it has to tell at its end is told.
+    /// A stream is over: emits the rest and reports its problems.
     pub(crate) fn end(&mut self, mut stream: Stream, output: &mut Output<'_>) -> Result<(), SinkError> {
         let Some(source) = self.sources.get_mut(stream.source) else { return Ok(()) };
         let mut sink = Renumber::new(output, &mut source.names, &mut stream.ids, 0);
@@ -139,11 +139,11 @@ impl Rlogs {
     }
 
     /// The sources in words.
-    pub(crate) fn told(&self) -> Vec<String> {
-        let told = self.sources.iter().map(|Source { client, robot, streams, frames, .. }| {
+    pub(crate) fn summary(&self) -> Vec<String> {
+        let sources = self.sources.iter().map(|Source { client, robot, streams, frames, .. }| {
             format!("{robot} to {client}: {frames} frames in {streams} connections")
         });
-        told.collect()
+        sources.collect()
     }
 }
 

@@ -62,7 +62,7 @@ impl Encode for McapEncoder {
         self.call(|stream| stream.channel(id, channel))
     }
 
-    /// One at a time: samples may wait in the stream for their schema, so its errors do not tell which one they are about.
+    /// One at a time: samples may wait in the stream for their schema, so its errors do not identify the sample.
     fn samples(&mut self, samples: &[Sample<'_>], _: &mut Vec<u8>) -> Result<(), EncodeError> {
         samples.iter().enumerate().try_for_each(|(place, sample)| {
             self.call(|stream| stream.samples(&[*sample])).map_err(|error| error.of_sample(place))

@@ -17,7 +17,7 @@ use crate::header::channel_to_json;
 /// was made of the samples, until [`Messages::clear`].
 ///
 /// Where the values of a channel go is chosen once. Plain types are known when they are declared. A struct or a
-/// protobuf message needs its schema, which may come behind it: a robot tells what changed in one cycle in any order. So
+/// protobuf message needs its schema, which may come behind it: a robot sends the changes of one cycle in any order. So
 /// from its first sample on everything waits, until the schema has come, a megabyte waits or [`Messages::seal`] is
 /// called. If the schema is not there by then, the channel is bytes.
 pub struct Messages {
@@ -40,7 +40,7 @@ pub struct Messages {
 #[derive(Clone, Copy, Default)]
 struct State {
     declared: bool,
-    /// Whether its values have no place yet, because only a schema tells how they look.
+    /// Whether its values have no place yet, because only a schema describes them.
     open: bool,
     /// Whether its values are noted for the scene.
     drawn: bool,
@@ -100,7 +100,7 @@ pub struct Message<'a> {
 
 impl Messages {
     /// No messages so far. `offset_ns` is added to all times, which have no sign; with `poses`, poses and scenes are
-    /// told once more in Foxglove's own messages.
+    /// repeated in Foxglove's own messages.
     pub fn new(offset_ns: u64, poses: bool, language: Language) -> Result<Self, SinkError> {
         Ok(Self {
             plan: Plan::growing(offset_ns, poses, language)?,
@@ -230,7 +230,7 @@ impl Messages {
         std::mem::take(&mut self.held).play(&mut Released(self))
     }
 
-    /// Takes what samples tell about the scene, before it is drawn with them.
+    /// Takes what samples say about the scene, before it is drawn with them.
     fn note(&mut self, samples: &[Sample<'_>]) {
         for sample in samples {
             let place = sample.channel as usize;
@@ -370,7 +370,7 @@ impl Schemas {
             let Some(Some(channel)) = self.channels.get(sample.channel as usize) else { continue };
             if let Value::String(payload) | Value::Bytes(payload) = sample.value {
                 // A schema that cannot be read explains nothing, and its channels are bytes. It is a sample itself, so
-                // whoever reads the log is told.
+                // readers of the log are informed.
                 let _ = self.registry.add(&channel.name, &channel.type_name, payload);
             }
         }

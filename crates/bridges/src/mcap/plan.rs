@@ -233,7 +233,7 @@ impl Plan {
         route.scene_role = scene_role.filter(|_| self.stage.is_some());
     }
 
-    /// Whether only a schema tells how the values of a type look.
+    /// Whether only a schema describes the values of a type.
     pub(crate) fn needs_schema(type_name: &str) -> bool {
         type_name.starts_with("struct:") || type_name.starts_with("proto:")
     }

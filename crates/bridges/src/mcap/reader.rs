@@ -18,7 +18,7 @@ pub fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(MAGIC) { Confidence::Yes } else { Confidence::No }
 }
 
-/// Reads an MCAP file: one of ours gives back the log that it was made of, others what their encodings tell.
+/// Reads an MCAP file: one of ours gives back the log that it was made of, others what their encodings describe.
 ///
 /// A file that was cut is read as far as it is whole.
 pub fn read(
@@ -203,7 +203,7 @@ fn run(jobs: &mut [Job<'_>], read: &ReadOptions<'_>, threads: usize) {
     (read.join)(&mut || run(left, read, threads / 2), &mut || run(right, read, threads - threads / 2));
 }
 
-/// Where records lie: their offsets in the file can be told, those in a compressed chunk cannot.
+/// Where records lie: records outside chunks have offsets in the file, those in a compressed chunk do not.
 #[derive(Clone, Copy)]
 enum Place {
     File(u64),
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         Self { sink, problems, topics, declared: Vec::new(), offset: 0, first: None, most_channels, text: Vec::new() }
     }
 
-    /// Takes what the outline tells: the header, schemas and channels.
+    /// Takes the outline: the header, schemas and channels.
     fn begin(&mut self, outline: &Outline<'_>) -> Header {
         let mut header = Header { origin: "mcap".to_owned(), facts: outline.facts.clone(), ..Header::default() };
         for metadata in &outline.metadata {

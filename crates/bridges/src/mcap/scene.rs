@@ -42,7 +42,7 @@ enum Class {
 }
 
 impl Scene {
-    /// Whether the samples of a channel are to be told by [`Scene::note`].
+    /// Whether the samples of a channel are to be passed to [`Scene::note`].
     #[must_use]
     pub fn needs(channel: &Channel) -> bool {
         matches!(&*channel.name, ADD | DELETE) || is_box(channel)
@@ -64,7 +64,7 @@ impl Scene {
         }
     }
 
-    /// What is to be drawn as far as it was noted. A log that is played again tells the same again.
+    /// What is to be drawn as far as it was noted. A log that is played again has the same again.
     pub(crate) fn drawn_so_far(&mut self) -> Drawn {
         self.adds.sort_by_key(|add| (add.time, add.actor));
         self.adds.dedup_by_key(|add| (add.time, add.actor));

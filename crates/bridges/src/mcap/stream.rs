@@ -39,7 +39,7 @@ impl<W: Write> McapStream<W> {
     pub fn with_header(out: W, header: &Header, options: &McapOptions) -> Result<Self, SinkError> {
         let messages = Messages::new(plan::offset(options.earliest), options.poses, Language::Ros1)?;
         let mut file = File::create(out, &messages.plan().metadata(header), options.compression)?;
-        // From the first moment on it can be told what it is.
+        // The magic identifies the file from the first moment on.
         file.flush()?;
         Ok(Self { file, messages, problems: Vec::new() })
     }

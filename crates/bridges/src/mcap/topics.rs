@@ -25,7 +25,7 @@ pub(crate) struct TopicMap {
     /// By the number of the channel in the log that was written.
     numbers: HashMap<u64, ChannelId>,
     by_name: HashMap<(String, String), ChannelId>,
-    /// Channels of a stream: their metadata are those they started with, until events tell others.
+    /// Channels of a stream: their metadata are those they started with, until events change them.
     growing: HashSet<ChannelId>,
     /// Schemas that were given out.
     given: HashSet<(ChannelId, Vec<u8>)>,
@@ -60,7 +60,7 @@ pub(crate) enum Kind {
     Counted,
     /// An integer that is to be widened.
     Integer(logpose_schema::wpistruct::Scalar),
-    /// To be told as JSON.
+    /// To be written as JSON.
     Json(Rc<Definition>),
     /// Starts, metadata, ends.
     Events,
@@ -105,7 +105,7 @@ impl TopicMap {
         self.numbers.get(&number).copied()
     }
 
-    /// Takes a channel that was told of before it has messages, as streams do.
+    /// Takes a channel that was announced before it has messages, as streams do.
     pub(crate) fn announce(&mut self, number: u64, channel: Channel) -> Option<ChannelId> {
         let id = self.channel(channel)?;
         self.numbers.insert(number, id);

@@ -10,7 +10,7 @@ use mcap::{McapError, McapResult};
 
 use crate::tabular::guarded;
 
-/// The records in some bytes, as far as they are whole. The readers of the `mcap` crate copy them and do not tell where
+/// The records in some bytes, as far as they are whole. The readers of the `mcap` crate copy them and do not say where
 /// they were; what is damaged is reported by its place.
 pub(crate) struct Frames<'a> {
     bytes: &'a [u8],

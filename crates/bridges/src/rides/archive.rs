@@ -18,7 +18,7 @@ pub(super) fn names_csv(head: &[u8]) -> bool {
 /// The name and the content of the first table in a zip file; the sentence says why there is none.
 pub(super) fn csv(file: &[u8]) -> Result<(String, Vec<u8>), String> {
     let mut archive = ZipArchive::new(Cursor::new(file)).map_err(|error| format!("the zip file: {error}"))?;
-    // A name that is no text is that of no table.
+    // A name that is not UTF-8 is not that of a table.
     let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
     let wanted = |name: &&String| is_csv(name.as_bytes()) && !name.starts_with("__MACOSX/");
     let Some(name) = names.iter().find(wanted) else {

@@ -137,7 +137,7 @@ impl Columns {
         Self { program, columns: Vec::new(), names: HashSet::new() }
     }
 
-    /// Adds the next column. `unit` is that of the program; `more` is what else it tells.
+    /// Adds the next column. `unit` is that of the program; `more` is further metadata.
     pub(super) fn add(&mut self, name: &str, known: Option<Known>, unit: &str, more: Option<Json>) {
         let place = self.columns.len() + 1;
         let name = if name.is_empty() { format!("column {place}") } else { name.to_owned() };

@@ -142,7 +142,7 @@ fn known(name: &str) -> (&'static str, Option<Known>) {
         "Wh Charged" => same("watt_hours.charged", "Wh"),
         "ERPM" => same("erpm", "rpm"),
         "Altitude(m)" => same("gnss.altitude", "m"),
-        // A current, as up to 1.2; in 1.3 the board tells a torque.
+        // A current, as up to 1.2; in 1.3 the board sends a torque.
         "I-Booster" => same("booster.current", "A"),
         "GPS-Lat" => same("gnss.latitude", "deg"),
         "GPS-Long" => same("gnss.longitude", "deg"),

@@ -1,4 +1,4 @@
-//! The JSON of Floaty: `logs`, what the board told, and `locations`, what the phone knew.
+//! The JSON of Floaty: `logs` from the board, and `locations` from the phone.
 
 use std::collections::HashMap;
 
@@ -91,7 +91,7 @@ struct Entries<'a> {
     name: &'static str,
     /// What stands in front of the names of its own channels.
     prefix: &'static str,
-    /// The time of each entry; none where it tells none.
+    /// The time of each entry; `None` where it has none.
     times: Vec<Option<Time>>,
     columns: Vec<Column<'a>>,
     /// The places of the columns, by their keys.
@@ -193,7 +193,7 @@ fn said(entry: &Map<String, Json>) -> impl Iterator<Item = (&str, &Json)> {
         .filter(|(key, value)| *key != "timestamp" && !value.is_null())
 }
 
-/// What a value of the board is in the model. Those whose unit nobody tells are not in it.
+/// What a value of the board is in the model. Those without a known unit are not in it.
 fn known(key: &str) -> Option<Known> {
     Some(match key {
         "speed" => Known::same("speed", "km/h"),

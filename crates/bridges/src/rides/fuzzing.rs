@@ -28,7 +28,7 @@ fn check(data: &[u8], reader: Reader) {
     let read = ReadOptions { limits, ..ReadOptions::default() };
     let (mut ride, mut problems) = (Ride::default(), Problems::default());
     let Ok(header) = reader(data, &read, &mut ride, &mut problems) else { return };
-    assert_eq!(header.channels, ride.channels, "channels in the header and channels that were told");
+    assert_eq!(header.channels, ride.channels, "channels in the header and channels that were announced");
     for problem in problems.list() {
         assert!(problem.at.unwrap_or(0) <= data.len() as u64, "{problem}: not in the file");
     }
@@ -47,7 +47,7 @@ fn check(data: &[u8], reader: Reader) {
     }
 }
 
-/// What a sink was told.
+/// What a sink received.
 #[derive(Default)]
 struct Ride {
     channels: Vec<Channel>,
@@ -77,17 +77,17 @@ impl Ride {
 
     fn write_recording(&self, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let mut rows = RefloatRows::new(&self.channels, out)?;
-        self.tell(&mut rows)?;
+        self.emit(&mut rows)?;
         rows.finish()
     }
 
     fn write_vesc(&self, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let mut rows = VescRows::new(&self.channels, None, out)?;
-        self.tell(&mut rows)?;
+        self.emit(&mut rows)?;
         rows.finish()
     }
 
-    fn tell(&self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn emit(&self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for (channel, time, value) in &self.samples {
             let ty = self.channels.get(*channel as usize).map(|channel| channel.type_name.as_str());
             #[expect(clippy::cast_possible_truncation, reason = "it was a number of 32 bits")]

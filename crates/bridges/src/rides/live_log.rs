@@ -68,7 +68,7 @@ pub(crate) fn read(
     Ok(Header { origin: "vesc-tool".to_owned(), channels, ..Header::default() })
 }
 
-/// Takes the cells of a line; tells whether it has a time. `row` is where it stands in the file.
+/// Takes the cells of a line; returns whether it has a time. `row` is where it stands in the file.
 fn cells(
     row: &Row<'_>,
     cut: &Row<'_>,

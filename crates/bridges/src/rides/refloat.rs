@@ -142,7 +142,7 @@ fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, S
     );
     values.clear();
     for (id, cell) in ids.iter().zip(row.cells().skip(HEAD.len())) {
-        #[expect(clippy::cast_possible_truncation, reason = "what is rounded is told by the caller")]
+        #[expect(clippy::cast_possible_truncation, reason = "the caller reports rounding")]
         let value = number(cell, 0).map(|value| value as f32).filter(|value| value.is_finite());
         values.push(value.ok_or_else(|| format!("{id}: {} is not a 32-bit number", shown(cell)))?);
     }

@@ -32,7 +32,7 @@ pub fn is_recording<'a>(channels: impl IntoIterator<Item = (&'a Channel, u64)>) 
 /// Writes the CSV of a recording.
 ///
 /// The n-th samples of all channels are one line, however they come. What is no recording is refused with the name of
-/// the channel at fault; what a file of the board's own keeps besides samples is left out and told.
+/// the channel at fault; what a file of the board's own keeps besides samples is left out and reported.
 #[derive(Debug)]
 pub struct RefloatRows<W> {
     /// The column of each channel.

@@ -32,7 +32,7 @@ impl<'a> Table<'a> {
         Self { body, start: (file.len() - body.len()) as u64, delimiter, quoting }
     }
 
-    /// The cells of the first line; `None` if that is no text or too long for names of columns.
+    /// The cells of the first line; `None` if that is not text or too long for names of columns.
     pub(super) fn names(&self) -> Option<Vec<&'a str>> {
         let line = self.body.split(|byte| *byte == b'\n').next().filter(|line| line.len() <= LONGEST_HEADER)?;
         let line = str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;

@@ -323,7 +323,7 @@ impl Pcapng {
     }
 }
 
-/// All of a capture: what a sink is told of it, and its problems as `code byte`.
+/// All of a capture: what a sink receives of it, and its problems as `code byte`.
 pub(crate) struct Seen {
     pub(crate) calls: Vec<Call>,
     pub(crate) problems: Problems,
@@ -409,7 +409,7 @@ impl Seen {
     }
 }
 
-/// A TCP connection, told from both sides in segments of the test's choice.
+/// A TCP connection, written from both sides in segments of the test's choice.
 pub(crate) struct Conversation {
     pub(crate) client: (IpAddr, u16),
     pub(crate) server: (IpAddr, u16),

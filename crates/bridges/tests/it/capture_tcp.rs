@@ -19,7 +19,7 @@ fn lines(count: u16) -> (Vec<String>, Vec<u8>) {
     (lines, stream)
 }
 
-fn told(seen: &Seen) -> Vec<String> {
+fn console_of(seen: &Seen) -> Vec<String> {
     seen.texts("/ds/console")
 }
 
@@ -34,7 +34,7 @@ fn messages_of_both_directions_are_told() {
     let seen = see(&Traffic::default().and(traffic).capture());
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
     assert_eq!(seen.texts("/ds/game_data"), ["LRL"]);
-    assert_eq!(told(&seen), ["hello", "again"]);
+    assert_eq!(console_of(&seen), ["hello", "again"]);
     let times: Vec<i64> = seen.samples("/ds/console").iter().map(|(us, _)| *us).collect();
     assert_eq!(times, [8_000, 30_000]);
 }
@@ -66,7 +66,7 @@ proptest! {
         }
         let seen = see(&traffic.capture());
         prop_assert!(seen.problems.is_empty(), "{:?}", seen.problems);
-        prop_assert_eq!(told(&seen), lines);
+        prop_assert_eq!(console_of(&seen), lines);
     }
 
     #[test]
@@ -90,14 +90,14 @@ proptest! {
             }
         }
         let seen = see(&traffic.capture());
-        // Nothing tells that the end is missing, unless somebody had it.
+        // Nothing shows that the end is missing, unless another source has it.
         let first = lost.iter().copied().min().unwrap_or_default();
         let only_the_end = (first..parts.len()).all(|n| lost.contains(&n));
         prop_assert!(!seen.problems.is_empty() || !acknowledge && only_the_end);
-        let told = told(&seen);
+        let console = console_of(&seen);
         // In order, each of them once, and nothing else.
         let mut sent = lines.iter();
-        for line in &told {
+        for line in &console {
             if !sent.any(|sent| sent == line) {
                 return Err(TestCaseError::fail(format!("{line:?} was not sent, or not then")));
             }
@@ -133,7 +133,7 @@ fn a_hole_is_told_with_its_place_and_reading_goes_on() {
     assert_eq!(problem.message, format!("{lost} bytes of the TCP stream from the robot were not captured"));
     let expected: Vec<_> =
         lines.iter().enumerate().filter(|(n, _)| ![8, 9].contains(n)).map(|(_, l)| l.clone()).collect();
-    assert_eq!(told(&seen), expected);
+    assert_eq!(console_of(&seen), expected);
     // What waited for the hole has its own time all the same.
     assert_eq!(seen.samples("/ds/console")[8].0, (10 + 10 * 40) * 1000);
 }
@@ -155,8 +155,8 @@ fn a_capture_from_the_middle_of_a_stream_finds_the_next_message() {
             place += message.len();
         }
         let seen = see(&traffic.capture());
-        let told = told(&seen);
-        assert!(lines.ends_with(&told) && told.len() >= 33, "{start}: {}", told.len());
+        let console = console_of(&seen);
+        assert!(lines.ends_with(&console) && console.len() >= 33, "{start}: {}", console.len());
         assert_eq!(seen.problem_codes()[0], "middle-of-stream");
     }
 }
@@ -174,7 +174,7 @@ fn a_port_that_is_used_again_is_another_connection() {
     let (from, to) = (new.server, new.client);
     traffic.tcp(12, &Tcp { from, to, sequence: 24, acknowledged: 0, flags: 4, payload: &[] });
     let seen = see(&traffic.capture());
-    assert_eq!(told(&seen), ["of the new one"]);
+    assert_eq!(console_of(&seen), ["of the new one"]);
     assert_eq!(seen.problem_codes(), ["cut-message"]);
 }
 
@@ -189,7 +189,7 @@ fn a_message_that_makes_no_sense_is_told_with_its_byte() {
     side.server(2, 17, &bytes[17..], &mut traffic);
     let file = traffic.capture();
     let seen = see(&file);
-    assert_eq!(told(&seen), ["before", "behind"]);
+    assert_eq!(console_of(&seen), ["before", "behind"]);
     assert_eq!(seen.problems.list().len(), 1, "{:?}", seen.problems);
     // Behind the head of the file, three segments of 60 bytes, one of 58 and 17, and all headers.
     let body = 24 + 3 * 76 + 91 + 16 + 58;
@@ -352,7 +352,7 @@ fn a_single_message_is_enough_if_it_fits() {
     side.server(2, 900, &console(1, "alone"), &mut traffic);
     let seen = see(&traffic.capture());
     assert_eq!(seen.problem_codes(), ["middle-of-stream", "middle-of-stream"]);
-    assert_eq!(told(&seen), ["alone"]);
+    assert_eq!(console_of(&seen), ["alone"]);
 }
 
 #[test]
@@ -367,5 +367,5 @@ fn what_comes_after_a_reset_belongs_to_the_stream() {
     side.server(3, line.len(), &console(2, "under way"), &mut traffic);
     let seen = see(&traffic.capture());
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
-    assert_eq!(told(&seen), ["before", "under way"]);
+    assert_eq!(console_of(&seen), ["before", "under way"]);
 }

@@ -31,7 +31,7 @@ use logpose_core::{
 };
 use logpose_files::Format;
 
-/// What a sink was told, call by call, samples one by one.
+/// What a sink received, call by call, samples one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
     Channel(ChannelId, Channel),
@@ -40,7 +40,7 @@ pub(crate) enum Call {
     End(ChannelId, i64),
 }
 
-/// A sink that writes down what it is told.
+/// A sink that records its calls.
 #[derive(Debug, Default)]
 pub(crate) struct Recording(pub(crate) Vec<Call>);
 
@@ -75,7 +75,7 @@ impl Sink for Recording {
 }
 
 /// Tells a sink what was written down, in batches of at most seven samples.
-pub(crate) fn tell(calls: &[Call], sink: &mut dyn Sink) -> Result<(), SinkError> {
+pub(crate) fn send(calls: &[Call], sink: &mut dyn Sink) -> Result<(), SinkError> {
     let is_sample = |call: &Call| matches!(call, Call::Sample(..));
     for run in calls.chunk_by(|a, b| is_sample(a) && is_sample(b)) {
         match run {
@@ -196,7 +196,7 @@ pub(crate) fn bridges() -> impl Iterator<Item = &'static Bridge> {
 pub(crate) fn write<W: Writer>(mut writer: W, calls: &[Call], rows: usize) {
     for calls in calls.chunks(rows) {
         let mut piece = writer.piece();
-        tell(calls, &mut piece).unwrap();
+        send(calls, &mut piece).unwrap();
         piece.seal().unwrap();
         writer.append(piece).unwrap();
     }

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
-use crate::{Call, bridge, doubles, log_of_everything, long_log, open, replay, tell, write};
+use crate::{Call, bridge, doubles, log_of_everything, long_log, open, replay, send, write};
 
 fn everything(rows: usize) -> Vec<u8> {
     let (header, calls) = log_of_everything();
@@ -74,8 +74,8 @@ fn pieces_that_each_declare_their_channels_declare_them_once() {
     let mut writer = ParquetWriter::new(&mut file, header.clone()).unwrap();
     for part in calls.chunks(20) {
         let mut piece = writer.piece();
-        tell(&channels, &mut piece).unwrap();
-        tell(part, &mut piece).unwrap();
+        send(&channels, &mut piece).unwrap();
+        send(part, &mut piece).unwrap();
         let rows = piece.rows();
         assert!(piece.size() > 0);
         piece.seal().unwrap();

@@ -18,7 +18,7 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(fixtures(name)).unwrap()
 }
 
-/// What a log is told as: its channels with type and unit, and its samples by time.
+/// A replayed log: its channels with type and unit, and its samples by time.
 #[derive(Debug, Default)]
 struct Ride {
     channels: Vec<Channel>,
@@ -76,10 +76,10 @@ fn read(name: &str, file: &[u8]) -> (Ride, Option<i64>, Vec<String>) {
 }
 
 fn check(name: &str, file: &str, channels: &[&str], lines: &[&str], problems: &[&str]) {
-    let (ride, _, told) = read(name, &fixture(file));
+    let (ride, _, reported) = read(name, &fixture(file));
     assert_eq!(ride.channels(), channels, "{file}");
     assert_eq!(ride.lines, lines, "{file}");
-    assert_eq!(told, problems, "{file}");
+    assert_eq!(reported, problems, "{file}");
 }
 
 #[test]
@@ -627,8 +627,8 @@ fn what_is_wrong_is_told_with_its_line_and_byte() {
             ][..],
         ),
     ] {
-        let (_, _, told) = read(name, &fixture(&format!("corrupt/{file}")));
-        assert_eq!(told, problems, "{file}");
+        let (_, _, reported) = read(name, &fixture(&format!("corrupt/{file}")));
+        assert_eq!(reported, problems, "{file}");
     }
 }
 
@@ -754,7 +754,7 @@ fn what_is_no_recording_is_refused_with_its_name() {
         let error = written(&calls).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    // A step back is one, as the board told it.
+    // A step back is one, as the board sent it.
     let back = written(&[samples(200_000, 1.0), samples(100_000, 1.0)]).unwrap();
     assert!(back.ends_with(b"\n0,2,0.0000,1,0,3,0,1\n1,1,-0.0001,1,0,3,0,1\n"));
     // Channel by channel is as good as sample by sample.
@@ -785,9 +785,9 @@ fn texts_have_no_place_in_vesc_tool_and_are_named() {
     assert!(error.starts_with("vesc-csv: channel \"/refloat/float-control/State\": is not a number"), "{error}");
     assert!(error.contains("/Robot/Mode"), "{error}");
     let rows = VescRows::new(&channels(&more[..1]), None, Vec::new()).unwrap();
-    let told = rows.problems.list().first().unwrap();
-    assert_eq!((told.severity, told.code), (Severity::Warning, "left-out"));
-    // A cell without a value is empty, and NaN is told.
+    let problem = rows.problems.list().first().unwrap();
+    assert_eq!((problem.severity, problem.code), (Severity::Warning, "left-out"));
+    // A cell without a value is empty, and NaN is reported.
     let mut rows = VescRows::new(&channels(&[]), None, Vec::new()).unwrap();
     rows.samples(&samples(0, 1.5)).unwrap();
     rows.samples(&samples(100_000, f32::NAN)[3..]).unwrap();

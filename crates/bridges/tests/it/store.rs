@@ -5,12 +5,12 @@ use logpose_core::{
     Channel, FileDialect, Lookup, Problems, ReadOptions, Row, Sample, Sink, SinkError, Span, Time, Value,
 };
 
-use crate::{Call, Recording, bridge, log_of_everything, long_log, tell};
+use crate::{Call, Recording, bridge, log_of_everything, long_log, send};
 
 fn packed(header: &Header, calls: &[Call]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut pack = Pack::new(&mut out);
-    tell(calls, &mut pack).unwrap();
+    send(calls, &mut pack).unwrap();
     pack.finish(header.clone()).unwrap();
     out
 }

@@ -8,7 +8,7 @@ use logpose_bridges::Header;
 use logpose_bridges::mcap::{Compression, Language, McapOptions, McapStream, Messages, Role};
 use logpose_core::{Channel, FileDialect, Lookup, ReadOptions, Sample, Severity, Sink, Time, Type, Value};
 
-use super::{Call, Recording, bridge, log_of_everything, long_log, open, replay, tell};
+use super::{Call, Recording, bridge, log_of_everything, long_log, open, replay, send};
 
 /// A file that can be looked at while it is written.
 #[derive(Clone, Default)]
@@ -34,7 +34,7 @@ fn streamed(calls: &[Call], options: &McapOptions, every: usize) -> (Vec<u8>, Ve
     let mut stream = McapStream::new(file.clone(), Some(1_700_000_000_000_000_000), options).unwrap();
     let mut flushed = vec![(file.0.borrow().len(), 0)];
     for (place, calls) in calls.chunks(every).enumerate() {
-        tell(calls, &mut stream).unwrap();
+        send(calls, &mut stream).unwrap();
         stream.flush().unwrap();
         flushed.push((file.0.borrow().len(), place * every + calls.len()));
     }
@@ -51,7 +51,7 @@ fn a_stream_comes_back_as_it_was() {
             let options = McapOptions { compression, ..options(earliest) };
             let (file, _, problems) = streamed(&calls, &options, every);
             assert_eq!(replay("mcap", &file), (header.clone(), calls.clone()), "{every} {earliest}");
-            assert_eq!(problems, usize::from(earliest == 0), "samples below zero are told of");
+            assert_eq!(problems, usize::from(earliest == 0), "samples below zero are reported");
         }
     }
 }
@@ -61,7 +61,7 @@ fn what_is_known_of_a_log_is_kept() {
     let (header, calls) = log_of_everything();
     let file = Shared::default();
     let mut stream = McapStream::with_header(file.clone(), &header, &options(-5_000_000)).unwrap();
-    tell(&calls, &mut stream).unwrap();
+    send(&calls, &mut stream).unwrap();
     assert_eq!(stream.finish().unwrap(), []);
     let file = file.0.take();
     assert_eq!(replay("mcap", &file), (header.clone(), calls));
@@ -90,17 +90,17 @@ fn cut(file: &[u8]) -> Vec<Call> {
 fn a_cut_stream_has_all_that_was_flushed() {
     for (_, calls) in [log_of_everything(), long_log(200)] {
         let (file, flushed, _) = streamed(&calls, &options(-5_000_000), 9);
-        for ((end, told), (next, _)) in flushed.iter().zip(flushed.iter().skip(1)) {
-            assert_eq!(cut(&file[..*end]), calls[..*told]);
+        for ((end, sent), (next, _)) in flushed.iter().zip(flushed.iter().skip(1)) {
+            assert_eq!(cut(&file[..*end]), calls[..*sent]);
             // What follows is torn: in its header, in its middle, right before its end, and filled up with zeros, as
             // some file systems do when the power goes.
             for torn in [end + 1, end + 12, (end + next) / 2, next - 1] {
                 let found = cut(&file[..torn]);
-                assert!(found.len() >= *told, "{torn}");
+                assert!(found.len() >= *sent, "{torn}");
                 assert_eq!(found, calls[..found.len()], "{torn}");
             }
             let zeros = [&file[..*end], &[0; 100]].concat();
-            assert_eq!(cut(&zeros), calls[..*told]);
+            assert_eq!(cut(&zeros), calls[..*sent]);
         }
     }
 }
@@ -110,7 +110,7 @@ fn a_stream_that_is_given_up_does_not_look_whole() {
     let (_, calls) = long_log(50_000);
     let file = Shared::default();
     let mut stream = McapStream::new(file.clone(), None, &McapOptions::default()).unwrap();
-    tell(&calls, &mut stream).unwrap();
+    send(&calls, &mut stream).unwrap();
     // Chunks that are full are in the file without a flush.
     assert!(file.0.borrow().len() > 100_000);
     drop(stream);
@@ -128,7 +128,7 @@ fn pose() -> Vec<u8> {
     [1.0_f64, 2.0, 0.0].into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// A pose and its schemas, which are declared and told before or behind it.
+/// A pose and its schemas, which are declared and sent before or after it.
 fn pose_and_schemas(schemas_first: bool, at_once: bool) -> Vec<Call> {
     let pose = (
         Call::Channel(0, Channel::new("/RealOutputs/Odometry/Robot", "struct:Pose2d")),
@@ -166,9 +166,9 @@ fn a_struct_is_understood_if_its_schema_comes_in_time() {
     let bytes = [("/RealOutputs/Odometry/Robot", "logpose/Bytes")];
     let check = |calls: &[Call], seal_after: usize, expected: &[(&str, &str)]| {
         let mut messages = Messages::new(0, true, Language::Ros1).unwrap();
-        tell(&calls[..seal_after], &mut messages).unwrap();
+        send(&calls[..seal_after], &mut messages).unwrap();
         messages.seal().unwrap();
-        tell(&calls[seal_after..], &mut messages).unwrap();
+        send(&calls[seal_after..], &mut messages).unwrap();
         messages.finish().unwrap();
         let found = topics(&messages);
         let found: Vec<_> = found.iter().filter(|(name, _)| !name.starts_with("/.schema")).collect();
@@ -228,8 +228,8 @@ fn structs_come_back_whether_they_were_understood_or_not() {
             calls.iter().map(&mut line).collect()
         };
         assert_eq!(renumbered(&replay("mcap", &file).1), renumbered(&calls));
-        for (end, told) in flushed {
-            assert_eq!(renumbered(&cut(&file[..end])), renumbered(&calls[..told]));
+        for (end, sent) in flushed {
+            assert_eq!(renumbered(&cut(&file[..end])), renumbered(&calls[..sent]));
         }
     }
 }
@@ -241,7 +241,7 @@ fn topics_are_there_when_channels_are_declared_and_stay() {
     messages.channel(1, &Channel::new("/pose", "struct:Pose2d")).unwrap();
     let names = |messages: &Messages| -> Vec<String> { messages.topics().map(|topic| topic.name.to_owned()).collect() };
     assert_eq!(names(&messages), ["logpose/events", "/a"]);
-    // The same name once more is told apart by its type.
+    // The same name once more is distinguished by its type.
     messages.channel(2, &Channel::new("/a", "string")).unwrap();
     assert_eq!(names(&messages), ["logpose/events", "/a", "/a (string)"]);
     messages.samples(&[Sample { channel: 0, time: Time::from_nanos(5), value: Value::Double(0.5) }]).unwrap();

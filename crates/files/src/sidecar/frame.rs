@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use logpose_core::{Cursor, Time};
 use twox_hash::XxHash3_64;
 
-/// Writes a sidecar. `body` writes what lies before the description, and tells how many bytes that were, and the
+/// Writes a sidecar. `body` writes what lies before the description, and returns how many bytes that were, and the
 /// description.
 pub fn write(
     file: &mut File,
@@ -108,10 +108,10 @@ pub fn text(cur: &mut Cursor<'_>) -> Option<String> {
     str::from_utf8(bytes(cur)?).ok().map(str::to_owned)
 }
 
-/// A list whose items take at least `least` bytes each, so that its length cannot be more than a claim.
-pub fn list<T>(cur: &mut Cursor<'_>, least: u64, mut item: impl FnMut(&mut Cursor<'_>) -> Option<T>) -> Option<Vec<T>> {
+/// A list whose items take at least `min` bytes each, so that its length cannot be more than a claim.
+pub fn list<T>(cur: &mut Cursor<'_>, min: u64, mut item: impl FnMut(&mut Cursor<'_>) -> Option<T>) -> Option<Vec<T>> {
     let count = number(cur)?;
-    if count.checked_mul(least)? > cur.rest().len() as u64 {
+    if count.checked_mul(min)? > cur.rest().len() as u64 {
         return None;
     }
     (0..count).map(|_| item(cur)).collect()

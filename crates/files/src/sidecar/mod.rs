@@ -36,16 +36,16 @@ pub enum Cache {
 /// The user's folder for indexes: what `LOGPOSE_CACHE` says, or `logpose` in the system's folder for such things.
 #[must_use]
 pub fn default_cache_folder() -> Option<PathBuf> {
-    let told = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(folder) = told("LOGPOSE_CACHE") {
+    let folder_in = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = folder_in("LOGPOSE_CACHE") {
         return Some(folder);
     }
     if cfg!(windows) {
-        told("LOCALAPPDATA").map(|folder| folder.join("logpose").join("cache"))
+        folder_in("LOCALAPPDATA").map(|folder| folder.join("logpose").join("cache"))
     } else if cfg!(target_os = "macos") {
-        told("HOME").map(|home| home.join("Library").join("Caches").join("logpose"))
+        folder_in("HOME").map(|home| home.join("Library").join("Caches").join("logpose"))
     } else {
-        let folder = told("XDG_CACHE_HOME").or_else(|| told("HOME").map(|home| home.join(".cache")));
+        let folder = folder_in("XDG_CACHE_HOME").or_else(|| folder_in("HOME").map(|home| home.join(".cache")));
         folder.map(|folder| folder.join("logpose"))
     }
 }
@@ -55,7 +55,7 @@ pub fn default_cache_folder() -> Option<PathBuf> {
 pub struct Stamp {
     len: u64,
     modified: i128,
-    /// The last change of any kind, and the file's number; zero where the system does not tell.
+    /// The last change of any kind, and the file's number; zero where the system does not report them.
     changed: i128,
     inode: u64,
     device: u64,

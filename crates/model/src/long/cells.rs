@@ -72,7 +72,7 @@ impl Cells {
         }
     }
 
-    /// A value that its own column cannot hold to the bit.
+    /// A value that its own column cannot hold exactly.
     #[cold]
     fn push_exact(&mut self, row: usize, value: &Value<'_>) -> Result<(), Full> {
         self.payload.clear();
@@ -80,7 +80,7 @@ impl Cells {
         self.bytes.extend_slice(row, &self.payload)
     }
 
-    /// A payload that is no value of its channel's type.
+    /// A payload that is not a valid value of its channel's type.
     pub(super) fn push_payload(&mut self, row: usize, payload: &[u8]) -> Result<(), Full> {
         self.bytes.extend_slice(row, payload)
     }

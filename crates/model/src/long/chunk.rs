@@ -41,7 +41,7 @@ fn column_of(ty: Type) -> Type {
     }
 }
 
-/// The column of the type, if it can hold all payloads to the bit.
+/// The column of the type, if it can hold all payloads exactly.
 fn taken_over(ty: Type, payloads: &Payloads) -> Option<ArrayRef> {
     let payloads = plain::fit(ty, payloads.clone());
     if payloads.nulls.is_some() {

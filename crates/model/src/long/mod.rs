@@ -1,7 +1,7 @@
 //! All samples of a log in one table, a row each: the time, the channel, and the value in the column of its kind.
 //!
 //! Floats are widened to `number` and `numbers`; structs and other payloads are `bytes`. A value that its column cannot
-//! hold to the bit (text that is not UTF-8, boolean arrays with bytes other than 0 and 1, signalling NaNs of 32 bits)
+//! hold exactly (text that is not UTF-8, boolean arrays with bytes other than 0 and 1, signalling NaNs of 32 bits)
 //! is in `bytes` as its little-endian payload, so that [`Reader`] gives back every value as it was.
 
 mod cells;

@@ -79,8 +79,8 @@ pub(crate) fn check_tree(array: &dyn Array, row: usize, tree: Option<&Tree>) {
         }
         (Tree::List(x), DataType::List(_)) => items(array.as_list::<i32>().value(row), x),
         (Tree::List(x), DataType::FixedSizeList(..)) => items(array.as_fixed_size_list().value(row), x),
-        (Tree::Map(fields), DataType::Struct(told)) => {
-            for (field, column) in told.iter().zip(array.as_struct().columns()) {
+        (Tree::Map(fields), DataType::Struct(types)) => {
+            for (field, column) in types.iter().zip(array.as_struct().columns()) {
                 check_tree(column, row, fields.iter().find(|(name, _)| name == field.name()).map(|(_, value)| value));
             }
         }

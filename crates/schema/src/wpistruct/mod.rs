@@ -1,7 +1,7 @@
 //! WPILib's packed structs: the schema text, where each field lies, and the values.
 //!
 //! [`Registry`](crate::Registry) does all of this by type string. The parts are public for readers
-//! of columns: a [`Layout`] tells at which offset of every payload a number lies, so a column can
+//! of columns: a [`Layout`] says at which offset of every payload a number lies, so a column can
 //! be read without building a [`Tree`](crate::Tree) per sample.
 
 mod decode;

@@ -25,7 +25,7 @@ pub struct Declaration {
     pub names: Vec<(String, i64)>,
 }
 
-/// The type of a field, as far as the text alone tells.
+/// The type of a field, as far as the text alone shows.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TypeName {
     /// One of the fixed types.
