@@ -88,7 +88,7 @@ fn measure(
     Ok(())
 }
 
-/// Fetches, and tells how long it took from the connection to the last byte in the file.
+/// Fetches, and prints how long it took from the connection to the last byte in the file.
 fn fetch(link: &BoardLink, path: &Path) -> Result<(u32, Duration, Duration), Box<dyn Error>> {
     let start = Instant::now();
     let fetched = link.fetch(path, &FetchOptions::default(), &mut |_| ControlFlow::Continue(()))?;

@@ -70,7 +70,7 @@ pub enum AddressError {
         /// What there is.
         known: String,
     },
-    /// What follows the scheme makes no sense.
+    /// The part after the scheme is invalid.
     #[error("{text:?}: {reason}")]
     Bad {
         /// What was given.

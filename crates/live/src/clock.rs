@@ -2,7 +2,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use logpose_core::Time;
 
-/// A clock that tells the time of day and never steps: what the wall clock said when it was made, and what went by since.
+/// A clock with the time of day that never steps: the wall clock when it was made, plus the time elapsed since.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,

@@ -90,9 +90,9 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         }
         // Whatever happened, its time-out may have come meanwhile.
         self.session.handle_timeout(now);
-        let told = self.session.poll_samples(sink);
+        let polled = self.session.poll_samples(sink);
         self.carry();
-        result.and(told)
+        result.and(polled)
     }
 
     /// Carries out what the session wants.
@@ -102,7 +102,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
                 self.transmit(transmit);
             }
             let Some(link) = self.session.poll_close() else { return };
-            // It is the session that closed it, so it need not be told.
+            // It is the session that closed it, so it need not be informed.
             if self.links.remove(&link).is_some() {
                 self.stats.closed("disconnected: no data, or invalid data".to_owned());
             }
@@ -145,7 +145,7 @@ impl<'s, S: Session + ?Sized> Driver<'s, S> {
         }
     }
 
-    /// Closes what is still open: without the link that ended it makes no sense.
+    /// Closes what is still open: without the link that ended it is of no use.
     pub(crate) fn close_all(&mut self) {
         let links: Vec<Link> = self.links.keys().copied().collect();
         links.into_iter().for_each(|link| self.closed(link, "the connection was closed".to_owned()));

@@ -60,11 +60,11 @@ pub struct FoxgloveServer {
 pub struct FoxgloveOptions {
     /// What to add to a time to get Unix nanoseconds, if it is known. Else clients see the times as they are.
     pub epoch_ns: Option<i64>,
-    /// Whether poses and scenes are told once more in Foxglove's own messages, which its 3D panel shows.
+    /// Whether poses and scenes are repeated in Foxglove's own messages, which its 3D panel shows.
     pub poses: bool,
     /// How values are described: PlotJuggler takes only messages of ROS 2, in which names of fields have small letters.
     pub language: Language,
-    /// Whether clients are told what time it is. Without that, they take a message to be of the moment in which it
+    /// Whether clients receive the time. Without that, they take a message to be of the moment in which it
     /// arrives, which for a log that is played is not its time.
     pub time: bool,
     /// How many messages may wait for one client before it loses the oldest.
@@ -91,7 +91,7 @@ pub struct FoxgloveFigures {
     pub clients: u64,
     /// Clients that were.
     pub connected: u64,
-    /// Topics that clients are told of.
+    /// Topics that clients know.
     pub topics: u64,
     /// Subscriptions of all clients.
     pub subscriptions: u64,
@@ -134,7 +134,7 @@ struct Shared {
     counts: Counts,
     topics: Mutex<Topics>,
     server: Mutex<Option<WebSocketServerHandle>>,
-    /// The time that clients were told last; 0 before the first.
+    /// The time that clients received last; 0 before the first.
     now: AtomicU64,
 }
 
@@ -252,9 +252,10 @@ impl FoxgloveServer {
     fn send(&mut self) -> Result<(), OutputError> {
         let mut topics = lock(&self.shared.topics);
         for topic in self.messages.topics().skip(topics.advertised.len()) {
-            // A topic for viewers is told of when it has something, and most topics for what does not fit never have.
+            // A topic for viewers is advertised when it has something, and most topics for what does not fit never
+            // have.
             let advertised = match topic.role {
-                Role::Values => Some(tell(&topic, &self.context, &mut self.names)?),
+                Role::Values => Some(advertise(&topic, &self.context, &mut self.names)?),
                 Role::Rest | Role::Derived | Role::Events => None,
             };
             topics.add(advertised);
@@ -271,7 +272,7 @@ impl FoxgloveServer {
             if matches!(topics.advertised.get(place), Some(None))
                 && let Some(topic) = self.messages.topics().nth(place).filter(|topic| topic.role != Role::Events)
             {
-                let advertised = tell(&topic, &self.context, &mut self.names)?;
+                let advertised = advertise(&topic, &self.context, &mut self.names)?;
                 topics.set(place, advertised);
             }
             let Some(Some(advertised)) = topics.advertised.get_mut(place) else { continue };
@@ -443,7 +444,7 @@ impl Output for FoxgloveServer {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), OutputError> {
-        // Stopping throws away what waits for clients, and nothing tells how much that is.
+        // Stopping throws away what waits for clients, and nothing reports how much that is.
         if self.stats().figures().clients > 0 {
             thread::sleep(LINGER);
         }
@@ -459,7 +460,7 @@ impl Drop for FoxgloveServer {
 }
 
 /// Tells clients of a topic.
-fn tell(
+fn advertise(
     topic: &Topic<'_>,
     context: &Arc<Context>,
     names: &mut HashSet<String>,
@@ -514,7 +515,7 @@ impl ServerListener for Listener {
     fn on_client_connect(&self) {
         self.0.counts.clients.fetch_add(1, Ordering::Relaxed);
         self.0.counts.connected.fetch_add(1, Ordering::Relaxed);
-        // While a log is paused, nothing else would tell it.
+        // While a log is paused, nothing else would send the time.
         let now = self.0.now.load(Ordering::Relaxed);
         if now > 0 {
             self.0.tell_time(now);
@@ -545,7 +546,7 @@ impl ServerListener for Listener {
     }
 }
 
-/// What clients are told of the time.
+/// The time that is sent to clients.
 ///
 /// To a client, a step back means that someone jumped, and it forgets what it has drawn. So small ones, which come from
 /// sources whose clocks are set anew, are left out.
@@ -566,7 +567,7 @@ impl ClientClock {
         }
     }
 
-    /// What to tell at this moment, if there is something.
+    /// The time to send at this moment, if any.
     fn next(&mut self, at: Instant) -> Option<u64> {
         let now = self.now.filter(|now| self.sent != Some(*now))?;
         if self.sent_at.is_some_and(|sent| at.saturating_duration_since(sent) < EVERY) {
@@ -583,7 +584,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// How far back a jump goes at least.
 const JUMP: Duration = Duration::from_millis(500);
-/// How often clients are told the time at most: what is told waits in the queue whose overflow cuts a client off.
+/// How often clients receive the time at most: it waits in the queue whose overflow cuts a client off.
 const EVERY: Duration = Duration::from_millis(8);
 /// How long clients may take for what waits for them at the end.
 const LINGER: Duration = Duration::from_millis(200);
@@ -616,18 +617,18 @@ mod tests {
     #[test]
     fn clients_are_told_of_time_that_goes_on_and_of_jumps() {
         let (mut clock, start) = (ClientClock::default(), Instant::now());
-        let mut tell = |ms: u64, after: Duration| {
+        let mut due = |ms: u64, after: Duration| {
             clock.set(Some(ms * 1_000_000));
             clock.next(start + after).map(|ns| ns / 1_000_000)
         };
-        assert_eq!(tell(100, EVERY), Some(100));
-        assert_eq!(tell(100, EVERY * 2), None, "nothing new");
-        assert_eq!(tell(120, EVERY * 3), Some(120));
-        assert_eq!(tell(119, EVERY * 4), None, "a clock that was set");
-        assert_eq!(tell(140, EVERY * 4 - Duration::from_nanos(1)), None, "too soon");
-        assert_eq!(tell(140, EVERY * 5), Some(140), "but it is not forgotten");
-        assert_eq!(tell(1_000, EVERY * 6), Some(1_000));
-        assert_eq!(tell(20, EVERY * 7), Some(20), "a jump back");
+        assert_eq!(due(100, EVERY), Some(100));
+        assert_eq!(due(100, EVERY * 2), None, "nothing new");
+        assert_eq!(due(120, EVERY * 3), Some(120));
+        assert_eq!(due(119, EVERY * 4), None, "a clock that was set");
+        assert_eq!(due(140, EVERY * 4 - Duration::from_nanos(1)), None, "too soon");
+        assert_eq!(due(140, EVERY * 5), Some(140), "but it is not forgotten");
+        assert_eq!(due(1_000, EVERY * 6), Some(1_000));
+        assert_eq!(due(20, EVERY * 7), Some(20), "a jump back");
         assert_eq!(ClientClock::default().next(start), None);
     }
 }

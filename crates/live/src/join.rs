@@ -6,7 +6,7 @@ use logpose_core::{Channel, ChannelId, Problem, Sample, Sink, SinkError, Time, V
 use crate::Batch;
 use crate::source_clock::SourceClock;
 
-/// Puts what several sources tell into one: one numbering of channels and, if there is more than one source, one clock.
+/// Merges several sources into one: one numbering of channels and, if there is more than one source, one clock.
 ///
 /// A single source keeps its names and its clock. Several have a prefix each, and their times become those of this
 /// machine since the start: a source's clock is set by the message that took the shortest way of those of the last
@@ -27,14 +27,14 @@ struct Joined {
     clock: Option<SourceClock>,
     /// The channels of its own time and of the moment of receipt, once they are declared.
     times: Option<(ChannelId, ChannelId)>,
-    told: Option<Time>,
+    noted: Option<Time>,
 }
 
 impl Join {
     /// One source, as it is.
     #[must_use]
     pub fn single() -> Self {
-        let source = Joined { prefix: String::new(), map: Vec::new(), clock: None, times: None, told: None };
+        let source = Joined { prefix: String::new(), map: Vec::new(), clock: None, times: None, noted: None };
         Self { sources: vec![source], channels: HashMap::new(), next: 0, start: None }
     }
 
@@ -46,7 +46,7 @@ impl Join {
             map: Vec::new(),
             clock: Some(SourceClock::default()),
             times: None,
-            told: None,
+            noted: None,
         };
         Self { sources: names.iter().map(source).collect(), channels: HashMap::new(), next: 0, start: Some(start) }
     }
@@ -109,11 +109,11 @@ impl Joining<'_> {
     }
 
     /// Tells the source's own time and the moment of receipt, whenever the former is another.
-    fn tell(&mut self, own: Time, common: Time) {
-        if self.joined.clock.is_none() || self.joined.told == Some(own) {
+    fn note(&mut self, own: Time, common: Time) {
+        if self.joined.clock.is_none() || self.joined.noted == Some(own) {
             return;
         }
-        self.joined.told = Some(own);
+        self.joined.noted = Some(own);
         let (source, receive) = match self.joined.times {
             Some(times) => times,
             None => {
@@ -160,7 +160,7 @@ impl Sink for Joining<'_> {
         for cycle in samples.chunk_by(|a, b| a.time == b.time) {
             let Some(own) = cycle.first().map(|sample| sample.time) else { continue };
             let time = self.time(own);
-            self.tell(own, time);
+            self.note(own, time);
             for sample in cycle {
                 if let Some(channel) = self.id(sample.channel) {
                     self.out.samples(&[Sample { channel, time, ..*sample }])?;

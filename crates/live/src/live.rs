@@ -39,7 +39,7 @@ pub struct SourceProgress {
     pub link: LinkFigures,
     /// Samples that came.
     pub samples: u64,
-    /// Whether it will tell nothing more.
+    /// Whether it has ended.
     pub ended: bool,
 }
 
@@ -85,7 +85,7 @@ impl Live {
         }
     }
 
-    /// Listens to sources and hands what they tell to the outputs, until `watch` has enough, all sources have ended or
+    /// Listens to sources and hands their batches to the outputs, until `watch` has enough, all sources have ended or
     /// all outputs have, if there are any. `watch` is asked every 50 ms or so.
     pub fn listen(
         &self,
@@ -97,8 +97,8 @@ impl Live {
         self.listen_to_each(sources, &[], join, outputs, watch);
     }
 
-    /// The same, where each source also has an output of its own in `each`, by its place, which gets what that source told
-    /// as it told it: with its own names and on its own clock.
+    /// The same, where each source also has an output of its own in `each`, by its place, which gets what that source
+    /// sent as it sent it: with its own names and on its own clock.
     pub fn listen_to_each(
         &self,
         sources: Vec<Source>,
@@ -137,7 +137,7 @@ impl Live {
                 Err(_) => {}
             }
         }
-        // Sources are told to stop; what they had to tell until then still counts.
+        // Sources are asked to stop; what they sent until then still counts.
         let _ = tasks.stop.send(true);
         while let Some(heard) = self.runtime.block_on(batches.recv()) {
             state.pass_on(heard, each, &mut join, outputs);

@@ -94,7 +94,7 @@ struct Shared {
     /// Bytes that wait.
     waiting: AtomicUsize,
     dropped_samples: AtomicU64,
-    /// What dropped batches told besides samples: later samples need it.
+    /// What dropped batches contained besides samples: later samples need it.
     owed: Mutex<Batch>,
     error: Mutex<Option<OutputError>>,
 }
@@ -115,7 +115,7 @@ impl OutputThread {
     }
 
     /// Hands a batch over without waiting. If too much waits already, its samples are dropped and counted; what else it
-    /// tells comes with the next one for which there is room.
+    /// contains comes with the next one for which there is room.
     pub fn offer(&self, batch: &Arc<Batch>) {
         let mut owed = self.shared.owed.lock().unwrap_or_else(PoisonError::into_inner);
         if !owed.is_empty() && self.try_queue(&Arc::new(owed.clone())) {

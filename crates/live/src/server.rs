@@ -32,7 +32,7 @@ pub struct Server {
 /// How a server behaves.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// What the dialect is told.
+    /// The settings of the dialect.
     pub encode: EncodeOptions,
     /// How many bytes may wait for one client before it is cut off.
     pub queue_bytes: usize,

@@ -3,40 +3,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use logpose_core::{Link, Session, Sink, SinkError, Time, Transmit};
 use tokio::sync::Notify;
 
-/// A session that one task drives and another one tells what to do. Nobody holds it for long.
+/// A session that one task drives and another one commands. Nobody holds it for long.
 pub(crate) struct Shared<S> {
     session: Arc<Mutex<S>>,
-    told: Arc<Notify>,
+    commanded: Arc<Notify>,
 }
 
 impl<S> Shared<S> {
     pub(crate) fn new(session: S) -> Self {
-        Self { session: Arc::new(Mutex::new(session)), told: Arc::default() }
+        Self { session: Arc::new(Mutex::new(session)), commanded: Arc::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, S> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What tells whether anybody still has it.
+    /// Shows whether anybody still has it.
     pub(crate) fn watch(&self) -> Weak<Mutex<S>> {
         Arc::downgrade(&self.session)
     }
 
-    /// What rings when it was told something.
-    pub(crate) fn told(&self) -> Arc<Notify> {
-        Arc::clone(&self.told)
+    /// Rings after each command.
+    pub(crate) fn commanded(&self) -> Arc<Notify> {
+        Arc::clone(&self.commanded)
     }
 
     /// Has whoever drives it look at once what it wants now.
     pub(crate) fn ring(&self) {
-        self.told.notify_one();
+        self.commanded.notify_one();
     }
 }
 
 impl<S> Clone for Shared<S> {
     fn clone(&self) -> Self {
-        Self { session: Arc::clone(&self.session), told: Arc::clone(&self.told) }
+        Self { session: Arc::clone(&self.session), commanded: Arc::clone(&self.commanded) }
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Source {
     candidate: Candidate,
     stats: Arc<LinkStats>,
     once: bool,
-    /// Rings when the session was told something from outside.
-    told: Arc<Notify>,
+    /// Rings when the session got a command from outside.
+    commanded: Arc<Notify>,
 }
 
 /// Why nothing can be heard at an address.
@@ -68,12 +68,12 @@ impl Source {
     }
 
     pub(crate) fn over(session: Box<dyn Session>, candidate: Candidate) -> Self {
-        Self { session, candidate, stats: Arc::default(), once: false, told: Arc::default() }
+        Self { session, candidate, stats: Arc::default(), once: false, commanded: Arc::default() }
     }
 
-    /// A session that is told what to do while it runs.
+    /// A session that takes commands while it runs.
     pub(crate) fn shared<S: Session + 'static>(session: &Shared<S>, candidate: Candidate) -> Self {
-        Self { told: session.told(), ..Self::over(Box::new(session.clone()), candidate) }
+        Self { commanded: session.commanded(), ..Self::over(Box::new(session.clone()), candidate) }
     }
 
     /// Ends when the first connection ends, instead of connecting again.
@@ -89,7 +89,7 @@ impl Source {
         Arc::clone(&self.stats)
     }
 
-    /// Listens until told to stop; what is heard goes to `batches` with `number` before it. When nobody takes it any more
+    /// Listens until stopped; what is heard goes to `batches` with `number` before it. When nobody takes it any more
     /// it ends, too.
     pub async fn run(
         mut self,
@@ -115,7 +115,7 @@ impl Source {
                     stats.connected_to(connection.peer);
                     let since = Instant::now();
                     let link = driver.open(connection.wire);
-                    let heard = Heard { number, batches: &batches, told: &self.told };
+                    let heard = Heard { number, batches: &batches, commanded: &self.commanded };
                     let listened = heard.listen(&mut driver, link, connection.beside, &mut stop).await;
                     let Some(worthwhile) = listened else { break };
                     driver.close_all();
@@ -140,11 +140,11 @@ impl Source {
     }
 }
 
-/// Whom to tell what is heard.
+/// Receives what is heard.
 struct Heard<'h> {
     number: usize,
     batches: &'h mpsc::Sender<(usize, Batch)>,
-    told: &'h Notify,
+    commanded: &'h Notify,
 }
 
 impl Heard<'_> {
@@ -162,7 +162,7 @@ impl Heard<'_> {
             let is_busy = driver.links() > 1;
             let event = tokio::select! {
                 event = driver.wait() => event,
-                () = self.told.notified() => None,
+                () = self.commanded.notified() => None,
                 stream = another(&mut beside, is_busy) => {
                     driver.open(Wire::Tcp(stream));
                     continue;

@@ -3,7 +3,7 @@ use logpose_core::Time;
 
 use crate::Batch;
 
-/// What tells that something happened which is worth a file of its own. Any function can be one.
+/// Recognises events that are worth a file of their own. Any function can be one.
 pub trait Trigger: Send {
     /// Takes a batch in. Returns the moment since which the condition newly holds, on the clock of the samples, if it
     /// began to hold in this batch; if it did so several times, the first one.
@@ -24,7 +24,7 @@ impl<F: FnMut(&Batch) -> Option<Time> + Send> Trigger for F {
 /// Strikes when an expression over channels begins to hold, such as `BatteryVoltage < 8 and enabled`.
 ///
 /// The expressions are those of [`logpose::find`], with the same meaning. A moment is known when a later sample of any
-/// channel shows that it is over, so it is mostly told with the batch behind it.
+/// channel shows that it is over, so it is mostly reported with the batch behind it.
 pub struct ExpressionTrigger {
     watcher: Watcher,
 }

@@ -7,7 +7,7 @@ use logpose_driverstation::session::{Event, Refused};
 
 use super::agenda::{Agenda, Begins};
 
-/// A session that can be told what to do.
+/// A session that takes commands.
 pub(super) trait Actor: Session {
     /// Whether the other side is there.
     fn is_heard(&self) -> bool;

@@ -1,7 +1,7 @@
 //! The Driver Station link: a station and a simulated robot over sockets, and a proxy between the two.
 //!
 //! [`StationRunner`] and [`RobotRunner`] are sources for [`Live::listen`](crate::Live::listen), which feeds what both
-//! sides say to outputs; a handle tells them what to do meanwhile. [`Proxy`] stands between a real station and a real
+//! sides say to outputs; a handle commands them meanwhile. [`Proxy`] stands between a real station and a real
 //! robot and passes every byte on as it is.
 //!
 //! A station that ends, in whatever way, says before that the robot is disabled. None of these ever talks to a field

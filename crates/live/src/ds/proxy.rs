@@ -18,7 +18,7 @@ use crate::histogram::{Histogram, Spread};
 use crate::links::paired::{Caller, Turn, is_field, is_passing};
 use crate::{Clock, Host, OutputThread};
 
-/// Stands between a station and a robot: passes every byte on as it is, and tells what went by.
+/// Stands between a station and a robot: passes every byte on as it is, and reports what went by.
 ///
 /// Datagrams are passed on by plain threads with blocking sockets, first of all; a copy with the time of receipt goes to
 /// a queue for whoever records, who puts them in the order of receipt. What finds no room there is counted and is not
@@ -89,7 +89,7 @@ pub struct ProxyView {
     pub turned_away: u64,
     /// Pieces that were passed on and not recorded, because there was no time to.
     pub unrecorded: u64,
-    /// Samples that were told.
+    /// Samples that were emitted.
     pub samples: u64,
     /// What was doubtful since the last time.
     pub problems: Vec<Problem>,
@@ -461,7 +461,7 @@ const TAPS: usize = 4096;
 const LARGEST: usize = 65_536;
 /// How often threads look whether it is over.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
-/// How often it is told how it goes.
+/// How often progress is reported.
 const EVERY: Duration = Duration::from_millis(50);
 /// A robot that does not answer for so long is sought among all candidates again.
 const LOST: Duration = Duration::from_secs(2);

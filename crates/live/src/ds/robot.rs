@@ -29,7 +29,7 @@ pub struct RobotSetup {
     pub bind: IpAddr,
     /// The ports.
     pub ports: Ports,
-    /// What the session is told.
+    /// The settings of the session.
     pub options: RobotOptions,
     /// What happens when, counted from the first packet of a station.
     pub script: Option<Script>,
@@ -71,7 +71,7 @@ impl RobotRunner {
         let socket = Arc::new(socket);
         if setup.beacon {
             let (socket, life) = (Arc::clone(&socket), shared.watch());
-            // Without it a station has to be told where the robot is.
+            // Without it a station needs the robot's address.
             let _ = thread::Builder::new().name("beacon".to_owned()).spawn(move || beacon(&socket, &life));
         }
         let callee = Callee { socket, listener: Arc::new(listener), answers: setup.ports.answers };
@@ -85,7 +85,7 @@ impl RobotRunner {
         self.address
     }
 
-    /// What tells it what happens to it.
+    /// The handle that controls what happens to it.
     #[must_use]
     pub fn handle(&self) -> RobotHandle {
         self.handle.clone()

@@ -29,7 +29,7 @@ pub struct StationSetup {
     pub ports: Ports,
     /// The address of this machine to use, if not the one that comes by itself.
     pub bind: Option<IpAddr>,
-    /// What the session is told.
+    /// The settings of the session.
     pub options: StationOptions,
     /// What happens when, counted from the first answer of the robot.
     pub scripts: Vec<Script>,
@@ -80,7 +80,7 @@ impl StationRunner {
         Ok(Self { source, handle: StationHandle { shared, clock } })
     }
 
-    /// What tells it what to do.
+    /// The handle that commands it.
     #[must_use]
     pub fn handle(&self) -> StationHandle {
         self.handle.clone()

@@ -29,7 +29,7 @@ pub(crate) enum Candidate {
     Serial(SerialPort),
     /// A device over Bluetooth, by its name or address.
     Bluetooth(String),
-    /// One who is called by datagrams.
+    /// A peer that is called by datagrams.
     Called(Caller),
     /// Whoever calls.
     Calling(Callee),

@@ -72,13 +72,13 @@ pub(crate) struct Datagrams {
 
 #[derive(Clone, Debug)]
 enum Peer {
-    /// One who is called. It may answer from any port.
+    /// A peer that is called. It may answer from any port.
     Called(SocketAddr),
     /// Whoever called last is answered at this port, one at a time.
     Calling(u16, Arc<Mutex<Turn>>),
 }
 
-/// Whose turn it is to be served: one who is heard keeps it, and loses it by silence.
+/// Whose turn it is to be served: a peer that sends keeps it, and loses it by silence.
 #[derive(Debug, Default)]
 pub(crate) struct Turn(Option<(IpAddr, Instant)>);
 
@@ -417,7 +417,7 @@ pub(crate) const FIELD: &str = "10.0.100.x is the field network, and logpose nev
 const HELLO: Duration = Duration::from_millis(20);
 /// One who does not answer for so long is sought again.
 const SILENCE: Duration = Duration::from_secs(5);
-/// One who is not heard for so long makes room for another.
+/// A peer that is silent for this long makes room for another.
 const TURN: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);

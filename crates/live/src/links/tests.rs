@@ -250,7 +250,7 @@ async fn a_session_runs_over_a_websocket_with_the_subprotocol_that_both_know() {
     }
     assert_eq!(bytes.0, b"hellohellohellohellohello");
     assert!(heard(&mut batches, 10).await.starts_with(b"hellohello"));
-    // One who speaks nothing that is spoken here is told so.
+    // A peer without a common protocol gets an error.
     let stranger = Transport::WebSocket { port, path: "/", protocols: &["chat"], also: &[] };
     let refused = tokio::spawn(async move { super::connect(&network(port, stranger)).await });
     let (socket, _) = listener.accept().await.unwrap();

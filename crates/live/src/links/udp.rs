@@ -65,7 +65,7 @@ pub(super) fn answer(
     [reading, writing]
 }
 
-/// Reads datagrams until the socket or whoever listens is gone. `heard` is told who sent one, before it is passed on.
+/// Reads datagrams until the socket or whoever listens is gone. `heard` gets the sender, before it is passed on.
 async fn read(link: Link, socket: Arc<UdpSocket>, events: mpsc::Sender<Event>, heard: impl Fn(SocketAddr)) {
     let mut buffer = vec![0; LARGEST];
     loop {

@@ -46,7 +46,7 @@ impl Default for PlayOptions {
     }
 }
 
-/// What a player can be told.
+/// Commands for a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// To stand still.
@@ -72,7 +72,7 @@ pub enum Control {
 pub enum End {
     /// Everything was given.
     Finished,
-    /// It was told to, or nobody was left to tell it to go on.
+    /// It was commanded to, or nobody was left to resume it.
     Quit,
     /// Nobody takes any more.
     Refused,
@@ -214,7 +214,7 @@ struct Deck<'t, 'a> {
 enum When {
     Now,
     At(Time),
-    /// Not before it is told to go on.
+    /// Not before it is resumed.
     Later,
     Never,
 }
@@ -273,7 +273,7 @@ impl Deck<'_, '_> {
         let (anchor, anchor_given) = (self.anchor, self.anchor_given);
         let Some(item) = self.ahead.next() else { return if self.paused { When::Later } else { When::Never } };
         match self.pace {
-            // What belongs to the moment at which it stands, or was told to go to.
+            // What belongs to the moment at which it stands, or was commanded to go to.
             _ if item.what == What::State || item.given <= anchor_given => When::Now,
             _ if self.paused && self.steps == 0 => When::Later,
             _ if self.paused => When::Now,

@@ -34,7 +34,7 @@ pub enum RecordError {
     /// Files of that kind cannot be whole at every instant, or are not known at all.
     #[error("{}: {reason}", .path.display())]
     Format {
-        /// The name, whose extension tells the format.
+        /// The name, whose extension selects the format.
         path: PathBuf,
         /// Why not.
         reason: String,

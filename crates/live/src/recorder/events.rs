@@ -138,5 +138,5 @@ impl Track for Events {
     }
 }
 
-/// An expression may tell this much later that it held.
+/// An expression may report this much later that it held.
 const LAG_NS: i64 = 1_000_000_000;

@@ -57,7 +57,7 @@ impl LastValues {
         Ok(())
     }
 
-    /// Forgets all values: they are of a robot that was switched off, and that tells everything anew.
+    /// Forgets all values: they are of a robot that was switched off, and that sends everything again.
     pub(super) fn forget(&mut self) {
         self.latest = None;
         for last in self.channels.iter_mut().flatten() {

@@ -74,7 +74,7 @@ pub struct RecordOptions {
     pub memory: usize,
     /// Which wall-clock time the times of samples are.
     pub epoch: Epoch,
-    /// What the encoder of a dialect is told.
+    /// The settings of the encoder of a dialect.
     pub encode: EncodeOptions,
     /// How MCAP is written.
     pub mcap: McapOptions,
@@ -87,11 +87,11 @@ pub enum SplitBy {
     Size(u64),
     /// After so many nanoseconds, as batches are received: `match_002.wpilog`.
     Time(i64),
-    /// When the robot is told that it plays another match: `match_Q12.wpilog`.
+    /// When the robot learns that it plays another match: `match_Q12.wpilog`.
     Match,
 }
 
-/// Which wall-clock time the times of samples are. WPILOG and MCAP can tell.
+/// Which wall-clock time the times of samples are. WPILOG and MCAP can store it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Epoch {
     /// Nobody knows.
@@ -99,7 +99,7 @@ pub enum Epoch {
     Unknown,
     /// What to add to a time to get Unix nanoseconds.
     Known(i64),
-    /// Reckoned from when samples are received, or from what the session knows. WPILOG is told again every five seconds,
+    /// Reckoned from when samples are received, or from what the session knows. WPILOG repeats it every five seconds,
     /// as WPILib's own logs are; MCAP has what was known at the front of the file.
     Received,
 }
@@ -283,7 +283,7 @@ impl Recorder {
     /// After an error nothing more is written.
     fn settle(&mut self, done: Result<(), OutputError>) -> Result<(), OutputError> {
         if done.is_err() && !self.over {
-            // The error that came first is the one to be told.
+            // The error that came first is the one to report.
             let _ = self.close();
         }
         done

@@ -288,11 +288,11 @@ struct Writing {
     problems: Problems,
     own: Own,
     epoch_ns: Option<i64>,
-    /// When the wall-clock time was told last.
-    told: Option<Time>,
+    /// When the wall-clock time was written last.
+    wall_written: Option<Time>,
 }
 
-/// The state of the channel that tells the wall-clock time.
+/// The state of the channel of the wall-clock time.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Own {
     /// The format has none.
@@ -368,7 +368,7 @@ impl SegmentSink<'_> {
             let channel = Channel { metadata, ..Channel::new(SYSTEM_TIME, "int64") };
             self.encoder.channel(OWN, &channel, &mut self.writing.pending)?;
         }
-        self.writing.told = Some(time);
+        self.writing.wall_written = Some(time);
         let value = Value::Int64(time.plus(epoch_ns).micros());
         Ok(self.encoder.samples(&[Sample { channel: OWN, time, value }], &mut self.writing.pending)?)
     }
@@ -409,8 +409,10 @@ impl Sink for SegmentSink<'_> {
         if let Some(newest) = samples.iter().map(|sample| sample.time).max() {
             match self.writing.own {
                 Own::Waiting => self.system_time(newest)?,
-                // A clock that stepped back is told of at once.
-                Own::Written if self.writing.told.is_none_or(|told| newest.since(told).abs() >= TELL_EVERY) => {
+                // A clock that stepped back is written at once.
+                Own::Written
+                    if self.writing.wall_written.is_none_or(|last| newest.since(last).abs() >= WRITE_EVERY) =>
+                {
                     self.system_time(newest)?;
                 }
                 _ => {}
@@ -459,8 +461,8 @@ impl Sink for SegmentSink<'_> {
     }
 }
 
-/// How often the wall-clock time is told, in nanoseconds: as often as DataLogManager does.
-const TELL_EVERY: i64 = 5_000_000_000;
+/// How often the wall-clock time is written, in nanoseconds: as often as DataLogManager does.
+const WRITE_EVERY: i64 = 5_000_000_000;
 /// The number of our own channel.
 const OWN: ChannelId = 0;
 /// So many pending bytes are written at once, whatever the flush interval.

@@ -80,7 +80,7 @@ fn a_disk_that_gets_full_at_any_byte_leaves_whole_files() {
             recorded(&disk, name, options()).unwrap().1.unwrap();
             let total: u64 = paths(&disk).iter().map(|path| disk.change(|state| state.files[path].len() as u64)).sum();
             assert!(total > 1000);
-            let mut least = 0;
+            let mut kept = 0;
             // An MCAP file is made of few writes, and of many bytes.
             let step = if name.ends_with("mcap") { 23 } else { 1 };
             for room in (0..total).step_by(step).chain([total]) {
@@ -99,15 +99,15 @@ fn a_disk_that_gets_full_at_any_byte_leaves_whole_files() {
                 assert_eq!(found, all[..found.len()], "{name}: {room} of {total}");
                 assert_eq!(stats.samples, 2 * found.len() as u64);
                 assert_eq!(paths(&disk), stats.files);
-                assert!(found.len() >= least, "more room, more samples");
-                least = found.len();
+                assert!(found.len() >= kept, "more room, more samples");
+                kept = found.len();
                 match end {
                     Ok(()) => assert_eq!((room, found.len()), (total, all.len())),
                     Err(OutputError::NoSpace { saved, .. }) => assert_eq!(saved, stats.bytes),
                     Err(other) => panic!("{other}"),
                 }
             }
-            assert_eq!(least, all.len());
+            assert_eq!(kept, all.len());
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct BoardRunner<S> {
 /// Where an emulated board is found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum BoardPlace {
-    /// At a TCP port, as VESC Express has it: others wait until the one who is served has gone.
+    /// At a TCP port, as VESC Express has it: others wait until the current client has gone.
     Tcp(SocketAddr),
     /// At a UDP port, as VESC Tool has it: replies go to whoever sent the last datagram.
     Udp(SocketAddr),

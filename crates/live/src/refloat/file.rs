@@ -26,7 +26,7 @@ pub(super) struct Target {
 
 #[derive(Debug)]
 enum State {
-    /// Nothing was written yet: what is there stays until the board has something else.
+    /// Nothing was written yet: the old bytes stay until the board has something else.
     Fresh,
     /// A part is there, of this length.
     Partial(Writer, u64),
@@ -134,11 +134,11 @@ impl Target {
         self.sync()
     }
 
-    /// Has the disk keep what is there.
+    /// Syncs the written bytes to disk.
     pub(super) fn sync(&self) -> Result<(), FetchError> {
         self.file.sync_all().map_err(|error| FetchError::io(&self.path, error))?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Also the name, where folders can be told so.
+        // Also the name, where folders can be synced.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     }

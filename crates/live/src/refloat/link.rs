@@ -21,7 +21,7 @@ pub struct BoardLink {
 /// How a board is talked to.
 #[derive(Clone, Debug)]
 pub struct LinkOptions {
-    /// What the session is told.
+    /// The settings of the session.
     pub client: ClientOptions,
     /// How long to wait for a board that is not there in the beginning.
     pub wait: Duration,
@@ -92,7 +92,7 @@ impl BoardLink {
         &self.address
     }
 
-    /// Finds out who is there: the firmware, the package, and whether it can record.
+    /// Identifies the board: the firmware, the package, and whether it can record.
     pub fn identify(&self, watch: &mut Watch<'_>) -> Result<ClientView, LinkError> {
         talk(self, Job::Identify, &mut |_, _| Ok(()), watch)
     }
@@ -120,7 +120,7 @@ impl BoardLink {
         Ok(found)
     }
 
-    /// A source that polls live values, and what tells it what else to do.
+    /// A source that polls live values, and the handle that commands it.
     #[must_use]
     pub fn into_source(self, clock: Clock, live: LiveOptions) -> (Source, LinkHandle) {
         let options = ClientOptions { live: Some(live), ..self.options.client };

@@ -65,7 +65,7 @@ struct Talk<'t, 'f, E> {
     news: Vec<Event>,
     /// When the first connection was made, or the last piece of a recording came.
     progress: Option<Instant>,
-    /// Why it ends before its time, and until when the board is told so.
+    /// Why it ends before its time, and until when the board is informed.
     leaving: Option<(E, Instant)>,
 }
 
@@ -169,7 +169,7 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
         self.stats.figures().trouble.unwrap_or_else(|| "the answers lead nowhere".to_owned())
     }
 
-    /// Does the job until the link closes, or tells how it has ended.
+    /// Does the job until the link closes, or returns how it has ended.
     async fn converse(&mut self, link: Link) -> Option<Result<(), E>> {
         while self.driver.is_open(link) {
             let due = self.leaving.as_ref().map_or(self.look, |(_, until)| self.look.min(*until));
@@ -197,7 +197,7 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
         self.heed().or_else(|| self.left())
     }
 
-    /// Heeds what happened. When the job has ended it tells how.
+    /// Handles events. When the job has ended it returns how.
     fn heed(&mut self) -> Option<Result<(), E>> {
         while let Some(event) = self.driver.session.poll_event() {
             match event {
@@ -258,7 +258,7 @@ impl<E: From<LinkError>> Talk<'_, '_, E> {
 }
 
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a board may take to be told that it was enough.
+/// How long a board may take to hear that the job is over.
 const FAREWELL: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);

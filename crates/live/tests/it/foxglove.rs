@@ -17,7 +17,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::kit::until;
 
-/// A client that does what it is told.
+/// A client that the test controls.
 struct Client {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
 }
@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// Hears until so many channels were told of; gives them by topic.
+    /// Listens until so many channels were advertised; gives them by topic.
     async fn channels(&mut self, count: usize) -> std::collections::BTreeMap<String, Json> {
         let mut found = std::collections::BTreeMap::new();
         while found.len() < count {

@@ -21,7 +21,7 @@ const CHANNELS: u32 = 20;
 /// A text in every cycle, so that a flush is more than one page of memory and can be torn.
 const TEXT: [u8; 2000] = [b'x'; 2000];
 
-/// Not a test of its own: it is what the others kill, and does nothing if it was not told where to record to.
+/// Not a test of its own: it is what the others kill, and does nothing without a path to record to.
 #[test]
 fn a_program_that_is_killed() {
     let Some(path) = std::env::var_os(RECORD_TO) else { return };
@@ -29,14 +29,14 @@ fn a_program_that_is_killed() {
     let options = RecordOptions { flush_ns: 60_000_000, split, keep_free: 0, ..RecordOptions::default() };
     let mut recorder = Recorder::create(Path::new(&path), options).unwrap();
     let (watch, clock, start) = (recorder.watch(), Clock::new(), Instant::now());
-    let mut told = 0;
+    let mut announced = 0;
     // It is killed long before.
     for cycle in 0..20_000_u32 {
         recorder.take(&cycle_of(cycle, clock.now())).unwrap();
         recorder.tick(clock.now()).unwrap();
         let flushed = watch.samples();
-        if flushed > told || cycle == 0 {
-            told = flushed;
+        if flushed > announced || cycle == 0 {
+            announced = flushed;
             std::io::stdout().write_all(format!("flushed {flushed}\n").as_bytes()).unwrap();
         }
         let next = start + Duration::from_millis(1) * (cycle + 1);
@@ -64,7 +64,7 @@ fn cycle_of(cycle: u32, now: Time) -> Batch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     /// Samples that were said to be flushed.
-    told: u64,
+    announced: u64,
     /// Samples that were found.
     found: u64,
     /// Files whose last record is not whole.
@@ -81,27 +81,27 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
     }
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let mut told = 0;
+    let mut announced = 0;
     let mut line = Vec::new();
-    let mut next = |told: &mut u64| {
+    let mut next = |announced: &mut u64| {
         line.clear();
         let more = lines.read_until(b'\n', &mut line).unwrap() > 0;
         let count = line.strip_prefix(b"flushed ").and_then(|count| count.strip_suffix(b"\n"));
         if let Some(count) = count {
-            *told = str::from_utf8(count).unwrap().parse().unwrap();
+            *announced = str::from_utf8(count).unwrap().parse().unwrap();
         }
         (more, count.is_some())
     };
     if !from_the_start {
-        while next(&mut told) == (true, false) {}
+        while next(&mut announced) == (true, false) {}
     }
     // The moment of the killing is the point of the test, and any moment will do.
     std::thread::sleep(wait);
     child.kill().unwrap();
     child.wait().unwrap();
-    while next(&mut told).0 {}
+    while next(&mut announced).0 {}
 
-    let mut outcome = Outcome { told, ..Outcome::default() };
+    let mut outcome = Outcome { announced, ..Outcome::default() };
     let mut cycles = vec![0; CHANNELS as usize];
     let mut number = 1;
     let mut path = path;
@@ -111,7 +111,7 @@ fn kill(folder: &Path, name: &str, split: bool, wait: Duration, from_the_start: 
         let (stem, extension) = name.split_once('.').unwrap();
         path = folder.join(format!("{stem}_{number:03}.{extension}"));
     }
-    assert!(outcome.found >= told, "{name}: {told} samples were flushed, {} are there", outcome.found);
+    assert!(outcome.found >= announced, "{name}: {announced} samples were flushed, {} are there", outcome.found);
     std::fs::read_dir(folder).unwrap().for_each(|entry| std::fs::remove_file(entry.unwrap().path()).unwrap());
     outcome
 }
@@ -157,12 +157,12 @@ fn kill_many(name: &str, split: bool, kills: u64) {
         let wait = Duration::from_millis(5 + round * 89 % 145);
         // Every fifth while it is still starting.
         let outcome = kill(folder.path(), name, split, wait, round % 5 == 4);
-        all.told += outcome.told;
+        all.announced += outcome.announced;
         all.found += outcome.found;
         all.torn += outcome.torn;
     }
     println!("{name}: {kills} kills, {all:?}");
-    assert!(all.told > 100 * kills, "{name}: {all:?}");
+    assert!(all.announced > 100 * kills, "{name}: {all:?}");
 }
 
 #[test]

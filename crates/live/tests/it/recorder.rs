@@ -211,8 +211,8 @@ fn rlog_puts_a_flush_in_order_and_counts_what_comes_later() {
     let late = b.iter().filter(|(time, value)| *time != value - 30).count() as u64;
     assert!((1..=10).contains(&late), "only around flushes: {late}");
     assert_eq!(stats.late, late + 1);
-    let told: Vec<_> = stats.problems.kinds().iter().map(|(code, ..)| *code).collect();
-    assert!(told.contains(&"late"), "{told:?}");
+    let codes: Vec<_> = stats.problems.kinds().iter().map(|(code, ..)| *code).collect();
+    assert!(codes.contains(&"late"), "{codes:?}");
 }
 
 #[test]
@@ -646,7 +646,7 @@ fn the_wall_clock_time_is_told() {
         let path = folder.path().join(&name);
         let split = Some(SplitBy::Time(SECOND));
         let mut batches = cycles(0, 1500);
-        // First come channels alone, which tell no time.
+        // First come channels alone, which carry no time.
         let mut declared = batch(0);
         hello(0).channels().for_each(|(id, channel)| declared.channel(id, channel).unwrap());
         batches.insert(0, declared);

@@ -50,7 +50,7 @@ async fn the_bytes_of_a_server_are_those_of_the_specification() {
     let mut frame = [0; 14];
     early.read_exact(&mut frame).await.unwrap();
     assert_eq!(&frame, b"\0\0\0\x0a\x02\0\0\0\0\0\0\0\0\0", "before any cycle");
-    // An idle server shows every 20 ms that it is there, and closes who is silent for 3 s.
+    // An idle server shows every 20 ms that it is there, and closes peers that are silent for 3 s.
     let mut keep_alives = Vec::new();
     let closed = tokio::time::timeout(Duration::from_secs(5), early.read_to_end(&mut keep_alives)).await;
     closed.expect("it is closed").unwrap();

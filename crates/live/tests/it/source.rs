@@ -1,4 +1,4 @@
-//! A robot that says what it is told to, and what of it should be found in files.
+//! A robot with scripted samples, and which of them should be found in files.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -88,7 +88,7 @@ pub struct LineTally {
     pub bytes: u64,
 }
 
-/// The way from a board to its client, with the trouble it is told to have. Sans-IO: what is sent comes out later.
+/// The way from a board to its client, with the configured faults. Sans-IO: what is sent comes out later.
 #[derive(Clone, Debug)]
 pub struct Line {
     options: LineOptions,

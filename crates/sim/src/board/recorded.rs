@@ -42,7 +42,7 @@ impl Recorded {
         self.len() == 0
     }
 
-    /// The emulated version that behaves like the board this came from; the newest one if it does not tell.
+    /// The emulated version that behaves like the board this came from; the newest one if it does not say.
     #[must_use]
     pub fn version(&self) -> BoardVersion {
         let Ok(info) = Info::parse(&self.info) else { return BoardVersion::V1_3 };

@@ -152,13 +152,13 @@ impl Board {
             return Err(PackageError::NotSupported);
         }
         let length = arguments.len() as u64;
-        let tells = self.version == BoardVersion::V1_3;
+        let has_status = self.version == BoardVersion::V1_3;
         match arguments {
             [] | [_] => return Err(PackageError::MissingData),
-            [1, 0, ..] if tells => self.status().emit(out),
+            [1, 0, ..] if has_status => self.status().emit(out),
             [1, sub, value, ..] => {
                 self.control(*sub, *value);
-                if tells {
+                if has_status {
                     self.status().emit(out);
                 }
             }

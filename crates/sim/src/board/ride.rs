@@ -29,7 +29,7 @@ pub(super) struct Ride {
     turn: f32,
     freq: f32,
     snapshot: Snapshot,
-    told: LastReported,
+    reported: LastReported,
     happened: Vec<What>,
 }
 
@@ -45,7 +45,7 @@ struct Rider {
     over: Option<f32>,
 }
 
-/// What was last told of what can change.
+/// The last reported states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct LastReported {
     running: bool,
@@ -74,7 +74,7 @@ impl Ride {
             turn: 0.0,
             freq: 0.0,
             snapshot: Snapshot::default(),
-            told: LastReported::default(),
+            reported: LastReported::default(),
             happened: Vec::new(),
         };
         ride.look(0.0012);
@@ -101,7 +101,7 @@ impl Ride {
         if !self.control.running && self.control.stop != stop::NONE && self.rider.over.is_none() {
             self.rider.over = Some(self.t);
         }
-        self.tell();
+        self.report();
         self.look(dt);
     }
 
@@ -201,7 +201,7 @@ impl Ride {
         if self.rider.thrown { -GROUND } else { GROUND }
     }
 
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let now = LastReported {
             running: self.control.running,
             adjustment: self.control.adjustment,
@@ -210,23 +210,23 @@ impl Ride {
             limited: self.control.limited,
             thrown: self.rider.thrown,
         };
-        let told = std::mem::replace(&mut self.told, now);
-        let mut tell = |changed: bool, what: What| {
+        let reported = std::mem::replace(&mut self.reported, now);
+        let mut report = |changed: bool, what: What| {
             if changed {
                 self.happened.push(what);
             }
         };
-        tell(now.running && !told.running, What::Engaged);
-        tell(now.adjustment != told.adjustment, What::Adjustment(now.adjustment));
-        tell(now.slips != told.slips, What::Wheelslip(now.slips));
-        tell(now.pads != told.pads, What::Pads(Footpad::from_bits(now.pads)));
-        match now.limited.filter(|_| now.limited != told.limited) {
-            Some(Limited::Duty) => tell(true, What::DutyLimit),
-            Some(Limited::Current) => tell(true, What::CurrentLimit),
+        report(now.running && !reported.running, What::Engaged);
+        report(now.adjustment != reported.adjustment, What::Adjustment(now.adjustment));
+        report(now.slips != reported.slips, What::Wheelslip(now.slips));
+        report(now.pads != reported.pads, What::Pads(Footpad::from_bits(now.pads)));
+        match now.limited.filter(|_| now.limited != reported.limited) {
+            Some(Limited::Duty) => report(true, What::DutyLimit),
+            Some(Limited::Current) => report(true, What::CurrentLimit),
             None => {}
         }
-        tell(now.thrown && !told.thrown, What::NoseDown);
-        tell(told.running && !now.running, What::Stopped(self.control.stop));
+        report(now.thrown && !reported.thrown, What::NoseDown);
+        report(reported.running && !now.running, What::Stopped(self.control.stop));
     }
 
     /// What the board measures of all that, with the noise of its sensors.

@@ -134,7 +134,7 @@ pub enum What {
     Wheelslip(bool),
     /// The motor gives at least 10 A less than the controller asks for, because of what its duty cycle allows.
     DutyLimit,
-    /// The same because of the greatest current it may have.
+    /// The same because of its current limit.
     CurrentLimit,
     /// The nose touches the ground.
     NoseDown,
@@ -153,7 +153,7 @@ pub enum Cause {
     LowVoltage,
     /// The battery was too full to take what braking gave.
     HighVoltage,
-    /// The pads did not tell that somebody stands on them.
+    /// The pads did not detect the rider.
     Footpad,
     /// The wheel lost its grip.
     Wheelslip,

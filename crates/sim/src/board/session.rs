@@ -15,7 +15,7 @@ const PATIENCE: i64 = 1_000_000_000;
 /// Bytes of requests under way at most.
 const ROOM: usize = 1 << 16;
 
-/// An emulated board at the end of a line: frames in and out, with the trouble the line is told to have.
+/// An emulated board at the end of a line: frames in and out, with the configured faults of the line.
 ///
 /// One client at a time, as VESC Tool has it: another link is closed at once. Where links mean nothing, as with
 /// datagrams, whoever drives it gives all of them the same number.
@@ -63,7 +63,7 @@ impl BoardSession {
         &self.board
     }
 
-    /// The board itself, to be told of faults.
+    /// The board itself, to set faults.
     pub fn board_mut(&mut self) -> &mut Board {
         &mut self.board
     }

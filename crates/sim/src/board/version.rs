@@ -4,7 +4,7 @@ use std::str::FromStr;
 /// Which Refloat an emulated board runs.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum BoardVersion {
-    /// 1.0.0: tells its version and compact live values, and records nothing.
+    /// 1.0.0: sends its version and compact live values, and records nothing.
     V1_0,
     /// 1.1.2: reads past the end give stale or wrapped samples.
     V1_1,

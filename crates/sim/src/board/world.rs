@@ -21,7 +21,7 @@ const WHEEL_INERTIA: f32 = 0.12;
 pub(super) const MOTOR_LIMIT: f32 = 60.0;
 const BATTERY_LIMIT: f32 = 60.0;
 const REGEN_LIMIT: f32 = 40.0;
-/// The greatest duty cycle.
+/// The max duty cycle.
 const DUTY_LIMIT: f32 = 0.95;
 /// Ohm, of the battery and its cables, and what is added while it is almost empty.
 const INTERNAL: f32 = 0.2;

@@ -5,7 +5,7 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::print_stdout,
-    reason = "a test may panic and print: that is how it fails and tells"
+    reason = "a test may panic and print: that is how it fails and reports"
 )]
 
 mod board;

@@ -18,7 +18,7 @@ const FETCH_TO: &str = "LOGPOSE_TEST_FETCH_TO";
 /// Where its board is.
 const FROM: &str = "LOGPOSE_TEST_FETCH_FROM";
 
-/// Not a test of its own: it is what the other kills, and does nothing if it was not told where to fetch to.
+/// Not a test of its own: it is what the other kills, and does nothing without a path to fetch to.
 #[test]
 fn a_program_that_is_killed() {
     let (Some(path), Ok(from)) = (std::env::var_os(FETCH_TO), std::env::var(FROM)) else { return };

@@ -54,16 +54,16 @@ fn a_board_is_told_what_to_do_while_it_is_watched() {
         let live = Live::new().unwrap();
         let (source, handle) = board.link().into_source(live.clock(), LiveOptions::default());
         let start = Instant::now();
-        let mut told = false;
+        let mut commanded = false;
         live.listen(vec![source], Join::single(), &[], &mut |_| {
             let view = handle.view();
             assert!(start.elapsed() < Duration::from_secs(30), "{view:?}");
             while handle.poll_event().is_some() {}
-            if !told && view.live_replies > 3 {
+            if !commanded && view.live_replies > 3 {
                 handle.command(Job::Control(Control::Autostop(false))).unwrap();
-                told = true;
+                commanded = true;
             }
-            match told && view.recorder.autostop == Some(false) {
+            match commanded && view.recorder.autostop == Some(false) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }

@@ -10,7 +10,7 @@ use super::ms;
 
 const FRAMES: usize = 4_000;
 
-/// Sends numbered payloads and tells which of them arrive whole, what the line says of it, and all pieces.
+/// Sends numbered payloads and returns which of them arrive whole, the statistics of the line, and all pieces.
 fn sent(options: LineOptions) -> (Vec<usize>, LineTally, Vec<Vec<u8>>) {
     let mut line = Line::new(options);
     let mut deframer = Deframer::new(MAX_PAYLOAD);
@@ -112,7 +112,7 @@ fn everything_is_late_and_nothing_overtakes() {
     let (delay, jitter) = (Duration::from_millis(30), Duration::from_millis(50));
     let mut line = Line::new(LineOptions { delay, jitter, ..LineOptions::default() });
     let mut last = Time::ZERO;
-    let (mut least, mut most) = (i64::MAX, 0);
+    let (mut min, mut max) = (i64::MAX, 0);
     for i in 0..200 {
         let now = ms(i * 100);
         line.send(now, &[1, 2, 3], Duration::ZERO);
@@ -120,11 +120,11 @@ fn everything_is_late_and_nothing_overtakes() {
         assert!(due >= last);
         assert_eq!(line.take(due.plus(-1)), None);
         assert!(line.take(due).is_some());
-        (least, most) = (least.min(due.since(now)), most.max(due.since(now)));
+        (min, max) = (min.min(due.since(now)), max.max(due.since(now)));
         last = due;
     }
-    assert!((30_000_000..35_000_000).contains(&least), "{least}");
-    assert!((75_000_000..=80_000_000).contains(&most), "{most}");
+    assert!((30_000_000..35_000_000).contains(&min), "{min}");
+    assert!((75_000_000..=80_000_000).contains(&max), "{max}");
 }
 
 #[test]

@@ -108,17 +108,17 @@ fn check(scenario: Scenario, version: BoardVersion, seed: u64) {
         Scenario::Speed => (Cause::Speed, SWITCH_HALF, vec![pushed(Adjustment::SPEED)]),
     };
     let name = format!("{scenario} {version} seed {seed}");
-    let told = truth(&recorded);
-    assert_eq!((told.cause, told.stop), (cause, stop), "{name}");
+    let ride = truth(&recorded);
+    assert_eq!((ride.cause, ride.stop), (cause, stop), "{name}");
     check_order(&recorded, &order);
     check_order(&recorded, &[What::Engaged, What::Stopped(stop)]);
     if cause == Cause::Nothing {
         let pushbacks =
-            told.moments.iter().filter(|moment| matches!(moment.what, What::Adjustment(kind) if kind.0 > 1));
+            ride.moments.iter().filter(|moment| matches!(moment.what, What::Adjustment(kind) if kind.0 > 1));
         assert_eq!(pushbacks.count(), 0, "{name}");
     }
     if stop != PITCH {
-        assert_eq!(told.first(What::NoseDown), None, "{name}");
+        assert_eq!(ride.first(What::NoseDown), None, "{name}");
     }
     check_plausible(&recorded, &name);
 }
