@@ -44,7 +44,7 @@ impl Refusal {
         Self { status, code: code.into(), message: message.into(), help: None }
     }
 
-    /// The request makes no sense.
+    /// The request is invalid.
     pub(crate) fn bad(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }

@@ -171,14 +171,14 @@ fn without_token(uri: &Uri) -> Response {
     }
 }
 
-/// The one value of a header; none if there are several or it is no text.
+/// The one value of a header; `None` if there are several or it is not text.
 fn single(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(first)
 }
 
-/// Whether two texts are the same, in a time that tells nothing about where they differ.
+/// Whether two texts are the same, in a time that does not depend on where they differ.
 fn same(given: &str, token: &str) -> bool {
     let (given, token) = (given.as_bytes(), token.as_bytes());
     let differ = given.iter().zip(token).fold(0, |differ, (a, b)| differ | (a ^ b));

@@ -136,7 +136,7 @@ impl Server {
         }
     }
 
-    /// Stops to listen and cuts off who is still connected.
+    /// Stops listening and closes open connections.
     pub fn stop(mut self) {
         self.shut();
     }

@@ -54,7 +54,7 @@ impl Talk {
     }
 
     async fn run(mut self) {
-        // Whatever ends it, there is nobody left to be told.
+        // Whatever ends it, there is nobody left to inform.
         if let Err(Over(Some(reason))) = self.talk().await {
             let _ = timeout(SENDING, self.socket.send(Message::Close(Some(reason)))).await;
         }
@@ -69,7 +69,7 @@ impl Talk {
                 () = self.connection.evicted() => return Err(Over(None)),
                 message = self.socket.recv() => self.hear(message.ok_or(Over(None))?.map_err(|_| Over(None))?).await?,
                 () = sleep_until(next) => {
-                    self.tell().await?;
+                    self.update().await?;
                     // From now, not from when it was due: a page that is behind does not get two at once.
                     next = Instant::now() + self.pause;
                 }
@@ -85,11 +85,12 @@ impl Talk {
             Message::Binary(_) => return Err(over(close_code::UNSUPPORTED, "expected a JSON text message")),
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
         };
-        let told = serde_json::from_str::<api::Subscription>(text)
+        let subscription = serde_json::from_str::<api::Subscription>(text)
             .map_err(|error| Refusal::bad("bad-request", format!("invalid message: {error}")));
-        let done = told.and_then(|told| {
-            let subscribed = self.updates.lock().unwrap_or_else(PoisonError::into_inner).subscribe(told.subscribe);
-            subscribed.map(|()| told.rate).map_err(Refusal::from)
+        let done = subscription.and_then(|subscription| {
+            let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+            let subscribed = updates.subscribe(subscription.subscribe);
+            subscribed.map(|()| subscription.rate).map_err(Refusal::from)
         });
         match done {
             Ok(rate) => {
@@ -104,7 +105,7 @@ impl Talk {
     }
 
     /// Sends what is new, and how the logs are.
-    async fn tell(&mut self) -> Result<(), Over> {
+    async fn update(&mut self) -> Result<(), Over> {
         if self.heard.elapsed() > SILENCE {
             return Err(over(close_code::POLICY, "timed out"));
         }
@@ -119,7 +120,7 @@ impl Talk {
         });
         // Where too much is asked at once it is looked for the next time.
         let Ok((frame, tick)) = found.await else { return Ok(()) };
-        // Samples first: when the end of a log moves on, what is there is known.
+        // Samples first: when the end of a log moves on, its samples are known.
         if let Ok(Some(frame)) = frame {
             self.send(Message::binary(frame)).await?;
         }
@@ -139,7 +140,7 @@ impl Talk {
     }
 }
 
-/// The talk is over; perhaps the page is told why.
+/// The talk is over; the page may learn why.
 struct Over(Option<CloseFrame>);
 
 fn over(code: u16, reason: &'static str) -> Over {

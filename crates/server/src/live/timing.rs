@@ -13,7 +13,7 @@ pub(super) struct Timing {
     restarts: Restarts,
     /// What is added to its own times, since its clock started anew.
     shift: i64,
-    /// Whether it did, and what it is at now was not told yet.
+    /// Whether it did, and its position was not sent yet.
     restarted: bool,
     /// The latest time on the clock of the log, and when it was received.
     newest: Option<(Time, Time)>,
@@ -92,7 +92,7 @@ impl Timing {
         }
     }
 
-    /// The time of the log at which listening began, if that can be told.
+    /// The time of the log at which listening began, if that is known.
     pub(super) fn begun(&self) -> Option<Time> {
         let epoch = self.epoch_ns()?;
         Some(self.begun?.plus(epoch.saturating_neg()).plus(-GRACE_NS))
@@ -101,7 +101,7 @@ impl Timing {
 
 /// How long it takes until the clock of a source is known well.
 const SETTLING_NS: i64 = 5_000_000_000;
-/// What a source told when it was greeted is some cycles old.
+/// What a source sent in its greeting is some cycles old.
 const GRACE_NS: i64 = 1_000_000_000;
 
 #[cfg(test)]

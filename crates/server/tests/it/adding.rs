@@ -251,7 +251,7 @@ fn a_file_is_read_where_it_is_only_for_who_has_it() {
         answer.json()["log"].as_u64()
     };
     let (file, right) = (File::of(&path), samples(&bytes));
-    // Any difference, and nothing is told apart.
+    // Any difference is refused, without details.
     for place in [0, 70_000, right.len() - 1] {
         let mut wrong = right.clone();
         wrong[place] ^= 1;
@@ -411,13 +411,13 @@ fn a_robot_is_connected_to_and_let_go() {
     let robot = Robot::start("rlog://127.0.0.1:0");
     let connected = fixture.client.json("/api/logs/connect", &json!({"address": robot.address}));
     assert_eq!(connected, json!({"log": 0, "already": false}));
-    robot.tell(batch(&[(0, "/a", "double")], &[(0, ms(20), Value::Double(1.5))]));
+    robot.send(batch(&[(0, "/a", "double")], &[(0, ms(20), Value::Double(1.5))]));
     until("its channel is there", || (fixture.session()["logs"][0]["channels"] == 1).then_some(()));
     let log = &fixture.session()["logs"][0];
     assert_eq!((&log["path"], &log["dialect"]), (&json!(robot.address), &json!("rlog")));
     fixture.close(0);
     until("the robot is alone again", || {
-        robot.tell(batch(&[], &[(0, ms(40), Value::Double(1.5))]));
+        robot.send(batch(&[], &[(0, ms(40), Value::Double(1.5))]));
         (fixture.session()["logs"][0]["state"] == "closed").then_some(())
     });
     robot.stop();

@@ -1,4 +1,4 @@
-//! Recordings of CARLA: what is told of a stretch is what the recording says of each of its moments.
+//! Recordings of CARLA: the motion of a stretch equals the recording at each of its moments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,15 +44,15 @@ fn motion(client: &Client, query: &str) -> (Vec<FrameRows>, serde_json::Value) {
 fn check(name: &str, log: &Arc<Log>, bytes: &[u8]) -> usize {
     let client = serve(log);
     let frames = Frames::scan(bytes).unwrap();
-    let (told, about) = motion(&client, "");
+    let (moved, about) = motion(&client, "");
     assert_eq!((about["frames"].as_u64(), about["step"].as_f64()), (Some(frames.frames().len() as u64), Some(0.0)));
     let (mut held, mut compared) = (BTreeMap::new(), 0);
-    let mut told = told.into_iter().peekable();
+    let mut moved = moved.into_iter().peekable();
     for frame in frames.frames() {
         let begins = frame.start.elapsed;
         let t = Time::from_seconds(begins).unwrap().seconds();
-        // In a frame in which nothing moves there is nothing to tell.
-        let rows = told.next_if(|told| told.0 == t).map(|told| told.1).unwrap_or_default();
+        // In a frame in which nothing moves there are no rows.
+        let rows = moved.next_if(|frame| frame.0 == t).map(|frame| frame.1).unwrap_or_default();
         let state = State::at(&frames, begins, Mode::True).unwrap();
         held.retain(|actor, _| state.actor(*actor).is_some());
         held.extend(rows);
@@ -71,7 +71,7 @@ fn check(name: &str, log: &Arc<Log>, bytes: &[u8]) -> usize {
             compared += 1;
         }
     }
-    assert!(told.next().is_none(), "{name}: more frames than there are");
+    assert!(moved.next().is_none(), "{name}: more frames than there are");
     compared
 }
 
@@ -89,9 +89,9 @@ fn every_frame_of_a_stretch_is_as_its_state() {
 #[test]
 fn who_is_there() {
     let client = serve(&open(&named(JUNCTION)));
-    let told = client.got("/api/logs/0/carla/actors");
-    assert_eq!(told["map"], "Junction");
-    let actor = |id: u64| told["actors"].as_array().unwrap().iter().find(|actor| actor["id"] == id).unwrap();
+    let actors = client.got("/api/logs/0/carla/actors");
+    assert_eq!(actors["map"], "Junction");
+    let actor = |id: u64| actors["actors"].as_array().unwrap().iter().find(|actor| actor["id"] == id).unwrap();
     let hero = actor(10);
     assert_eq!(hero["type"], "vehicle.tesla.model3");
     assert_eq!(
@@ -103,7 +103,7 @@ fn who_is_there() {
     assert_eq!((actor(2)["kind"].as_str(), actor(3)["kind"].as_str()), (Some("traffic_light"), Some("traffic_sign")));
     assert_eq!((actor(1)["kind"].as_str(), actor(12)["parent"].as_u64()), (Some("spectator"), Some(10)));
     assert!(actor(14)["destroyed"].as_f64().unwrap() > 12.0 && hero["destroyed"].is_null());
-    let hit = &told["collisions"][0];
+    let hit = &actors["collisions"][0];
     assert_eq!((hit["actor"].as_u64(), hit["other_actor"].as_u64()), (Some(10), Some(11)));
     assert!(hit["end"].as_f64().unwrap() > hit["start"].as_f64().unwrap() && hit["location"][1] == 1.75);
 }
@@ -112,13 +112,13 @@ fn who_is_there() {
 fn a_converted_recording_tells_the_same() {
     let log = open(&named(JUNCTION));
     let dir = tempfile::tempdir().unwrap();
-    let (actors, rows) = told(&serve(&log));
+    let (actors, rows) = motion_of(&serve(&log));
     for name in ["a.mcap", "a.wpilog"] {
         let path = dir.path().join(name);
         let format = Format::from_name(name.trim_start_matches("a.")).unwrap();
         let to = Output::File { path: &path, force: false, wrapper: None };
         convert(&[&*log], Vec::new(), &format, to, &ConvertOptions::default(), &Quiet).unwrap();
-        let (again, moved) = told(&serve(&open(&path)));
+        let (again, moved) = motion_of(&serve(&open(&path)));
         assert_eq!(again["collisions"].as_array().unwrap().len(), 1, "{name}");
         assert_eq!(again["actors"].as_array().unwrap().len(), actors["actors"].as_array().unwrap().len(), "{name}");
         assert_eq!(moved, rows, "{name}");
@@ -126,7 +126,7 @@ fn a_converted_recording_tells_the_same() {
 }
 
 /// Actors and how many rows there are.
-fn told(client: &Client) -> (serde_json::Value, usize) {
+fn motion_of(client: &Client) -> (serde_json::Value, usize) {
     let (frames, _) = motion(client, "");
     (client.got("/api/logs/0/carla/actors"), frames.iter().map(|(_, rows)| rows.len()).sum())
 }
@@ -150,9 +150,9 @@ fn times_are_those_of_the_session() {
     let client = serve_all(&[(log, ClockMap::shifted(5_000_000_000))]);
     let (frames, _) = motion(&client, "?start=5&end=5.01");
     assert_eq!(frames[0].0, 5.0);
-    let told = client.got("/api/logs/0/carla/actors");
+    let actors = client.got("/api/logs/0/carla/actors");
     assert_eq!(
-        (told["actors"][0]["spawned"].as_f64(), told["collisions"][0]["start"].as_f64()),
+        (actors["actors"][0]["spawned"].as_f64(), actors["collisions"][0]["start"].as_f64()),
         (Some(5.0), Some(15.150000151))
     );
 }

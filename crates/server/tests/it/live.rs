@@ -1,4 +1,4 @@
-//! Live sources, from what they tell to what is drawn of it.
+//! Live sources, from their samples to what is drawn of them.
 
 use logpose_core::Value;
 use logpose_live::ds::{RobotRunner, RobotSetup};
@@ -17,28 +17,28 @@ use crate::live_kit::{Page, Robot, Viewer, batch, drawn, fed, ms, until};
 #[test]
 fn what_a_robot_tells_is_drawn_held_listed_and_told() {
     // NetworkTables has its names behind a prefix.
-    for (scheme, told, heard) in [("rlog", "", ""), ("nt4", "/AdvantageKit", "NT:/AdvantageKit")] {
+    for (scheme, sent, heard) in [("rlog", "", ""), ("nt4", "/AdvantageKit", "NT:/AdvantageKit")] {
         let robot = Robot::start(&format!("{scheme}://127.0.0.1:0"));
-        let names = ["/Speed", "/DriverStation/Enabled", "/RealOutputs/Console"].map(|name| format!("{told}{name}"));
+        let names = ["/Speed", "/DriverStation/Enabled", "/RealOutputs/Console"].map(|name| format!("{sent}{name}"));
         let channels = [(0, &*names[0], "double"), (1, &*names[1], "boolean"), (2, &*names[2], "string")];
         let first = [
             (0, ms(1000), Value::Double(0.0)),
             (1, ms(1000), Value::Boolean(false)),
             (2, ms(1000), Value::String(b"hello")),
         ];
-        robot.tell(batch(&channels, &first));
+        robot.send(batch(&channels, &first));
         let viewer = Viewer::start(&[&robot.address]);
         let speed = json!({"log": 0, "channel": viewer.channel(0, &format!("{heard}/Speed"))});
         let mut page = Page::open(&viewer.client);
         page.subscribe(std::slice::from_ref(&speed), 50);
-        // What was there a moment ago is told first: from then on it is listened.
-        let mut told = page.frame().column("last");
+        // The latest values come first, then new ones.
+        let mut last = page.frame().column("last");
         for n in 1..=300_i32 {
             let time = ms(1000 + i64::from(n) * 20);
-            robot.tell(batch(&[], &[(0, time, Value::Double(f64::from(n)))]));
+            robot.send(batch(&[], &[(0, time, Value::Double(f64::from(n)))]));
         }
-        robot.tell(batch(&[], &[(1, ms(7020), Value::Boolean(true)), (2, ms(7020), Value::String(b"a Warning: hot"))]));
-        robot.tell(batch(&[], &[(0, ms(8000), Value::Double(1e3))]));
+        robot.send(batch(&[], &[(1, ms(7020), Value::Boolean(true)), (2, ms(7020), Value::String(b"a Warning: hot"))]));
+        robot.send(batch(&[], &[(0, ms(8000), Value::Double(1e3))]));
         let all = until("all has come", || {
             Some(drawn(&viewer.client, &speed, -1e9, 1e9))
                 .filter(|all| all.last().is_some_and(|(_, last)| *last == 1e3))
@@ -59,19 +59,19 @@ fn what_a_robot_tells_is_drawn_held_listed_and_told() {
             let texts: Vec<&str> = rows.iter().filter_map(|row| row["text"].as_str()).collect();
             (texts == ["hello", "a Warning: hot"]).then_some(())
         });
-        until("modes are told", || {
+        until("modes are known", || {
             let events = viewer.client.got("/api/logs/0/events");
             let bands = events["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "mode");
             let modes: Vec<&str> = bands.filter_map(|event| event["text"].as_str()).collect();
             modes.ends_with(&["Disabled", "Teleoperated"]).then_some(())
         });
-        while told.last() != Some(&1e3) {
+        while last.last() != Some(&1e3) {
             let frame = page.frame();
             assert_eq!(frame.about("references"), json!([speed]));
-            told.extend(frame.column("last"));
+            last.extend(frame.column("last"));
         }
-        assert_eq!(told, values, "{scheme}");
-        // How the source is doing is told now and then, not with each sample.
+        assert_eq!(last, values, "{scheme}");
+        // The state of the source is sent now and then, not with each sample.
         until("it is live", || (viewer.state(0) == "live").then_some(()));
     }
 }
@@ -80,7 +80,7 @@ fn what_a_robot_tells_is_drawn_held_listed_and_told() {
 fn a_robot_that_goes_away_is_waited_for_and_the_log_goes_on() {
     let robot = Robot::start("rlog://127.0.0.1:0");
     let address = robot.address.clone();
-    robot.tell(batch(&[(0, "/A", "int64")], &[(0, ms(60_000), Value::Int64(1))]));
+    robot.send(batch(&[(0, "/A", "int64")], &[(0, ms(60_000), Value::Int64(1))]));
     let viewer = Viewer::start(&[&address]);
     let a = json!({"log": 0, "channel": viewer.channel(0, "/A")});
     until("it is there", || (viewer.state(0) == "live").then_some(()));
@@ -94,7 +94,7 @@ fn a_robot_that_goes_away_is_waited_for_and_the_log_goes_on() {
     // Switched off and on: it counts from zero again.
     let robot = Robot::start(&address);
     let both = [(0, ms(20), Value::Int64(9)), (1, ms(20), Value::Int64(2))];
-    robot.tell(batch(&[(0, "/B", "int64"), (1, "/A", "int64")], &both));
+    robot.send(batch(&[(0, "/B", "int64"), (1, "/A", "int64")], &both));
     let all = until("it is back", || {
         Some(drawn(&viewer.client, &a, -1e6, 1e6)).filter(|all| all.iter().any(|(_, value)| *value == 2.0))
     });
@@ -248,8 +248,8 @@ fn what_happens_is_told_while_it_happens() {
     ];
     output.take(&batch(&[], &happened)).unwrap();
     until("something happened", || (page.tick()["logs"][0]["events_revision"].as_u64() > Some(before)).then_some(()));
-    let told = client.got("/api/logs/0/events");
-    let told: Vec<(f64, Option<f64>, &str, &str, &str)> = told["events"]
+    let events = client.got("/api/logs/0/events");
+    let events: Vec<(f64, Option<f64>, &str, &str, &str)> = events["events"]
         .as_array()
         .unwrap()
         .iter()
@@ -267,7 +267,7 @@ fn what_happens_is_told_while_it_happens() {
         (4.0, Some(5.0), "pushback", "warning", "Low voltage pushback"),
         (5.0, None, "fault", "warning", "The board stopped: pitch too far"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
 }
 
 #[test]
@@ -284,8 +284,8 @@ fn who_complains_without_end_is_news_but_until_no_more_is_kept() {
     };
     let number = || Page::open(&client).tick()["logs"][0]["events_revision"].as_u64();
     complain(0, 6000);
-    let (full, told) = (number(), client.got("/api/logs/0/events"));
-    assert_eq!((&told["truncated"], told["events"].as_array().map(Vec::len)), (&json!(true), Some(5000)));
+    let (full, events) = (number(), client.got("/api/logs/0/events"));
+    assert_eq!((&events["truncated"], events["events"].as_array().map(Vec::len)), (&json!(true), Some(5000)));
     complain(6000, 7000);
     assert_eq!(number(), full);
 }

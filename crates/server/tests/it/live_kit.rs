@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Batch as Frame, Client};
 
-/// A robot that serves what a test tells it to.
+/// A robot that serves the samples of a test.
 pub(crate) struct Robot {
     pub(crate) address: String,
     output: OutputThread,
@@ -36,7 +36,7 @@ impl Robot {
         Self { address, output, _live: live }
     }
 
-    pub(crate) fn tell(&self, batch: Batch) {
+    pub(crate) fn send(&self, batch: Batch) {
         assert!(self.output.give(Arc::new(batch)));
     }
 

@@ -17,16 +17,16 @@ fn every_dialect_has_its_session_channels_and_events() {
         let log = open(path);
         let client = serve(&log);
         let session = client.got("/api/session");
-        let told = &session["logs"][0];
+        let entry = &session["logs"][0];
         let (first, last) = log.robust_range().unwrap();
-        assert_eq!(told["name"], path.file_name().unwrap().to_str().unwrap());
-        assert_eq!((told["start"].as_f64(), told["end"].as_f64()), (Some(first.seconds()), Some(last.seconds())));
+        assert_eq!(entry["name"], path.file_name().unwrap().to_str().unwrap());
+        assert_eq!((entry["start"].as_f64(), entry["end"].as_f64()), (Some(first.seconds()), Some(last.seconds())));
         assert_eq!((session["start"].as_f64(), session["end"].as_f64()), (Some(first.seconds()), Some(last.seconds())));
-        assert_eq!(told["samples"].as_u64(), Some(log.index.samples()));
-        assert_eq!((told["state"].as_str(), told["offset_ns"].as_str()), (Some("finished"), Some("0")));
+        assert_eq!(entry["samples"].as_u64(), Some(log.index.samples()));
+        assert_eq!((entry["state"].as_str(), entry["offset_ns"].as_str()), (Some("finished"), Some("0")));
         let wall = log.epoch_ns().map(|ns| Time::from_nanos(ns).seconds());
-        assert_eq!(told["unix_offset"].as_f64(), wall);
-        presets.push(told["preset"].as_str().unwrap().to_owned());
+        assert_eq!(entry["unix_offset"].as_f64(), wall);
+        presets.push(entry["preset"].as_str().unwrap().to_owned());
 
         let channels = client.got("/api/logs/0/channels");
         let listed = channels["channels"].as_array().unwrap();
@@ -126,7 +126,7 @@ fn logs_on_one_clock_keep_their_nanoseconds() {
     let client = serve_all(&logs);
     let session = client.got("/api/session");
     assert_eq!(session["logs"][1]["offset_ns"], shifts[1].to_string());
-    // Both tell the same wall clock.
+    // Both have the same wall clock.
     assert_eq!(session["logs"][0]["unix_offset"], session["logs"][1]["unix_offset"]);
     let channel = logs[1].0.channel("/ds/battery").unwrap();
     let query = json!({"start": 0.0, "end": 100.0, "width": 8192, "series": [{"log": 1, "channel": channel}]});
@@ -144,12 +144,12 @@ fn clocks_that_run_at_another_rate_are_followed() {
     let paths = [named(FRC), named("demo_q12.dslog")];
     let logs: Vec<Log> =
         paths.iter().map(|path| Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()).collect();
-    // A match of a second has too few edges to tell; where it is refused, any map will do here.
+    // A match of a second has too few edges to decide; where it is refused, any map will do here.
     let clock = Alignment::by_enabled(&logs).map_or(ClockMap::shifted(7), |found| found.clocks()[1]);
     let client = serve_all(&[(open(&paths[0]), ClockMap::default()), (open(&paths[1]), clock)]);
     let (first, _) = logs[1].robust_range().unwrap();
-    let told = client.got("/api/session");
-    assert_eq!(told["logs"][1]["start"].as_f64(), Some(clock.at(first).seconds()));
+    let session = client.got("/api/session");
+    assert_eq!(session["logs"][1]["start"].as_f64(), Some(clock.at(first).seconds()));
 }
 
 #[test]
@@ -162,16 +162,16 @@ fn an_aligned_log_tells_its_times_on_the_shown_clock_and_how_well_it_fits() {
     let mut session = session(&[(open(&paths[0]), clocks[0]), (open(&paths[1]), clocks[1])]);
     session.set_alignment(1, (&found.others[0]).into());
     let client = Client::new(Server::start(session, &Options::default()).unwrap());
-    let told = client.got("/api/session");
+    let session = client.got("/api/session");
     let at = Facts::of(&logs[1]).battery.as_ref().unwrap().at;
     assert!(clocks[1].at(at).since(at).abs() > 1_000_000_000, "the clocks are not the same");
     let battery = |log: usize| {
-        let facts = told["logs"][log]["facts"].as_array().unwrap().iter();
+        let facts = session["logs"][log]["facts"].as_array().unwrap().iter();
         facts.clone().find(|fact| fact[0] == "Battery").unwrap()[1].as_str().unwrap().to_owned()
     };
     assert!(battery(1).ends_with(&format!("V at {:.3} s", clocks[1].at(at).seconds())), "{}", battery(1));
-    assert!(told["logs"][0]["alignment"].is_null());
-    let alignment = &told["logs"][1]["alignment"];
+    assert!(session["logs"][0]["alignment"].is_null());
+    let alignment = &session["logs"][1]["alignment"];
     assert_eq!(
         (&alignment["by"], &alignment["edges"]["matched"]),
         (&json!("enabled"), &json!(found.others[0].matched))
@@ -199,7 +199,7 @@ fn layouts_are_kept_and_one_is_given() {
     assert_eq!(client.got("/api/layouts")["named"], json!([]));
     let refused = client.post_text("/api/layouts", r#"{"layout": {}}"#).refusal();
     assert_eq!(refused, (400, "bad-request".to_owned()));
-    // Without a file nothing is kept, and the page is told so.
+    // Without a file nothing is kept, and the page is informed.
     let client = Client::new(Server::start(Session::new(), &Options::default()).unwrap());
     assert_eq!(client.got("/api/layouts")["kept"], json!(false));
 }

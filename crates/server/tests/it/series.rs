@@ -58,10 +58,10 @@ fn many_samples_become_buckets_of_the_same_extremes() {
                     std::iter::from_fn(|| next.next_if(|(at, _)| at <= u)).map(|(_, x)| *x).collect();
                 count += within.len();
                 assert!(t <= u && !within.is_empty());
-                let least = within.iter().copied().fold(f64::INFINITY, f64::min);
+                let lowest = within.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = within.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 assert_eq!((*first, *last), (within[0], within[within.len() - 1]));
-                assert_eq!((*min, *max), (least, most), "{file} {name} {width}");
+                assert_eq!((*min, *max), (lowest, most), "{file} {name} {width}");
             }
             assert_eq!(count, all.len());
         }

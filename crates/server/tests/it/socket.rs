@@ -1,4 +1,4 @@
-//! The page that listens: what it may say, and what it is told.
+//! The page that listens: what it may send, and what it receives.
 
 use logpose_core::Value;
 use serde_json::json;

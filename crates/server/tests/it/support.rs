@@ -1,4 +1,4 @@
-//! Demo logs, a server over them, and a client that says exactly what it is told to.
+//! Demo logs, a server over them, and a client that sends exactly what a test asks for.
 
 use std::fs;
 use std::io::{Read, Write};

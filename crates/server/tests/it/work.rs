@@ -150,7 +150,7 @@ impl Sql for Numbers {
     fn ask(&self, logs: &[Arc<Log>], sql: &str, limit: usize, stop: &dyn Fn() -> bool) -> Result<SqlAnswer, SqlError> {
         if sql == "forever" {
             self.begun.store(true, Ordering::SeqCst);
-            until_so("it is told to stop", stop);
+            until_so("it is asked to stop", stop);
             self.stopped.store(true, Ordering::SeqCst);
         }
         let help = Some("SELECT 1".to_owned());
