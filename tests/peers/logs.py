@@ -1,6 +1,6 @@
 """The logs that are converted: written by WPILib's own writer, made by `logpose demo`, and those of the corpus.
 
-WPILib's writer puts a Start record where it is told; the written logs have it right before the first value, with its
+WPILib's writer puts a Start record where the caller says; the written logs have it right before the first value, with its
 time. That is the form that logpose writes too, so what comes back must be the same file, byte for byte.
 """
 

@@ -216,7 +216,7 @@ class Doctor:
         body.done()
 
     def offsets(self, found):
-        """Each group of the summary has its place told, and all of them together are the summary."""
+        """Each group of the summary has an offset, and all of them together are the summary."""
         at = self.summary_start
         for record in found:
             assert record.opcode == SUMMARY_OFFSET

@@ -65,7 +65,7 @@ def test_folders_keep_the_values(log, name, request):
     if not log.truth.samples:
         pytest.skip("the log has no samples")
     if "odd" in request.node.name and name == "channels/":
-        pytest.skip("values that their type cannot hold are told and changed in this layout")
+        pytest.skip("values that their type cannot hold are reported and changed in this layout")
     found = Truth(back(log, name, FOLDERS[name]))
     times = [one.time_ns for one in found.samples]
     assert times == sorted(times)

@@ -332,7 +332,7 @@ def channel_files(log):
 
 def test_a_file_for_each_channel(log, request):
     if "odd" in request.node.callspec.id:
-        pytest.skip("values that their type cannot hold are told and changed; the other layouts keep them")
+        pytest.skip("values that their type cannot hold are reported and changed; the other layouts keep them")
     files = channel_files(log)
     assert files.keys() == {tuple(channel) for channel in log.truth.channels}
     by_channel = log.truth.by_channel()

@@ -174,8 +174,8 @@ def test_the_proxy_changes_nothing(tmp_path):
                 assert ours.process.wait(20) == 0, "".join(ours.err)
             last = proxy.stop()
             assert last["to_robot"]["datagrams"] > 90 and last["to_station"]["datagrams"] > 90 and last["unrecorded"] == 0
-    told = json.loads(logpose("info", out, "--json").stdout)
-    assert [span["mode"] for span in told["details"]["modes"] if span["mode"] != "disabled"] == ["teleop"]
+    info = json.loads(logpose("info", out, "--json").stdout)
+    assert [span["mode"] for span in info["details"]["modes"] if span["mode"] != "disabled"] == ["teleop"]
 
 
 def write(text):

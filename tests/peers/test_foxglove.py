@@ -124,15 +124,15 @@ def test_channels_and_schemas_are_those_of_the_file(heard, path):
     topics = converted(path)
     assert set(heard.channels) == set(topics)
     for topic, (channel, schema, _) in topics.items():
-        told = heard.channels[topic]
-        assert told["encoding"] == channel.message_encoding, topic
-        assert told["schemaName"] == (schema.name if schema else ""), topic
-        text = told["schema"]
+        advertised = heard.channels[topic]
+        assert advertised["encoding"] == channel.message_encoding, topic
+        assert advertised["schemaName"] == (schema.name if schema else ""), topic
+        text = advertised["schema"]
         if schema is None:
-            assert text == "" and not told.get("schemaEncoding"), topic
+            assert text == "" and not advertised.get("schemaEncoding"), topic
         else:
             data = base64.b64decode(text) if schema.encoding == "protobuf" else text.encode()
-            assert (told["schemaEncoding"], data) == (schema.encoding, schema.data), topic
+            assert (advertised["schemaEncoding"], data) == (schema.encoding, schema.data), topic
 
 
 def test_messages_are_those_of_the_file(heard, path):

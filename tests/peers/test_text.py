@@ -106,7 +106,7 @@ def long_cells():
 
 def skip_odd(request):
     if "odd" in request.node.name:
-        pytest.skip("text cannot hold what is no text")
+        pytest.skip("text cannot hold bytes that are not UTF-8")
 
 
 def test_csv(log, request):

@@ -4,7 +4,7 @@ import pytest
 from conftest import ROOT, corpus, ours, same_records, theirs
 
 FIXTURES = sorted((ROOT / "fixtures/wpilog/valid").glob("*.wpilog"))
-# Another start is no log for us; WPILib walks on through whatever follows.
+# Another start is not a log for us; WPILib walks on through whatever follows.
 NOT_LOGS = ("bad-magic", "header-missing", "noheader", "version-0", "cut-in-magic", "cut-in-header", "extra-header-too-long")
 DAMAGED = sorted((ROOT / "fixtures/wpilog/corrupt").glob("*.wpilog"))
 
@@ -12,7 +12,7 @@ DAMAGED = sorted((ROOT / "fixtures/wpilog/corrupt").glob("*.wpilog"))
 def compare(log):
     header, found, error = ours(log)
     if any(name in log.name for name in NOT_LOGS):
-        assert header is None, "we say that it is no log"
+        assert header is None, "we say that it is not a log"
         return
     their_header, expected = theirs(log)
     assert header == their_header

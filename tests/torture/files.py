@@ -87,8 +87,8 @@ def recover(trial, path, sound):
         return
     output = trial.folder / output
     info = trial.run("info", "--json", output, allowed=(0, 3))
-    told, found = (run.json.get("samples"), run.json.get("channels")), (info.json.get("samples"), info.json.get("channels"))
-    trial.check(told == found, "recover reports other counts than its output has", f"{told} and {found}", run.command)
+    reported, found = (run.json.get("samples"), run.json.get("channels")), (info.json.get("samples"), info.json.get("channels"))
+    trial.check(reported == found, "recover reports other counts than its output has", f"{reported} and {found}", run.command)
     named = "carla" if output.suffix in (".log", ".rec") else "refloat" if output.suffix == ".rfrec" else output.suffix[1:]
     dialect = info.json.get("dialect")
     trial.check(
@@ -103,7 +103,7 @@ def recover(trial, path, sound):
     if sound and trial.run("doctor", path).code == 0:
         # An empty channel that a format cannot state is not lost data.
         samples = trial.run("info", "--json", path, allowed=(0, 3)).json.get("samples")
-        trial.check(samples == told[0], "recover of a sound file changes the number of samples", f"{samples} and {told[0]}", run.command)
+        trial.check(samples == reported[0], "recover of a sound file changes the number of samples", f"{samples} and {reported[0]}", run.command)
 
 
 def convert(trial, path):

@@ -154,9 +154,9 @@ impl Notes {
         if self.quiet {
             return;
         }
-        let least = if self.verbose { Severity::Note } else { Severity::Warning };
+        let min = if self.verbose { Severity::Note } else { Severity::Warning };
         let shown = if self.verbose || self.json { usize::MAX } else { SHOWN };
-        let mut worth: Vec<&Problem> = problems.iter().filter(|p| p.severity >= least).collect();
+        let mut worth: Vec<&Problem> = problems.iter().filter(|p| p.severity >= min).collect();
         // Lost data must not be hidden by warnings.
         worth.sort_by_key(|p| std::cmp::Reverse(p.severity));
         let more = (worth.len().saturating_sub(shown)) as u64 + if worth.is_empty() { 0 } else { dropped };

@@ -25,7 +25,7 @@ pub(super) enum Error {
     /// No record begins like this.
     #[error("unknown record kind {kind}")]
     UnknownKind { at: u64, kind: u8 },
-    /// The name of a channel is no text.
+    /// The name of a channel is not UTF-8.
     #[error("the name of a channel is not UTF-8")]
     Name { at: u64 },
     /// It is another file.

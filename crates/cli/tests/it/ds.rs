@@ -95,7 +95,7 @@ fn a_station_that_is_ended_disables_the_robot_at_once() {
         let said = samples(dir, &file, "/ds/status/enabled");
         let (disabled, value) = said.last().unwrap();
         assert_eq!((said.len(), &**value), (3, "false"), "{signal}: {said:?}");
-        // Times count from the first packet; when that was is told, too.
+        // Times count from the first packet; when that was is printed, too.
         let about = stdout(&typed(dir, &format!("logpose info {file} --json")));
         let about: serde_json::Value = serde_json::from_str(&about).unwrap();
         let epoch: i64 = about["epoch_ns"].as_str().unwrap().parse().unwrap();
@@ -130,7 +130,7 @@ fn a_robot_is_recorded_by_record_and_stays_disabled() {
     assert!(says.contains(&format!("connected: ds://{at}:1110 at {at}:1110")), "{says}");
     assert_eq!(values(dir.path(), "pit.wpilog", "/ds/control/enabled"), ["false"]);
     assert!(values(dir.path(), "pit.wpilog", "/ds/battery").len() > 30);
-    // The port is free again, and a robot that is not there is told.
+    // The port is free again, and a missing robot is reported.
     let nobody =
         typed(dir.path(), &format!("logpose record ds://{} -o x.wpilog --duration 300ms --keep-free 0MB", address()));
     assert_eq!(code(&nobody), 1);

@@ -50,9 +50,9 @@ fn a_season_is_a_table() {
     );
     assert_eq!(lines[4], "3 logs, 1 match, enabled for 360 ms");
     assert_eq!(code(&output), 1, "one cannot be read");
-    let told = stderr(&output);
-    assert!(told.contains("written by the Driver Station of 2015"), "{told}");
-    assert!(told.contains("cut.dslog: byte 0x1fe: power distribution needs 25 bytes, 22 left"), "{told}");
+    let errors = stderr(&output);
+    assert!(errors.contains("written by the Driver Station of 2015"), "{errors}");
+    assert!(errors.contains("cut.dslog: byte 0x1fe: power distribution needs 25 bytes, 22 left"), "{errors}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_is_played_is_recorded_and_ctrl_c_closes_the_file_whole() {
             let output = typed(dir.path(), &format!("logpose cat {file} -y *BatteryVoltage --format csv"));
             let mut values: Vec<String> =
                 stdout(&output).lines().map(|line| line.split(',').skip(2).collect()).collect();
-            // A server tells only what has changed.
+            // A server sends only changes.
             values.dedup();
             values
         };

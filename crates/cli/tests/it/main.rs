@@ -5,7 +5,7 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::print_stderr,
-    reason = "a panic is how a test fails, also in its helpers, and what was skipped is told"
+    reason = "a panic is how a test fails, also in its helpers, and skipped parts are printed"
 )]
 
 mod behaviour;

@@ -80,15 +80,15 @@ fn a_layout_is_given_to_the_page_or_refused() {
     let line = |path: &Path| format!("match.wpilog --layout {}", path.display());
     let viewer = Viewer::start(&SHARED, &line(&layout));
     let (status, body) = viewer.get("/api/layouts", "");
-    let told: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((status, &told["given"]["name"], &told["kept"]), (200, &"drive.json".into(), &false.into()));
-    assert_eq!(told["given"]["layout"]["version"], 1);
+    let reply: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &reply["given"]["name"], &reply["kept"]), (200, &"drive.json".into(), &false.into()));
+    assert_eq!(reply["given"]["layout"]["version"], 1);
     std::fs::write(&layout, "{").unwrap();
     for (path, reason) in [(&*layout, "not JSON"), (&dir.path().join("missing.json"), "No such file"), (dir.path(), "")]
     {
-        let told = typed(&SHARED, &format!("logpose open {} --no-browser --duration 50ms", line(path)));
-        assert_eq!(code(&told), 1, "{}", stderr(&told));
-        assert!(stderr(&told).contains(reason) && stderr(&told).contains(&path.display().to_string()));
+        let output = typed(&SHARED, &format!("logpose open {} --no-browser --duration 50ms", line(path)));
+        assert_eq!(code(&output), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains(reason) && stderr(&output).contains(&path.display().to_string()));
     }
 }
 
@@ -146,10 +146,10 @@ fn beyond_this_machine_there_is_a_token() {
     assert_eq!(asked("/api/session", &format!("Authorization: Bearer {token}\r\n")), 200);
     let other = Viewer::start(&SHARED, "match.wpilog --bind 0.0.0.0");
     assert_ne!(viewer.url.split_once("token=").unwrap().1, other.url.split_once("token=").unwrap().1);
-    let told = typed(&SHARED, "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(stderr(&told).contains("exposed: anyone with the full address"), "{}", stderr(&told));
-    assert_eq!(stdout(&told).lines().count(), 1);
+    let output = typed(&SHARED, "logpose open match.wpilog --bind 0.0.0.0 --no-browser --duration 50ms");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("exposed: anyone with the full address"), "{}", stderr(&output));
+    assert_eq!(stdout(&output).lines().count(), 1);
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn damage_is_told_and_what_is_readable_is_shown() {
     let viewer = Viewer::start(&SHARED, "truncated.wpilog");
     let log = &viewer.session()["logs"][0];
     assert!(log["samples"].as_u64() > Some(0) && log["problem_count"].as_u64() > Some(0), "{log}");
-    let told = typed(&SHARED, "logpose open truncated.wpilog --no-browser --duration 50ms");
-    assert_eq!(code(&told), 3);
-    assert!(stderr(&told).contains("problem: byte"), "{}", stderr(&told));
+    let output = typed(&SHARED, "logpose open truncated.wpilog --no-browser --duration 50ms");
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("problem: byte"), "{}", stderr(&output));
     // One that cannot be read at all does not hide the others.
-    let told = typed(&SHARED, "logpose open match.wpilog nothing.wpilog --no-browser --duration 50ms");
-    assert_eq!(code(&told), 1);
-    assert!(stdout(&told).starts_with("http://"), "{}", stderr(&told));
+    let output = typed(&SHARED, "logpose open match.wpilog nothing.wpilog --no-browser --duration 50ms");
+    assert_eq!(code(&output), 1);
+    assert!(stdout(&output).starts_with("http://"), "{}", stderr(&output));
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(in crate::commands) struct Intervals<'a> {
     query: Query,
     options: FindOptions,
     wanted: Wanted,
-    /// Made with the first sample, which tells when the wanted times are.
+    /// Made with the first sample, which anchors the wanted times.
     pub(in crate::commands) finder: Option<Finder>,
     /// Channels that came before it.
     early: Vec<(ChannelId, Channel)>,

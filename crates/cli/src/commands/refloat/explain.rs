@@ -262,16 +262,16 @@ fn print_charts(charts: &[Chart], out: &mut Out) -> Result<()> {
 /// A sparkline of block characters.
 fn spark(chart: &Chart) -> String {
     let known = || chart.values.iter().flatten().copied();
-    let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (min, max) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     // Small changes of a nearly constant value must not look large.
-    let (least, most) = match chart.unit {
-        "%" => (0.0, most.max(100.0)),
-        "V" => (least.min(most * 0.8), most),
-        "°" => (least.min(0.0), most.max(10.0)),
-        _ => (least.min(0.0), most.max(least + 1.0)),
+    let (min, max) = match chart.unit {
+        "%" => (0.0, max.max(100.0)),
+        "V" => (min.min(max * 0.8), max),
+        "°" => (min.min(0.0), max.max(10.0)),
+        _ => (min.min(0.0), max.max(min + 1.0)),
     };
     let block = |x: f64| {
-        let share = (x - least) / (most - least).max(f64::MIN_POSITIVE);
+        let share = (x - min) / (max - min).max(f64::MIN_POSITIVE);
         BLOCKS.iter().rfind(|(from, _)| share >= *from).map_or(' ', |(_, block)| *block)
     };
     chart.values.iter().map(|x| x.map_or(' ', block)).collect()

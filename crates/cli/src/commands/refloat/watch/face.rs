@@ -73,9 +73,9 @@ impl Face {
         let room = rows.saturating_sub(1);
         // If the space is too small, the least important lines are dropped first.
         while lines.len() > room
-            && let Some((least, _)) = lines.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)
+            && let Some((place, _)) = lines.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)
         {
-            lines.remove(least);
+            lines.remove(place);
         }
         // Messages fill the space between the values and the keys.
         let left = room - lines.len();
