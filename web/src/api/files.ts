@@ -56,7 +56,7 @@ export async function postKnown(sending: Sending): Promise<Added> {
 /** Uploads a file; `onprogress` hears which share of it is on its way. */
 export function postUpload(sending: Sending, onprogress: (share: number) => void, signal: AbortSignal): Promise<Added> {
   return new Promise((resolve, reject) => {
-    // Only this kind of request tells how far it is.
+    // Only this kind of request reports its progress.
     const request = new XMLHttpRequest();
     request.open("POST", address("upload", sending));
     request.setRequestHeader("content-type", "application/octet-stream");

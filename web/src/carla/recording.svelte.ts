@@ -1,4 +1,4 @@
-/** Recordings of CARLA: who is in them, and their motion around the cursor. All views of a log share one. */
+/** Recordings of CARLA: their actors, and the motion around the cursor. All views of a log share one. */
 
 import { messageOf } from "../api/later";
 import { getActors, getMotion } from "../api";

@@ -34,7 +34,7 @@ export function motionOf(table: Table): Motion {
   };
 }
 
-/** Everybody at one moment: a place in all columns for each who is there. Reused from frame to frame. */
+/** All actors at one moment: a place in all columns for each one present. Reused from frame to frame. */
 export class Snapshot {
   count = 0;
   life = new Int32Array(64);

@@ -1,4 +1,4 @@
-/** How well colours, `#rrggbb`, can be told apart. */
+/** How well colours, `#rrggbb`, can be distinguished. */
 
 const channels = (hex: string): number[] => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
@@ -30,13 +30,13 @@ export function mixed(a: string, b: string, part: number): string {
 const known = new Map<string, string>();
 
 /** A colour as it is, or as much lighter or darker as it takes to have that contrast to its background. */
-export function visibleOn(colour: string, background: string, least: number): string {
-  const key = `${colour} ${background} ${least}`;
+export function visibleOn(colour: string, background: string, min: number): string {
+  const key = `${colour} ${background} ${min}`;
   let found = known.get(key);
   if (found === undefined) {
     const towards = luminance(background) < 0.18 ? "#ffffff" : "#000000";
     found = colour;
-    for (let step = 1; step <= 20 && contrast(found, background) < least; step++)
+    for (let step = 1; step <= 20 && contrast(found, background) < min; step++)
       found = mixed(colour, towards, step / 20);
     known.set(key, found);
   }

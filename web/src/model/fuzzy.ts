@@ -190,11 +190,11 @@ export function search<T extends Candidate>(query: string, items: T[], most = 10
   const sorted = scores.slice().sort();
   const best = sorted.at(-1) ?? 0;
   if (best === 0) return [];
-  const least = Math.max(best * WORST, sorted[Math.max(sorted.length - most, 0)] ?? 0);
+  const threshold = Math.max(best * WORST, sorted[Math.max(sorted.length - most, 0)] ?? 0);
   const found: Ranked<T>[] = [];
   items.forEach((item, place) => {
     const score = scores[place] ?? 0;
-    if (score >= least && score > 0) found.push({ item, match: { score, places: [] } });
+    if (score >= threshold && score > 0) found.push({ item, match: { score, places: [] } });
   });
   found.sort((a, b) => b.match.score - a.match.score);
   return found.slice(0, most).map(({ item, match }) => {

@@ -101,8 +101,8 @@ export const barAt = (bar: PlacedBar): number =>
 export function moveBar(split: Split, place: number, to: number): void {
   const before = split.sizes.slice(0, place).reduce((sum, size) => sum + size, 0);
   const both = (split.sizes[place] ?? 0) + (split.sizes[place + 1] ?? 0);
-  const least = Math.min(SMALLEST, both / 2);
-  const first = Math.min(Math.max(to - before, least), both - least);
+  const min = Math.min(SMALLEST, both / 2);
+  const first = Math.min(Math.max(to - before, min), both - min);
   split.sizes[place] = first;
   split.sizes[place + 1] = both - first;
 }

@@ -36,7 +36,7 @@ class Adding {
   #running = false;
   #abort = new AbortController();
 
-  /** Adds what was dropped. Folders and files that cannot be read are told of, and the rest goes on. */
+  /** Adds what was dropped. Folders and files that cannot be read are reported, and the rest goes on. */
   drop(data: DataTransfer): void {
     this.#begin();
     const items = [...data.items].filter((item) => item.kind === "file");
@@ -124,7 +124,7 @@ class Adding {
     this.jobs = this.jobs.filter((job) => !isOver(job));
   }
 
-  /** What was told before is over. */
+  /** Clears earlier messages. */
   #begin(): void {
     if (!this.busy) this.clear();
   }

@@ -151,7 +151,7 @@ export const MOST_LOGS = 4;
 
 export interface PresetInput {
   logs: LogInfo[];
-  /** Whether titles tell the log. */
+  /** Whether titles name the log. */
   several: boolean;
   channels: Channel[][];
   /** What each log shows first, by its number. */

@@ -71,7 +71,7 @@ export class Layout {
     this.#past = [];
     this.#future = [];
     this.#known = this.#content();
-    this.#tell();
+    this.#notify();
   }
 
   // History.
@@ -98,7 +98,7 @@ export class Layout {
     if (this.#past.length > MOST_STEPS) this.#past.shift();
     this.#future = [];
     this.#known = now;
-    this.#tell();
+    this.#notify();
   }
 
   undo(): void {
@@ -117,7 +117,7 @@ export class Layout {
     to.push(this.#known);
     this.#put(JSON.parse(step) as { tabs: Tab[] });
     this.#known = this.#content();
-    this.#tell();
+    this.#notify();
   }
 
   /** What steps are made of: which pane is active and which tab is shown is not. */
@@ -152,7 +152,7 @@ export class Layout {
     if (came) this.current = came.id;
   }
 
-  #tell(): void {
+  #notify(): void {
     this.canUndo = this.#past.length > 0;
     this.canRedo = this.#future.length > 0;
   }

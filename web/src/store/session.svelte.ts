@@ -48,7 +48,7 @@ class Logs {
   readonly opened = $derived(this.session.logs.filter((log) => log.state !== "closed"));
   /** Another number whenever logs came or went. */
   readonly revision = $derived(this.session.revision);
-  /** Whether a log has to be told from others. */
+  /** Whether labels must name the log. */
   readonly several = $derived(this.opened.length > 1);
 
   /** Loads which logs there are: at first, and again when some were added or closed. */

@@ -170,7 +170,7 @@ export class Tiles<T> {
   }
 
   /** What is likely wanted next: the neighbours, and one level up, so that zooming out shows something. */
-  #wantMore(client: Client, level: number, low: number, high: number, least: number, last: number): void {
+  #wantMore(client: Client, level: number, low: number, high: number, first: number, last: number): void {
     const want = (reference: Reference, key: string, level: number, place: number) => {
       if (this.#series.get(key)?.has(`${level}:${place}`)) return;
       client.wants.push({ reference, key, level, from: place, to: place, soon: true });
@@ -178,7 +178,7 @@ export class Tiles<T> {
     const end = Math.floor(last / 2 ** level);
     for (const [key, reference] of client.references) {
       if (high + 1 <= end) want(reference, key, level, high + 1);
-      if (low - 1 >= least) want(reference, key, level, low - 1);
+      if (low - 1 >= first) want(reference, key, level, low - 1);
       for (let place = Math.floor(low / 2); place <= Math.floor(high / 2); place++) {
         want(reference, key, level + 1, place);
       }
@@ -274,7 +274,7 @@ export class Tiles<T> {
         this.#evict();
       }
     } catch (error) {
-      // A log that was closed meanwhile is told of at its views.
+      // A log that was closed meanwhile is reported at its views.
       this.trouble = error instanceof ApiError && error.code === "log-closed" ? null : messageOf(error);
       for (const id of ids) this.#failed.set(id, this.source.now());
       setTimeout(() => this.#schedule(), RETRY_MS + 50);

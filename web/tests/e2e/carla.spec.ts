@@ -1,4 +1,4 @@
-/** CARLA from above: what is told of an actor is what `logpose carla state` says. */
+/** CARLA from above: the page shows of an actor what `logpose carla state` prints. */
 
 import type { Page } from "@playwright/test";
 import { alone, exportedPng, expect, fileOf, logposeJson, test } from "./base";
@@ -45,7 +45,7 @@ const colours = (page: Page): Promise<number> =>
     return seen.size;
   });
 
-test("a followed actor is told as the recording has it, at any time", async ({ page, open, picture }) => {
+test("a followed actor is shown as the recording has it, at any time", async ({ page, open, picture }) => {
   await open(["carla"], hash({ follow: 10 }, 10.15));
   const card = page.getByTestId("carla-followed");
   for (const time of [10.15, 5.02]) {
@@ -88,7 +88,7 @@ test("clicking follows whoever is there, Escape stops it", async ({ page, open, 
   await expect(page.getByTestId("carla-followed")).toHaveCount(0);
 });
 
-test("hovering tells who is there; a light tells what it shows", async ({ page, open }) => {
+test("hovering names an actor, and a light's state", async ({ page, open }) => {
   // The light of actor 2 in the middle, near enough to be hit.
   const light = stateAt(5, 2);
   const camera = { x: light.pose.x, y: light.pose.y, scale: 20 };

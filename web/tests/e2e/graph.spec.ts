@@ -25,7 +25,7 @@ async function drag(page: Page, name: string): Promise<void> {
 
 const row = (page: Page, name: string): Locator => page.locator(`[data-testid=legend-row][data-series="0:${name}"]`);
 
-/** What the log holds at a moment, as the command line tells it. */
+/** What the log holds at a moment, according to the command line. */
 function held(name: string, time: number): string {
   const text = logpose("cat", fileOf("frc"), "-y", name, "-E", String(time), "--format", "csv");
   return text.trim().split(/\r?\n/).at(-1)?.split(",").at(-1) ?? "";

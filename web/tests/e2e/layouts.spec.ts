@@ -86,12 +86,12 @@ test("--layout begins with a layout of AdvantageScope and says what was not impo
   const hubs = [{ state: { sidebar: {}, tabs: { selected: 0, tabs } } }];
   await writeFile(path, JSON.stringify({ version: "26.0.2", hubs, satellites: [] }));
   await open([{ args: [fileOf("frc"), "--layout", path] }]);
-  const told = page.getByTestId("imported");
-  await expect(told).toContainText("AdvantageScope 26.0.2");
-  await expect(told).toContainText("2 tabs imported");
-  await expect(told).toContainText("a tab that shows video: Our video");
+  const imported = page.getByTestId("imported");
+  await expect(imported).toContainText("AdvantageScope 26.0.2");
+  await expect(imported).toContainText("2 tabs imported");
+  await expect(imported).toContainText("a tab that shows video: Our video");
   await picture("layouts-imported");
-  await told.getByRole("button", { name: "Close" }).click();
+  await imported.getByRole("button", { name: "Close" }).click();
   const values = page.getByTestId("legend-row");
   await expect(values).toHaveCount(3);
   await expect(values.nth(0).getByTestId("value")).toContainText("V");

@@ -146,7 +146,7 @@ test("all columns of the Driver Station's statistics are in sight or scroll to, 
   }
 });
 
-test("aligned logs tell their times on the shown clock, with offset and quality", async ({ page, open }) => {
+test("aligned logs show their times on the shared clock, with offset and quality", async ({ page, open }) => {
   await open([{ args: [fileOf("rlog"), fileOf("ds"), "--align", "enabled"] }]);
   const session = await answer<{ logs: { offset_ns: string; facts: [string, string][] }[] }>(page, "/api/session");
   await page.getByRole("button", { name: /^About demo_q12.dslog/ }).click();

@@ -53,10 +53,10 @@ test("actors of a recording in 3D, one of them followed", async ({ page, open, p
   await picture("scene-carla");
   await page.getByTestId("scene-follow").selectOption({ label: "10 tesla model3 (hero)" });
   await page.getByRole("button", { name: "Corner" }).click();
-  const told = logposeJson("carla", "state", fileOf("carla"), "--time", "10.4", "--actor", "10") as {
+  const state = logposeJson("carla", "state", fileOf("carla"), "--time", "10.4", "--actor", "10") as {
     actors: { pose: { x: number; y: number; z: number } }[];
   };
-  const { x, y, z } = told.actors[0]?.pose ?? { x: 0, y: 0, z: 0 };
+  const { x, y, z } = state.actors[0]?.pose ?? { x: 0, y: 0, z: 0 };
   await expect(page.getByTestId("carla-place")).toHaveText(`${x.toFixed(2)}, ${y.toFixed(2)}, ${z.toFixed(2)} m`);
   await picture("scene-follow");
   expect((await exportedPng(page)).bytes.length).toBeGreaterThan(10_000);
@@ -75,7 +75,7 @@ test("the camera is in the address", async ({ page, open }) => {
   expect((await exportedPng(page)).bytes.equals(same.bytes)).toBe(true);
 });
 
-loud("a browser without WebGL is told so, and everything else works", async ({ page, open }) => {
+loud("without WebGL the page says so, and everything else works", async ({ page, open }) => {
   await page.addInitScript(() => {
     const { prototype } = HTMLCanvasElement;
     const getContext = Object.getOwnPropertyDescriptor(prototype, "getContext")?.value as typeof prototype.getContext;

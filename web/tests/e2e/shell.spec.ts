@@ -363,7 +363,7 @@ test("panes are resized, moved and switched to other views", async ({ page, open
   await expect(panes(page).nth(1)).toContainText("BatteryVoltage");
 });
 
-test("the window tells about a damaged log", async ({ page, open, picture }) => {
+test("the window reports a damaged log", async ({ page, open, picture }) => {
   await open(["damaged"]);
   await page.getByTestId("problems").click();
   await expect(page.getByRole("dialog")).toContainText("problem");

@@ -1,4 +1,4 @@
-/** Views of space: fields, swerve, joysticks, boards; what they tell is what the log has. */
+/** Views of space: fields, swerve, joysticks, boards; they show what the log has. */
 
 import type { Page } from "@playwright/test";
 import { alone, exportedPng, expect, fileOf, logpose, test, type LogName } from "./base";
@@ -26,7 +26,7 @@ const poseText = ({ translation: { x, y }, rotation }: Pose) =>
 test.describe("field", () => {
   const robot = { sources: [{ ref: at("NT:/Drive/Pose"), role: "robot" }] };
 
-  test("tells the pose that the log has, and the next one after a step", async ({ page, open, picture }) => {
+  test("shows the pose that the log has, and the next one after a step", async ({ page, open, picture }) => {
     await open(["frc"], hash("field", robot, 14));
     const pose = page.getByTestId("pose");
     await expect(pose).toHaveText(poseText(held<Pose>("frc", "NT:/Drive/Pose", 14)));
@@ -149,7 +149,7 @@ test.describe("joysticks", () => {
 test.describe("board", () => {
   const tile = (page: Page, id: string) => page.getByTestId(`tile-${id}`);
 
-  test("tells what the board measured", async ({ page, open, picture }) => {
+  test("shows what the board measured", async ({ page, open, picture }) => {
     await open(["refloat"], hash("board", null, 597.4));
     const value = (id: string) => held<number>("refloat", `/refloat/${id}`, 597.4);
     await expect(tile(page, "pitch")).toHaveText(value("pitch").toFixed(1));

@@ -169,33 +169,36 @@ test("without a cache nothing is remembered", async ({ start, folder, page }) =>
   await expect(page.getByTestId("recent").getByRole("button")).toHaveCount(0);
 });
 
-refused("what is no log is told of at its place, and the rest goes on", async ({ start, page, folder, picture }) => {
-  const named = (name: string) => join(folder, name);
-  writeFileSync(named("notes.docx"), Buffer.from(Array.from({ length: 4000 }, (_, n) => (n * 2654435761) >>> 24)));
-  writeFileSync(named("empty.wpilog"), "");
-  mkdirSync(named("season"));
-  copyFileSync(fileOf("rlog"), named("good.rlog"));
-  copyFileSync(fileOf("damaged"), named("damaged.wpilog"));
-  await start();
-  await drop(
-    page,
-    named("notes.docx"),
-    named("season"),
-    named("good.rlog"),
-    named("empty.wpilog"),
-    named("damaged.wpilog"),
-  );
-  await expect(heads(page)).toHaveText(["good.rlog", "damaged.wpilog"]);
-  const jobs = page.getByTestId("job");
-  await expect(jobs).toHaveCount(3);
-  await expect(jobs.filter({ hasText: "season" })).toContainText("Is a folder");
-  await expect(jobs.filter({ hasText: "notes.docx" })).toContainText(/format|log/);
-  await expect(jobs.filter({ hasText: "empty.wpilog" })).toContainText(/empty/);
-  await expect(page.getByTestId("adding-summary")).toHaveText("2 of 5 added, 3 failed");
-  await picture("start-refused");
-  await page.getByTestId("adding").getByRole("button", { name: "Close" }).click();
-  await expect(page.getByTestId("adding")).toHaveCount(0);
-});
+refused(
+  "a file that is not a log is reported in its row, and the rest goes on",
+  async ({ start, page, folder, picture }) => {
+    const named = (name: string) => join(folder, name);
+    writeFileSync(named("notes.docx"), Buffer.from(Array.from({ length: 4000 }, (_, n) => (n * 2654435761) >>> 24)));
+    writeFileSync(named("empty.wpilog"), "");
+    mkdirSync(named("season"));
+    copyFileSync(fileOf("rlog"), named("good.rlog"));
+    copyFileSync(fileOf("damaged"), named("damaged.wpilog"));
+    await start();
+    await drop(
+      page,
+      named("notes.docx"),
+      named("season"),
+      named("good.rlog"),
+      named("empty.wpilog"),
+      named("damaged.wpilog"),
+    );
+    await expect(heads(page)).toHaveText(["good.rlog", "damaged.wpilog"]);
+    const jobs = page.getByTestId("job");
+    await expect(jobs).toHaveCount(3);
+    await expect(jobs.filter({ hasText: "season" })).toContainText("Is a folder");
+    await expect(jobs.filter({ hasText: "notes.docx" })).toContainText(/format|log/);
+    await expect(jobs.filter({ hasText: "empty.wpilog" })).toContainText(/empty/);
+    await expect(page.getByTestId("adding-summary")).toHaveText("2 of 5 added, 3 failed");
+    await picture("start-refused");
+    await page.getByTestId("adding").getByRole("button", { name: "Close" }).click();
+    await expect(page.getByTestId("adding")).toHaveCount(0);
+  },
+);
 
 refused("a file that changes or vanishes while it is read", async ({ start, page, folder }) => {
   const [gone, grown] = [join(folder, "gone.wpilog"), join(folder, "grown.rlog")];

@@ -21,7 +21,7 @@ interface Sample {
   value: unknown;
 }
 
-/** Samples as `logpose cat` tells them. */
+/** Samples as `logpose cat` prints them. */
 function samples(name: "frc" | "rlog", channel: string, range: string): Sample[] {
   const text = logpose("cat", fileOf(name), "-y", channel, "-S", range, "--json");
   return text
@@ -173,16 +173,16 @@ test.describe("statistics", () => {
       alone("statistics", { series: [BATTERY, ref("/Shooter/RPM")], range: "whole" }, { cursor: 30 }),
     );
     const row = page.getByTestId("statistics-row").first();
-    const [told] = logposeJson("stats", fileOf("frc"), "-y", BATTERY.name) as {
+    const [stats] = logposeJson("stats", fileOf("frc"), "-y", BATTERY.name) as {
       name: string;
       min: number;
       mean: number;
     }[];
-    expect(told?.name).toBe(BATTERY.name);
+    expect(stats?.name).toBe(BATTERY.name);
     const number = async (name: string) => Number(await row.locator(`[data-name="${name}"]`).textContent());
     await expect(row.locator("[data-name=Mean]")).not.toHaveText("–");
-    expect(await number("Min")).toBeCloseTo(told?.min ?? NaN, 4);
-    expect(await number("Mean")).toBeCloseTo(told?.mean ?? NaN, 3);
+    expect(await number("Min")).toBeCloseTo(stats?.min ?? NaN, 4);
+    expect(await number("Mean")).toBeCloseTo(stats?.mean ?? NaN, 3);
     const canvas = page.getByTestId("histogram").first();
     await expect(canvas).toBeVisible();
     const inked = () =>

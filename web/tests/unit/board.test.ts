@@ -29,7 +29,7 @@ describe("a ride", () => {
     expect(ride.pads.map(({ on }) => on)).toEqual([true, false]);
   });
 
-  test("takes what was told rather than what can be computed", () => {
+  test("prefers logged values to computed ones", () => {
     const ride = rideOf(
       { speed: 20, erpm: 10000, dir_current: 5, current: 9, state: "ready", mode: "handtest" },
       LIMITS,
@@ -45,7 +45,7 @@ describe("a ride", () => {
     expect(rideOf({ pitch: 1 }, LIMITS).pads).toEqual([]);
   });
 
-  test("leaves out what is no number", () => {
+  test("leaves out what is not a number", () => {
     expect(rideOf({ pitch: 131008, balance_pitch: 2 }, LIMITS).pitch).toBe(2);
     expect(rideOf({ pitch: "NaN" }, LIMITS).pitch).toBeNaN();
   });
@@ -58,7 +58,7 @@ describe("warnings", () => {
     ).toEqual([]);
   });
 
-  test("tell what runs out", () => {
+  test("show what runs out", () => {
     expect(warnings({ duty_cycle: 0.94 })).toEqual(["error: duty at its limit"]);
     expect(warnings({ balance_current: 80, dir_current: 40 })).toEqual(["error: 40 A below requested"]);
     expect(warnings({ balance_current: 20, dir_current: 0 })).toEqual([]);
@@ -70,7 +70,7 @@ describe("warnings", () => {
     expect(warnings({ batt_voltage: 60 }, { ...LIMITS, lowVoltage: 62 })).toEqual(["warning: low voltage"]);
   });
 
-  test("tell what the board says", () => {
+  test("show what the board says", () => {
     expect(warnings({ adjustment: "duty pushback", wheelslip: true })).toEqual([
       "warning: duty pushback",
       "warning: wheelslip",

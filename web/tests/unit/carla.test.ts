@@ -157,7 +157,7 @@ describe("a moment between frames", () => {
     expect([now.count, now.life[0], now.x[0]]).toEqual([1, 1, 505]);
   });
 
-  it("what is told once stays", () => {
+  it("a state that is sent once stays", () => {
     const cast = new ActorList([actor(1), actor(2, { kind: "traffic_sign" })]);
     const tile = new Tile(
       0,
@@ -193,7 +193,7 @@ describe("a moment between frames", () => {
     expect(now.x[hero]).toBeGreaterThan(-18);
     expect(now.x[hero]).toBeLessThan(-12);
     expect(now.y[hero]).toBeCloseTo(1.75, 5);
-    // 14 disappears at 12.6 s, and the lights are told once.
+    // 14 disappears at 12.6 s, and the lights are sent once.
     expect(cast.at(14, 12.5)).toBeGreaterThan(0);
     tile.sample(12.7, now);
     expect(now.find(cast.at(14, 12.5))).toBe(-1);

@@ -54,7 +54,7 @@ test("everything is everything, once", async () => {
   expect((await everything(ask, 0)).map((row) => row.text)).toEqual(rows.map((row) => row.text));
 });
 
-test("a configuration that makes no sense is the default", () => {
+test("an invalid configuration becomes the default", () => {
   for (const data of [null, 3, "x", [], { levels: "x", include: 4, series: [{}] }]) {
     expect(restore(data)).toEqual(empty());
   }

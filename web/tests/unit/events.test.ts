@@ -78,6 +78,6 @@ test("the next event is behind the cursor, the previous before it", () => {
   expect(neighbour(all, 0, true)).toBeNull();
 });
 
-test("a configuration that makes no sense is the default", () => {
+test("an invalid configuration becomes the default", () => {
   for (const data of [null, 1, "x", [], { hidden: "x", text: 1 }]) expect(restore(data)).toEqual(empty());
 });

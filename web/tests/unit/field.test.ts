@@ -84,7 +84,7 @@ describe("camera", () => {
     expect(zoomed(look, FRC, 1e9, about)?.zoom).toBe(40);
   });
 
-  test("has grids that can be told apart", () => {
+  test("has grids that can be distinguished", () => {
     expect(gridStep(60, 22)).toBe(0.5);
     expect(gridStep(3, 22)).toBe(10);
     expect(gridStep(0.001, 22)).toBe(1000);
@@ -188,7 +188,7 @@ describe("sources", () => {
     expect(of("/RealOutputs/alliance", "/Metadata/allianceSelector")).toBeUndefined();
   });
 
-  test("tell the alliance in three ways", () => {
+  test("show the alliance in three ways", () => {
     expect([true, false, 2, 5, 0, "red 2", "Blue 1", "", null].map(allianceOf)).toEqual([
       "red",
       "blue",

@@ -72,7 +72,7 @@ describe("times", () => {
     ]);
   });
 
-  it("tell the time of day", () => {
+  it("show the time of day", () => {
     expect(formatClock(1.5, 0.1)).toMatch(/^\d\d:\d\d:01\.5$/);
     expect(formatClock(NaN)).toBe("–");
   });

@@ -98,7 +98,7 @@ describe("ink on a canvas", () => {
     ).toBe(false);
   });
 
-  it("covers a bucket of many pixels from its least to its greatest value", () => {
+  it("covers a bucket of many pixels from its min to its max", () => {
     const paper = ink(
       [
         [0, 10, 1, -5, 9, 2],

@@ -70,7 +70,7 @@ describe("the picture of a line", () => {
     }
   });
 
-  it("has gaps where there is no number", () => {
+  it("has gaps where a value is missing", () => {
     const rows = [
       [0, 1],
       [10, NaN],
@@ -299,7 +299,7 @@ describe("axes", () => {
 
 describe("names", () => {
   const ref = (name: string, path = "", log = 0): SeriesRef => ({ log, name, path });
-  it("are as short as they can be told apart by", () => {
+  it("are as short as distinct names can be", () => {
     expect(shortNames([ref("/Drive/Module0/Velocity"), ref("/Drive/Module1/Velocity"), ref("/Arm/Angle")])).toEqual([
       ...["Module0/Velocity", "Module1/Velocity", "Angle"],
     ]);

@@ -67,7 +67,7 @@ describe("buttons", () => {
   });
 });
 
-test("states hold what is there", () => {
+test("states hold what a stick has", () => {
   expect(stateOf({ axes: [0.5, "NaN"], buttons: 2, count: 2, povs: [90] })).toEqual({
     axes: [0.5, NaN],
     buttons: [false, true],
@@ -77,9 +77,9 @@ test("states hold what is there", () => {
 });
 
 test("names come from descriptors too", () => {
-  const told = { name: "Xbox One", xbox: true, type: 1 };
-  expect(aboutOf({ descriptor: told })).toEqual({ name: "Xbox One", xbox: true });
-  expect(aboutOf({ descriptor: JSON.stringify(told) })).toEqual({ name: "Xbox One", xbox: true });
+  const pad = { name: "Xbox One", xbox: true, type: 1 };
+  expect(aboutOf({ descriptor: pad })).toEqual({ name: "Xbox One", xbox: true });
+  expect(aboutOf({ descriptor: JSON.stringify(pad) })).toEqual({ name: "Xbox One", xbox: true });
   expect(aboutOf({ descriptor: "no JSON", name: "Mine" })).toEqual({ name: "Mine", xbox: false });
 });
 

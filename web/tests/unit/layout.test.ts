@@ -211,7 +211,7 @@ describe("a layout from elsewhere", () => {
     [{ tabs: [null, 1, {}, { root: 7 }, { root: { children: [] } }] }],
   ])("%j is none", (data) => expect(restoreLayout(data, registry)).toBeNull());
 
-  test("that has odd parts loses those and tells so", () => {
+  test("that has odd parts loses those and says so", () => {
     const back = restoreLayout(
       {
         version: 99,

@@ -98,7 +98,7 @@ describe("panes", () => {
     expect(bars).toHaveLength(2);
   });
 
-  test("keep a least size when a bar is moved", () => {
+  test("keep a min size when a bar is moved", () => {
     const root = three().root as Split;
     moveBar(root, 0, 0.7);
     expect(root.sizes).toEqual([0.7, expect.closeTo(0.3)]);

@@ -105,8 +105,8 @@ describe("numbers", () => {
   });
 
   test("of a Limelight, with what stands behind them", () => {
-    const told = [1, 2, 3, 0, 0, 90, 12, 1, 0, 0, 0];
-    const [pose, ...rest] = decodePoses(told, guessReading("NT:/limelight/botpose_wpiblue"));
+    const numbers = [1, 2, 3, 0, 0, 90, 12, 1, 0, 0, 0];
+    const [pose, ...rest] = decodePoses(numbers, guessReading("NT:/limelight/botpose_wpiblue"));
     expect(pose).toMatchObject({ x: 1, y: 2, z: 3 });
     expect(pose?.yaw).toBeCloseTo(Math.PI / 2);
     expect(rest).toEqual([]);
@@ -171,7 +171,7 @@ describe("shapes", () => {
   });
 });
 
-test("poses are told to people", () => {
+test("poses have labels for people", () => {
   expect(poseText({ x: 3.25, y: 1.5, yaw: Math.PI / 2 })).toBe("(3.25, 1.50) m, 90.0°");
   expect(poseText({ x: 3.25, y: 1.5, yaw: NaN })).toBe("(3.25, 1.50) m");
 });

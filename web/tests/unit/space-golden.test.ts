@@ -56,11 +56,11 @@ describe("a match", () => {
 
   test("has modules that move as the chassis does", () => {
     const modules = decodeModules(held("NT:/Drive/ModuleStates"), { first: "angle", degrees: false });
-    const told = decodeSpeeds(held("NT:/Drive/ChassisSpeeds"));
+    const logged = decodeSpeeds(held("NT:/Drive/ChassisSpeeds"));
     const made = speedsOf(modules, cornersOf("FL FR BL BR", 0.6, 0.6));
     expect(modules).toHaveLength(4);
-    expect(made?.vx).toBeCloseTo(told?.vx ?? NaN, 1);
-    expect(made?.vy).toBeCloseTo(told?.vy ?? NaN, 1);
+    expect(made?.vx).toBeCloseTo(logged?.vx ?? NaN, 1);
+    expect(made?.vy).toBeCloseTo(logged?.vy ?? NaN, 1);
   });
 
   test("has a gamepad", () => {

@@ -88,7 +88,7 @@ test("rows are put in order, nothing last", () => {
   expect(count && ordered(count, true)).toEqual([2, 1, 0]);
 });
 
-test("errors tell where they are", () => {
+test("errors show their position", () => {
   expect(placeOf("line 1, column 1: expected an SQL statement", "SELEC 1")).toEqual({ start: 0, end: 5 });
   expect(placeOf("line 2, column 6: no such", 'SELECT 1\nFROM "a b"')).toEqual({ start: 14, end: 19 });
   expect(placeOf("there is no column", "SELECT x")).toBeNull();

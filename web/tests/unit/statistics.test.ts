@@ -71,7 +71,7 @@ test("a trip time is in milliseconds", () => {
   expect(inUnit({ ...seconds, max: 0.25 }, "", "%").max).toBe(25);
 });
 
-test("names are as short as tells them apart", () => {
+test("names are as short as distinct ones can be", () => {
   const ref = (name: string, path = "") => ({ log: 0, name, path });
   expect(shortNames([ref("/Drive/Pose", ".x"), ref("/Power/Voltage")])).toEqual(["Pose.x", "Voltage"]);
   expect(labelOf(ref("/Drive/Pose", ".x"))).toEqual({ leaf: "x", parent: "/Drive/Pose" });
@@ -81,6 +81,6 @@ test("names are as short as tells them apart", () => {
   expect(shortNames([ref("/M/0/Speed"), ref("/M/1/Speed")])).toEqual(["0/Speed", "1/Speed"]);
 });
 
-test("a configuration that makes no sense is the default", () => {
+test("an invalid configuration becomes the default", () => {
   for (const data of [null, 1, "x", [], { bins: 3, range: "x" }]) expect(restore(data)).toEqual(empty());
 });

@@ -63,7 +63,7 @@ describe("places", () => {
 });
 
 describe("the chassis", () => {
-  test("is told by structs and lists", () => {
+  test("comes from structs and lists", () => {
     expect(decodeSpeeds({ vx: 1, vy: 2, omega: 3 })).toEqual({ vx: 1, vy: 2, omega: 3 });
     expect(decodeSpeeds({ vxMetersPerSecond: 1, vyMetersPerSecond: 2, omegaRadiansPerSecond: 3 })).toEqual({
       vx: 1,

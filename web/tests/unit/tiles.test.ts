@@ -8,7 +8,7 @@ interface Answer {
   place: number;
 }
 
-/** A store whose server answers when it is told to. */
+/** A store whose server answers when the test says so. */
 function setup(bounds = { first: 0, last: 1000, live: false }, most = 1e9) {
   const asked: { query: Query; answer: () => Promise<void>; fail: () => Promise<void> }[] = [];
   let flush: (() => void) | null = null;

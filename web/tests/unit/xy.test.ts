@@ -51,7 +51,7 @@ test("times and colours", () => {
   expect(mixed("#000000", "#ff8000", 0.5)).toBe("#804000");
 });
 
-test("a configuration that makes no sense is the default", () => {
+test("an invalid configuration becomes the default", () => {
   for (const data of [null, 1, [], { view: { x: { low: 1, high: 0 } }, trail: 3 }])
     expect(restore(data)).toEqual(empty());
 });
