@@ -25,8 +25,8 @@ for (const { name, kinds } of DIALECTS) {
     const listed = logposeJson("list", fileOf(name)) as { name: string }[];
     const names = new Set(listed.map((channel) => channel.name));
     const { channels } = await answer<{ channels: { name: string }[] }>(page, "/api/logs/0/channels");
-    const shown = new Set(channels.map((channel) => channel.name));
-    expect([...shown].sort()).toEqual([...names].sort());
+    const served = new Set(channels.map((channel) => channel.name));
+    expect([...served].sort()).toEqual([...names].sort());
     expect(session.logs).toHaveLength(1);
     await settled();
     await picture(`open-${name}`);

@@ -2,7 +2,7 @@ import { extentOf } from "../../src/carla/extent";
 import { readFileSync } from "node:fs";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, it } from "vitest";
-import type { CarlaActor, CarlaActors } from "../../src/api";
+import type { CarlaActors } from "../../src/api";
 import {
   fit,
   pan,
@@ -22,23 +22,11 @@ import { blinks, lightNames, trafficLight } from "../../src/carla/lights";
 import { pick } from "../../src/views/carla/pick";
 import { motionOf, shorterWay, Snapshot, Tile, type Motion } from "../../src/carla/tracks";
 import { budget, lengthOf, stepOf, wanted } from "../../src/carla/windows";
+import { actor } from "./make";
 
 const golden = (name: string) => new URL(`../../../fixtures/api/${name}`, import.meta.url);
 const junction = JSON.parse(readFileSync(golden("junction-actors.json"), "utf8")) as CarlaActors;
 const moved = motionOf(tableFromIPC(readFileSync(golden("junction-motion.arrow"))));
-
-const actor = (id: number, more: Partial<CarlaActor> = {}): CarlaActor => ({
-  id,
-  type: "vehicle.a.b",
-  kind: "vehicle",
-  bounding_box: null,
-  color: null,
-  hero: false,
-  spawned: 0,
-  destroyed: null,
-  parent: null,
-  ...more,
-});
 
 /** Rows of time, actor, x and yaw. */
 function motion(rows: [number, number, number, number][]): Motion {

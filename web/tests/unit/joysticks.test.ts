@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Channel } from "../../src/api";
 import { restoreJoysticks } from "../../src/views/joysticks/config";
 import {
   aboutOf,
@@ -11,20 +10,9 @@ import {
   pulled,
   stateOf,
 } from "../../src/views/joysticks/sticks";
+import { channel as numbers } from "./make";
 
-const channel = (name: string): Channel => ({
-  id: 0,
-  name,
-  type: "",
-  metadata: "",
-  unit: null,
-  shown_unit: null,
-  samples: 1,
-  start: 0,
-  end: 1,
-  kind: "list",
-  fields: [],
-});
+const channel = (name: string) => numbers(name, { type: "", kind: "list" });
 
 describe("channels", () => {
   test("of all three kinds of logs", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Channel, Field, ValueKind } from "../../src/api";
+import type { Field, ValueKind } from "../../src/api";
 import { degrees, quaternion, radians } from "../../src/poses/angles";
 import {
   decodePoses,
@@ -12,6 +12,7 @@ import {
   shapeOf,
   type Reading,
 } from "../../src/poses/poses";
+import { channel as numbers } from "./make";
 
 const reading = (some: Partial<Reading>): Reading => ({ ...PLAIN, ...some });
 
@@ -30,19 +31,8 @@ const list = (element: object | number): Field[] => [
     : { path: "[0]", name: "0", kind: "struct", unit: null, fields: fields(element, "[0]") },
 ];
 
-const channel = (name: string, type: string, kind: ValueKind, parts: Field[] = []): Channel => ({
-  id: 0,
-  name,
-  type,
-  metadata: "",
-  unit: null,
-  shown_unit: null,
-  samples: 1,
-  start: 0,
-  end: 1,
-  kind,
-  fields: parts,
-});
+const channel = (name: string, type: string, kind: ValueKind, fields: Field[] = []) =>
+  numbers(name, { type, kind, fields });
 
 const POSE2D = { translation: { x: 1, y: 2 }, rotation: { value: 0.5 } };
 const POSE3D = { translation: { x: 1, y: 2, z: 3 }, rotation: { q: { w: 1, x: 0, y: 0, z: 0 } } };

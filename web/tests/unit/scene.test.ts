@@ -6,6 +6,7 @@ import { emptyScene, restoreScene } from "../../src/views/scene/config";
 import { poseOf, type PoseSeries3d } from "../../src/views/scene/sources";
 import { actorTrails, Pencil, rgb, Trail } from "../../src/views/scene/trails";
 import { boxOf, cellAt, lookFrom, turned, type Point } from "../../src/views/scene/world";
+import { actor } from "./make";
 
 const close = (found: Point, expected: Point) =>
   found.forEach((part, axis) => expect(part, `axis ${axis}`).toBeCloseTo(expected[axis] ?? NaN, 6));
@@ -92,19 +93,7 @@ describe("ribbons", () => {
   });
 
   it("actors leave them on the ground", () => {
-    const cast = new ActorList([
-      {
-        id: 1,
-        type: "",
-        kind: "walker",
-        bounding_box: null,
-        color: null,
-        hero: false,
-        spawned: 0,
-        destroyed: null,
-        parent: null,
-      },
-    ]);
+    const cast = new ActorList([actor(1, { type: "", kind: "walker" })]);
     const column = (...values: number[]) => Float32Array.from(values);
     const motion = {
       t: Float64Array.of(0, 1, 2),

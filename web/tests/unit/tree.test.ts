@@ -2,22 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Channel } from "../../src/api";
 import { childrenOf, entriesOf, openAtFirst, partsOf, rowsOf, searchEntries, treeOf } from "../../src/model/tree";
 import type { TreeNode } from "../../src/model/tree";
+import { channel as numbers } from "./make";
 
 let ids = 0;
-const channel = (name: string, more: Partial<Channel> = {}): Channel => ({
-  id: ids++,
-  name,
-  type: "double",
-  metadata: "",
-  unit: null,
-  shown_unit: null,
-  samples: 1,
-  start: 0,
-  end: 1,
-  kind: "number",
-  fields: [],
-  ...more,
-});
+const channel = (name: string, more: Partial<Channel> = {}) => numbers(name, { id: ids++, ...more });
 const field = (path: string, fields: Channel["fields"] = []) => ({
   path,
   name: path.replace(/^.*[.]/, ""),
