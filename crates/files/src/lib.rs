@@ -62,7 +62,7 @@ pub use size::parse_bytes;
 pub use table::RowEncoder;
 pub use timeline::{Align, ClockEvidence, Names, Timeline};
 pub use timing::{SYSTEM_TIME, SYSTEM_TIME_METADATA};
-pub use unit::{UNITS, Unit, UnitFamily, shown_unit, unit, unit_of};
+pub use unit::{UNITS, Unit, UnitFamily, shown_unit, symbol_of, unit, unit_of};
 pub use wide::Wide;
 pub use wrapper::Wrapper;
 

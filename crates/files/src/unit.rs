@@ -68,7 +68,8 @@ fn stated(channel: &Channel) -> Option<String> {
 }
 
 /// The one spelling of a unit. Units that the table lacks stay as they are.
-fn symbol_of(stated: &str) -> &str {
+#[must_use]
+pub fn symbol_of(stated: &str) -> &str {
     let stated = stated.trim();
     let known = || UNITS.iter().flat_map(|family| family.units);
     // Case distinguishes symbols (`mV`, `MHz`), so they come before words.

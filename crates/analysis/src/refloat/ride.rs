@@ -232,7 +232,7 @@ impl<'a> Ride<'a> {
         Some(Evidence {
             name: id,
             value,
-            unit: item.and_then(|item| item.unit),
+            unit: item.and_then(|item| item.unit).map(logpose_files::symbol_of),
             origin: Origin::Sample { channel, time: moment.time },
         })
     }

@@ -115,12 +115,7 @@ pub(super) fn lines(ride: &Ride<'_>, findings: &Findings, limits: &KnownLimits) 
             }
             evidence.extend(ride.sample("setpoint", at));
             evidence.extend(ride.sample("setpoint", most));
-            evidence.push(derived(
-                "lifted",
-                lifted,
-                Some("deg"),
-                "setpoint at the strongest less setpoint at the begin",
-            ));
+            evidence.push(derived("lifted", lifted, Some("°"), "setpoint at the strongest less setpoint at the begin"));
         }
         let tone = if pushback.is_pushback() { Tone::Notable } else { Tone::Calm };
         Some(Line { lasted_ns: Some(lasted), ..ride.line(Rule::Adjustment, at, tone, text, evidence) })

@@ -57,10 +57,10 @@ fn tell_lost(ride: &Ride<'_>, lost: &Lost) -> Option<Line> {
     for moment in [onset, deep, worst] {
         evidence.extend(ride.sample("pitch", moment));
         evidence.extend(ride.sample("setpoint", moment));
-        evidence.extend(moment.error.map(|error| derived("pitch_error", error, Some("deg"), ERROR)));
+        evidence.extend(moment.error.map(|error| derived("pitch_error", error, Some("°"), ERROR)));
     }
-    evidence.push(threshold("error_onset_deg", ride.thresholds.error_onset_deg, Some("deg")));
-    evidence.push(threshold("error_lost_deg", ride.thresholds.error_lost_deg, Some("deg")));
+    evidence.push(threshold("error_onset_deg", ride.thresholds.error_onset_deg, Some("°")));
+    evidence.push(threshold("error_lost_deg", ride.thresholds.error_lost_deg, Some("°")));
     evidence.extend(ride.speed(onset));
     let tone =
         if ride.kmh(onset).is_some_and(|kmh| kmh > ride.thresholds.walking_kmh) { Tone::Bad } else { Tone::Calm };

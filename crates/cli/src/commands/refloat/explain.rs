@@ -210,7 +210,7 @@ fn most(lines: &[Line]) -> Vec<&Line> {
 
 fn print_evidence(line: &Line, width: usize, out: &mut Out) -> Result<()> {
     let evidence = line.evidence.iter().map(|evidence| {
-        let unit = evidence.unit.map_or(String::new(), |unit| format!(" {unit}"));
+        let unit = evidence.unit.map_or(String::new(), spaced);
         let from = match &evidence.origin {
             Origin::Sample { time, .. } => format!(" at {:.4} s", time.seconds()),
             Origin::Derived(_) => String::new(),
@@ -252,11 +252,16 @@ fn print_charts(charts: &[Chart], out: &mut Out) -> Result<()> {
         let (Some(first), Some(last)) = (known().next(), known().last()) else { continue };
         let decimals = usize::from(known().all(|x| x.abs() < 100.0) && chart.unit != "%" && chart.unit != "km/h");
         let label = out.paint(HEAD, format!("{:LABEL$}", chart.name));
-        let unit = if chart.unit == "°" { "°".to_owned() } else { format!(" {}", chart.unit) };
+        let unit = spaced(chart.unit);
         let line = out.paint(NAME, spark(chart));
         writeln!(out, "  {label}{line} {first:.decimals$} → {last:.decimals$}{unit}")?;
     }
     Ok(())
+}
+
+/// A unit as it follows a number: a degree sign without a space.
+fn spaced(unit: &str) -> String {
+    if unit == "°" { unit.to_owned() } else { format!(" {unit}") }
 }
 
 /// A sparkline of block characters.
