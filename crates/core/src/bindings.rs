@@ -271,13 +271,6 @@ impl Bindings {
         live
     }
 
-    /// Replaces the metadata of a slot.
-    pub fn set_slot_metadata(&mut self, slot: SlotId, metadata: String) {
-        if let Some(slot) = self.slots.get_mut(slot as usize) {
-            slot.metadata = Some(metadata.into());
-        }
-    }
-
     /// The slots so far.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {

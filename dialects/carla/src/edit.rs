@@ -234,12 +234,6 @@ impl<'a> Edited<'a> {
         while self.next_frame(&mut out)? {}
         Ok(out)
     }
-
-    /// How many frames are still to come.
-    #[must_use]
-    pub fn frames_left(&self) -> usize {
-        self.clips.iter().map(|clip| clip.range.len()).sum()
-    }
 }
 
 /// A range of frames of one recording, and the changes to apply to them.

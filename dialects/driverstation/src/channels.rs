@@ -121,12 +121,6 @@ impl Name {
         self.row().channel
     }
 
-    /// Whether it has a sample only where its value changes, and not one for each packet that has it.
-    #[must_use]
-    pub fn is_on_change(self) -> bool {
-        self.row().on_change
-    }
-
     /// The table of the channels.
     pub(crate) fn row(self) -> Row {
         match self {

@@ -18,8 +18,6 @@ pub const LARGEST: usize = 10_000;
 pub mod command {
     /// Asks for the firmware's version.
     pub const FW_VERSION: u8 = 0;
-    /// Keeps the board from timing out; has no reply.
-    pub const ALIVE: u8 = 30;
     /// Hands a payload to another node of the CAN bus.
     pub const FORWARD_CAN: u8 = 34;
     /// Data of the package, both ways.

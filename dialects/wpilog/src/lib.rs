@@ -22,7 +22,7 @@ pub use log::{Log, LookupError};
 pub use reader::Reader;
 pub use segments::{Collect, Collected, collect};
 pub use walk::{Stop, Visit, Walk};
-pub use wire::{Control, FIXED_HEADER, Header, MAGIC, MAX_RECORD_HEADER, Record, Start, VERSION};
+pub use wire::{Control, FIXED_HEADER, Header, MAGIC, Record, Start, VERSION};
 pub use writer::{
     Boolean, BooleanArray, Double, DoubleArray, Entry, Fixed, Float, FloatArray, Int64, Int64Array, Kind, Opaque, Raw,
     Text, TextArray, Writer, boolean, boolean_array, double, double_array, float, float_array, int64, int64_array, raw,

@@ -14,8 +14,6 @@ pub(crate) const MAGIC_1_0: u64 = u64::from_le_bytes(*b"WPILOG\0\x01");
 pub const VERSION: u16 = 0x0100;
 /// Bytes in front of the extra header.
 pub const FIXED_HEADER: usize = 12;
-/// The longest record header: widths, entry id, payload size and timestamp at their widest.
-pub const MAX_RECORD_HEADER: usize = 17;
 
 /// What the fast loops look at at once: any record header and eight bytes of payload.
 pub(crate) const HEAD: usize = 32;

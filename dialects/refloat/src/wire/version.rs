@@ -36,12 +36,6 @@ impl Version {
         self.is_from(1, 1)
     }
 
-    /// Whether it has the longer INFO: 1.1 and later.
-    #[must_use]
-    pub fn has_info_v2(&self) -> bool {
-        self.is_from(1, 1)
-    }
-
     /// Whether it keeps alerts: 1.2 and later.
     #[must_use]
     pub fn has_alerts(&self) -> bool {
@@ -76,12 +70,6 @@ impl Version {
     #[must_use]
     pub fn has_distinct_ticks(&self) -> bool {
         self.is_from(1, 3) && !self.is_before((Stage::Beta, 2))
-    }
-
-    /// Whether asking for samples behind the last one gives an empty reply, and not stale samples: 1.2 and later.
-    #[must_use]
-    pub fn ends_at_size(&self) -> bool {
-        self.is_from(1, 2)
     }
 
     fn is_from(&self, major: u8, minor: u8) -> bool {
