@@ -52,18 +52,8 @@ pub(crate) fn read(
     let walk = |problems: &mut Problems, take: &mut TakeCell<'_>| {
         let mut above: Vec<Vec<u8>> = vec![Vec::new(); headings.len()];
         let mut clock = DayClock::default();
-        let (mut first, mut rows) = (true, 0_u64);
-        table.rows(|row| {
-            if std::mem::take(&mut first) {
-                return Ok(());
-            }
-            if row.len() != headings.len() {
-                row.skip(
-                    &format!("expected {} cells as in the first line, found {}", headings.len(), row.len()),
-                    problems,
-                );
-                return Ok(());
-            }
+        let mut rows = 0_u64;
+        table.body(headings.len(), problems, |row, problems| {
             let now = match time {
                 None => Some(Time::from_nanos(i64::try_from(rows).unwrap_or(i64::MAX).saturating_mul(1_000_000_000))),
                 Some(place) => {

@@ -72,18 +72,8 @@ fn table(
         columns.add(name, known, unit, None);
     }
     let walk = |problems: &mut Problems, take: &mut TakeCell<'_>| {
-        let (mut first, mut rows) = (true, 0);
-        table.rows(|row| {
-            if std::mem::take(&mut first) {
-                return Ok(());
-            }
-            if row.len() != names.len() {
-                row.skip(
-                    &format!("expected {} cells as in the first line, found {}", names.len(), row.len()),
-                    problems,
-                );
-                return Ok(());
-            }
+        let mut rows = 0;
+        table.body(names.len(), problems, |row, problems| {
             let Some(now) = moment(row.cell(0), 9) else {
                 row.skip(&format!("{TIME}: {} is not a timestamp", shown(row.cell(0))), problems);
                 return Ok(());

@@ -66,24 +66,21 @@ pub(crate) fn read(
     let mut out = Rows::new(sink, &channels)?;
     let mut reader = Reader { clock: Clock::new(TICK_RATE), last: None };
     let mut bad = Problems::default();
-    let (mut first, mut rows, mut values) = (true, 0_u64, Vec::with_capacity(ids.len()));
-    table.rows(|row| {
-        if std::mem::take(&mut first) {
-            return Ok(());
-        }
+    let (mut rows, mut values) = (0_u64, Vec::with_capacity(ids.len()));
+    table.body(HEAD.len() + ids.len(), &mut bad, |row, bad| {
         let record = match parse(row, ids, &mut values) {
             Ok(record) => record,
             Err(message) => {
-                row.skip(&message, &mut bad);
+                row.skip(&message, bad);
                 return Ok(());
             }
         };
         rows += 1;
-        let time = reader.at(row, &record, &mut bad);
+        let time = reader.at(row, &record, bad);
         for ((id, value), name) in (0..).zip(&values).zip(ids) {
             if f64::from(float16::decode(float16::encode(*value))).to_bits() != f64::from(*value).to_bits() {
                 let message = format!("{name}: {value} is not a value that a board can record");
-                row.note(Severity::Warning, "not-float16", &message, &mut bad);
+                row.note(Severity::Warning, "not-float16", &message, bad);
             }
             out.value(id, time, &Value::Float(*value))?;
         }
@@ -117,10 +114,6 @@ struct Record {
 
 /// A line; the sentence says what is wrong with it.
 fn parse(row: &Row<'_>, ids: &[&str], values: &mut Vec<f32>) -> Result<Record, String> {
-    let width = HEAD.len() + ids.len();
-    if row.len() != width {
-        return Err(format!("expected {width} cells as in the first line, found {}", row.len()));
-    }
     let [index, tick, seconds, running, wheelslip, footpad, adjustment] =
         std::array::from_fn(|place| str::from_utf8(row.cell(place)).unwrap_or_default());
     let bad = |name: &str, cell: &str, what: &str| format!("{name}: {} is not a {what}", shown(cell.as_bytes()));

@@ -60,6 +60,26 @@ impl<'a> Table<'a> {
     }
 }
 
+impl Table<'_> {
+    /// Gives the lines behind the first to `take`. Lines of another width than `width` are reported and left out.
+    pub(super) fn body(
+        &self,
+        width: usize,
+        problems: &mut Problems,
+        mut take: impl FnMut(&Row<'_>, &mut Problems) -> Result<(), StreamError>,
+    ) -> Result<(), StreamError> {
+        let mut first = true;
+        self.rows(|row| match (std::mem::take(&mut first), row.len()) {
+            (true, _) => Ok(()),
+            (false, found) if found != width => {
+                row.skip(&format!("expected {width} cells as in the first line, found {found}"), problems);
+                Ok(())
+            }
+            (false, _) => take(row, problems),
+        })
+    }
+}
+
 impl<'a> Row<'a> {
     /// How many cells it has.
     pub(super) fn len(&self) -> usize {
