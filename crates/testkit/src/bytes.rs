@@ -1,3 +1,5 @@
+use logpose_core::Time;
+
 /// Bytes as specifications write them: hexadecimal in pairs, `00*13` for thirteen of them, text in quotes. A bar only
 /// divides.
 #[must_use]
@@ -15,6 +17,12 @@ pub fn hex(text: &str) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Milliseconds on a clock.
+#[must_use]
+pub fn ms(ms: i64) -> Time {
+    Time::from_millis(ms)
 }
 
 /// What something appends.

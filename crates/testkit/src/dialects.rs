@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use logpose_core::{
-    Columns, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, ReadOptions, Sink, StreamError,
+    Channel, ChannelId, Columns, Encode, EncodeOptions, Encoding, FileDialect, Index, Lookup, Problems, ReadOptions,
+    Sample, Sink, StreamError, Time, Value,
 };
 
 use crate::{Lines, Show, bits};
@@ -77,6 +78,25 @@ pub fn streamed<S: Sink + Default>(
     }
     let end = decoder.finish(&log[used..], &mut sink);
     (sink, end)
+}
+
+/// A log with these channels (name and type) and samples.
+#[must_use]
+pub fn encoded(
+    mut encoder: Box<dyn Encode>,
+    channels: &[(&str, &str)],
+    samples: &[(ChannelId, Time, Value<'_>)],
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    encoder.begin(&mut out);
+    for (id, (name, type_name)) in (0..).zip(channels) {
+        encoder.channel(id, &Channel::new(*name, *type_name), &mut out).unwrap();
+    }
+    for (channel, time, value) in samples {
+        encoder.samples(&[Sample { channel: *channel, time: *time, value: *value }], &mut out).unwrap();
+    }
+    encoder.finish(&mut out);
+    out
 }
 
 /// The log as its own dialect writes it, and what that could not keep.

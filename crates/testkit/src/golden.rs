@@ -3,9 +3,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use logpose_core::FileDialect;
+use logpose_core::{Confidence, FileDialect, Severity};
 
-use crate::{dump, fixture, fixtures};
+use crate::{check_dump_from_anywhere, dump, fixture, fixtures, index};
 
 /// Whether the files that tests compare with are to be rewritten: `LOGPOSE_BLESS=1`, which `make bless` sets. It has
 /// this one meaning everywhere: fixtures, dumps, transcripts, answers of the API, the table in the README.
@@ -96,10 +96,22 @@ impl Fixtures {
         }
     }
 
-    /// Asserts that the records of every valid log are those of the dump beside it.
-    pub fn check_dumps(&self, dialect: &dyn FileDialect) {
+    /// Asserts that the dialect recognises every valid log and finds no damage in it, and that its records are those of
+    /// the dump beside it.
+    pub fn check_valid(&self, dialect: &dyn FileDialect) {
         for (name, log) in self.logs("valid") {
             golden(&fixture(self.folder).join("valid").join(format!("{name}.txt")), dump(dialect, &log));
+            assert_eq!(dialect.sniff(&log), Confidence::Yes, "{name}");
+            let (_, problems) = index(dialect, &log);
+            assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
+        }
+    }
+
+    /// Asserts that dumps of every valid log can begin at any record.
+    pub fn check_dumps_from_anywhere(&self, dialect: &dyn FileDialect) {
+        for (name, log) in self.logs("valid") {
+            println!("{name}"); // shown if the next line panics
+            check_dump_from_anywhere(dialect, &log);
         }
     }
 }

@@ -1,17 +1,15 @@
 //! What the help and the documentation say is true.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 #[cfg(unix)]
 use std::process::Command;
+
+use logpose_testkit::workspace;
 
 #[cfg(unix)]
 use crate::live::Running;
 use crate::run::{SHARED, code, stderr, stdout, typed};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Every command, as `logpose --help` lists them.
 pub(crate) fn commands() -> Vec<String> {
@@ -38,7 +36,7 @@ fn listed(line: &str) -> Vec<String> {
 /// The commands in the `console` blocks of all pages in docs/.
 #[cfg(unix)]
 fn console_lines() -> Vec<String> {
-    let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = fs::read_dir(workspace().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages: Vec<_> = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     assert!(pages.len() > 10, "{pages:?}");
     let mut lines = Vec::new();
@@ -253,7 +251,7 @@ fn demo_prints_commands_that_exist() {
 
 #[test]
 fn the_page_about_the_command_line_names_every_command() {
-    let page = fs::read_to_string(root().join("docs/cli.md")).unwrap();
+    let page = fs::read_to_string(workspace().join("docs/cli.md")).unwrap();
     for command in commands() {
         assert!(page.contains(&format!("### `{command}`")), "docs/cli.md lacks `{command}`");
         assert!(page.contains(&format!("$ logpose {command}")), "docs/cli.md has no example of `{command}`");
@@ -265,7 +263,7 @@ fn the_page_about_the_command_line_names_every_command() {
 
 #[test]
 fn the_table_in_the_readme_is_the_table_of_the_program() {
-    let path = root().join("README.md");
+    let path = workspace().join("README.md");
     let Ok(readme) = fs::read_to_string(&path) else { return };
     let (begin, end) = ("<!-- dialects -->", "<!-- /dialects -->");
     let Some((before, rest)) = readme.split_once(begin) else { return };

@@ -7,14 +7,11 @@ use std::rc::Rc;
 
 use logpose::{Feed, Log, OpenOptions, Order};
 use logpose_core::{Channel, ChannelId, EncodeOptions, Layout, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
+use logpose_testkit::{encoded, ms};
 
 use super::timer::{Timer, Wake};
 use super::{Control, End, PlayOptions, Player, Report};
 use crate::Batch;
-
-fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
-}
 
 struct Simulated {
     now: Rc<Cell<Time>>,
@@ -131,17 +128,8 @@ fn play(logs: &[Log], options: PlayOptions, script: &[(i64, Control)]) -> (Vec<G
 }
 
 fn log_of(channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Log {
-    let mut encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
-    let mut out = Vec::new();
-    encoder.begin(&mut out);
-    for (id, (name, type_name)) in (0..).zip(channels) {
-        encoder.channel(id, &Channel::new(*name, *type_name), &mut out).unwrap();
-    }
-    for (channel, time, value) in samples {
-        encoder.samples(&[Sample { channel: *channel, time: *time, value: *value }], &mut out).unwrap();
-    }
-    encoder.finish(&mut out);
-    Log::from_bytes("made.wpilog", out, &OpenOptions::default()).unwrap()
+    let encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    Log::from_bytes("made.wpilog", encoded(encoder, channels, samples), &OpenOptions::default()).unwrap()
 }
 
 /// `/x` counts at 1000, 1010, 1020, … ms; `/y` has 7 at 1025 ms; the schema of something comes last.

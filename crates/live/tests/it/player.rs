@@ -9,19 +9,14 @@ use logpose::core::{Channel, ChannelId, EncodeOptions, Problem, Sample, Sink, Si
 use logpose::{Log, OpenOptions};
 use logpose_live::Batch;
 use logpose_live::player::{Control, End, PlayOptions, Player};
+use logpose_testkit::{encoded, ms};
 
 /// A channel that counts, at these milliseconds.
 fn log_of(times_ms: &[i64]) -> Log {
-    let mut encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
-    let mut out = Vec::new();
-    encoder.begin(&mut out);
-    encoder.channel(0, &Channel::new("/x", "int64"), &mut out).unwrap();
-    for (i, ms) in (0..).zip(times_ms) {
-        let sample = Sample { channel: 0, time: Time::from_millis(*ms), value: Value::Int64(i) };
-        encoder.samples(&[sample], &mut out).unwrap();
-    }
-    encoder.finish(&mut out);
-    Log::from_bytes("made.wpilog", out, &OpenOptions::default()).unwrap()
+    let encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+    let samples: Vec<_> = (0..).zip(times_ms).map(|(i, at)| (0, ms(*at), Value::Int64(i))).collect();
+    let log = encoded(encoder, &[("/x", "int64")], &samples);
+    Log::from_bytes("made.wpilog", log, &OpenOptions::default()).unwrap()
 }
 
 #[derive(Default)]

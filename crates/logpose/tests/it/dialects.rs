@@ -1,11 +1,8 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use logpose::core::{Dialect, EncodeOptions, Limits};
 use logpose::{FORMATS, Format};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use logpose_testkit::workspace;
 
 fn has_files(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
@@ -29,15 +26,15 @@ fn every_dialect_has_what_a_dialect_needs() {
         need(!info.extensions.is_empty() || !info.reached.is_empty(), "an extension or a scheme".into());
         need(info.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "a name in lower case".into());
         let readme = format!("dialects/{}/README.md", info.name);
-        need(root().join(&readme).is_file(), readme);
+        need(workspace().join(&readme).is_file(), readme);
         // What is only spoken live has no files to keep.
         for kind in ["valid", "corrupt"].into_iter().filter(|_| info.files.read) {
             let fixtures = format!("fixtures/{}/{kind}", info.name);
-            need(has_files(&root().join(&fixtures)), format!("files in {fixtures}"));
+            need(has_files(&workspace().join(&fixtures)), format!("files in {fixtures}"));
         }
         for (kind, _) in [("decode", info.files.read), ("session", info.live.read)].iter().filter(|(_, has)| *has) {
             let target = format!("fuzz/fuzz_targets/{kind}_{}.rs", info.name);
-            need(root().join(&target).is_file(), target);
+            need(workspace().join(&target).is_file(), target);
         }
         need(info.live.read || info.live.write || info.reached.is_empty(), "something behind its scheme".into());
         let live = dialect.live();
@@ -69,11 +66,11 @@ fn dialects_are_told_apart() {
 #[test]
 fn the_page_about_dialects_quotes_the_toy() {
     let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let toy = root().join("tests/toy-dialect");
+    let toy = workspace().join("tests/toy-dialect");
     let files = std::fs::read_dir(toy.join("src")).unwrap().map(|entry| entry.unwrap().path());
     let sources: Vec<String> =
         files.chain([toy.join("Cargo.toml")]).map(|path| lines(&std::fs::read_to_string(path).unwrap())).collect();
-    let page = lines(&std::fs::read_to_string(root().join("docs/adding-a-dialect.md")).unwrap());
+    let page = lines(&std::fs::read_to_string(workspace().join("docs/adding-a-dialect.md")).unwrap());
     let quotes: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
     assert!(quotes.len() > 8, "{quotes:#?}");
     for quote in quotes {

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use logpose::core::{Layout, Time, Type, Value};
+use logpose::core::{Layout, Type, Value};
 use logpose::diff::{self, Align, ChannelDiff, Diff, DiffOptions, Verdict};
 use logpose::{Filter, Log, Order, ScalarValue};
+use logpose_testkit::ms;
 
 use crate::support::{self, AKIT, DATALOG, R2, encode, log_of, open_demo};
-
-fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
-}
 
 fn compared(a: &Log, b: &Log, options: &DiffOptions) -> Diff {
     diff::of(a, b, &Filter::default(), (None, None), options).unwrap_or_else(|error| panic!("{error}"))

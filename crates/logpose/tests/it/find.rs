@@ -6,12 +6,9 @@ use logpose::core::{Layout, Lookup, Time, Type, Value};
 use logpose::find::{FindError, FindOptions, Interval, Query, summaries};
 use logpose::frc::Mode;
 use logpose::{Filter, Log, Order};
+use logpose_testkit::ms;
 
 use crate::support::{self, DATALOG, R2, encode, log_of, open_demo};
-
-fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
-}
 
 fn found_with(log: &Log, text: &str, lookup: &Lookup, options: FindOptions) -> Vec<Interval> {
     let mut all = Vec::new();

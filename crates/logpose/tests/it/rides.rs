@@ -1,10 +1,9 @@
 //! Recordings of boards as tables, and back.
 
-use std::path::{Path, PathBuf};
-
 use logpose::core::{Channel, EncodeOptions, Sample, Time, Value};
 use logpose::{ConvertOptions, FORMATS, Filter, Format, Log, OpenOptions, Output, Quiet, convert};
 use logpose_refloat::float16;
+use logpose_testkit::fixture;
 use tempfile::TempDir;
 
 use crate::support::{DATALOG, encode, open, open_demo};
@@ -18,10 +17,6 @@ const SMALLEST: &str = "52464c545245430a0100000044a08f67\
 fn hex(text: &str) -> Vec<u8> {
     let digits: String = text.split_whitespace().collect();
     (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap()).collect()
-}
-
-fn fixtures(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(folder)
 }
 
 fn log(name: &str, bytes: Vec<u8>) -> Log {
@@ -92,7 +87,7 @@ fn every_code_and_every_flag_comes_back_through_a_table() {
 
 #[test]
 fn a_table_is_the_same_by_way_of_other_formats() {
-    let file = std::fs::read(fixtures("rides/valid/refloat.csv")).unwrap();
+    let file = std::fs::read(fixture("rides/valid/refloat.csv")).unwrap();
     let recording = log("x.csv", file.clone());
     // Plain rows have no types, so numbers of 32 bits do not come back from them as what they were.
     for format in ["wpilog", "rlog", "mcap", "parquet", "arrow", "refloat"] {
@@ -104,7 +99,7 @@ fn a_table_is_the_same_by_way_of_other_formats() {
 #[test]
 fn whole_recordings_of_the_fixtures_come_back_with_their_samples() {
     let mut count = 0;
-    for entry in std::fs::read_dir(fixtures("refloat/valid")).unwrap() {
+    for entry in std::fs::read_dir(fixture("refloat/valid")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "rfrec") {
             continue;
@@ -146,7 +141,7 @@ fn a_file_that_is_only_called_csv_is_the_table_of_a_recording() {
     // A part of it is no recording any more.
     assert_eq!(suited(&recording, &["/refloat/erpm"]), "csv");
     assert_eq!(suited(&open_demo(DATALOG), &[]), "csv");
-    let ride = open(&fixtures("rides/valid/float-control.csv"));
+    let ride = open(&fixture("rides/valid/float-control.csv"));
     assert_eq!(suited(&ride, &[]), "csv");
     let two = [log("x.rfrec", hex(SMALLEST)), log("y.rfrec", hex(SMALLEST))];
     assert!(Format::CSV.suited(&two, &[]).is_none());
@@ -159,7 +154,7 @@ fn a_file_that_is_only_called_csv_is_the_table_of_a_recording() {
 fn tables_are_read_back_and_proved_equal() {
     let folder = TempDir::new().unwrap();
     let options = ConvertOptions { verify: true, ..ConvertOptions::default() };
-    let logs = [open(&fixtures("rides/valid/refloat.csv"))];
+    let logs = [open(&fixture("rides/valid/refloat.csv"))];
     for name in ["refloat-csv", "vesc-csv"] {
         let path = folder.path().join(name);
         let to = Output::File { path: &path, force: false, wrapper: None };
@@ -168,7 +163,7 @@ fn tables_are_read_back_and_proved_equal() {
         assert_eq!((report.samples, report.channels), (40, 10));
     }
     let same = std::fs::read(folder.path().join("refloat-csv")).unwrap();
-    assert_eq!(same, std::fs::read(fixtures("rides/valid/refloat.csv")).unwrap());
+    assert_eq!(same, std::fs::read(fixture("rides/valid/refloat.csv")).unwrap());
 }
 
 #[test]
@@ -176,7 +171,7 @@ fn what_the_tables_cannot_say_is_refused_with_its_name() {
     let other = log("x.wpilog", encode("wpilog", &[("/a", "double")], &[(0, Time::ZERO, Value::Double(1.0))]));
     let error = try_written(&other, "refloat-csv").unwrap_err().to_string();
     assert!(error.contains("\"/a\""), "{error}");
-    let ride = open(&fixtures("rides/valid/float-control.csv"));
+    let ride = open(&fixture("rides/valid/float-control.csv"));
     let error = try_written(&ride, "vesc-csv").unwrap_err().to_string();
     assert!(error.contains("/refloat/float-control/State"), "{error}");
     // A ride of another program is no recording: the values have more digits than a board records.
@@ -197,13 +192,13 @@ fn rides_of_all_programs_are_known_by_their_content() {
         ("float-control.zip", "float-control", "/refloat/balance_current"),
         ("floaty.json", "floaty", "/refloat/batt_voltage"),
     ] {
-        let bytes = std::fs::read(fixtures("rides/valid").join(file)).unwrap();
+        let bytes = std::fs::read(fixture("rides/valid").join(file)).unwrap();
         for name in [file, "x.csv", "x.wpilog", "no extension"] {
             let log = log(name, bytes.clone());
             assert_eq!(log.dialect().info().name, dialect, "{file} as {name}");
             assert!(log.channel(channel).is_some(), "{file}: {channel}");
         }
     }
-    let floaty = open(&fixtures("rides/valid/floaty.json"));
+    let floaty = open(&fixture("rides/valid/floaty.json"));
     assert_eq!(floaty.epoch_ns(), Some(1_717_243_200_000_000_000));
 }

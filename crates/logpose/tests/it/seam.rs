@@ -2,9 +2,11 @@
 //! samples.
 
 use logpose::core::fuzzing::{check_cut, check_readings};
-use logpose::core::{Channel, ChannelId, EncodeOptions, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
+use logpose::core::{Channel, ChannelId, Lookup, Problem, Sample, Sink, SinkError, Time, Value};
 use logpose::{Align, Log, Names, OpenOptions, Order, Quiet, Timeline};
-use logpose_testkit::fixture;
+use logpose_testkit::{fixture, ms};
+
+use crate::support::{encode, log_of};
 
 fn open(path: &std::path::Path) -> Log {
     Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()
@@ -33,16 +35,8 @@ fn a_log_that_became_shorter_is_an_error_in_every_dialect() {
 
 /// A log of so many samples, at every millisecond.
 fn written(samples: i64) -> Log {
-    let mut encoder = logpose::Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
-    let mut out = Vec::new();
-    encoder.begin(&mut out);
-    encoder.channel(0, &Channel::new("/x", "double"), &mut out).unwrap();
-    for ms in 1..=samples {
-        let sample = Sample { channel: 0, time: Time::from_millis(ms), value: Value::Double(ms as f64) };
-        encoder.samples(&[sample], &mut out).unwrap();
-    }
-    encoder.finish(&mut out);
-    Log::from_bytes("made.wpilog", out, &OpenOptions::default()).unwrap()
+    let samples: Vec<_> = (1..=samples).map(|at| (0, ms(at), Value::Double(at as f64))).collect();
+    log_of(encode("wpilog", &[("/x", "double")], &samples))
 }
 
 struct Count(usize);

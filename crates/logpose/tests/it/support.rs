@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use logpose::core::{Channel, ChannelId, EncodeOptions, Lookup, Sample, Time, Value};
+use logpose::core::{ChannelId, EncodeOptions, Lookup, Time, Value};
 use logpose::{ConvertOptions, Error, Feed, Format, Log, OpenOptions, Order, Output, Quiet, Report, convert};
 use logpose_demo::{DemoOptions, demo};
-use logpose_testkit::{Events, kept};
+use logpose_testkit::{Events, encoded, kept};
 
 /// One sample, owned: name, type, nanoseconds, payload.
 pub(crate) type Row = (String, String, i64, Vec<u8>);
@@ -35,17 +35,7 @@ pub(crate) fn open_demo(name: &str) -> Log {
 
 /// A log of one dialect, from channels and samples.
 pub(crate) fn encode(dialect: &str, channels: &[(&str, &str)], samples: &[(ChannelId, Time, Value<'_>)]) -> Vec<u8> {
-    let mut encoder = logpose::Format::from_name(dialect).unwrap().encoder(&EncodeOptions::default()).unwrap();
-    let mut out = Vec::new();
-    encoder.begin(&mut out);
-    for (id, (name, type_name)) in (0..).zip(channels) {
-        encoder.channel(id, &Channel::new(*name, *type_name), &mut out).unwrap();
-    }
-    for (channel, time, value) in samples {
-        encoder.samples(&[Sample { channel: *channel, time: *time, value: *value }], &mut out).unwrap();
-    }
-    encoder.finish(&mut out);
-    out
+    encoded(Format::from_name(dialect).unwrap().encoder(&EncodeOptions::default()).unwrap(), channels, samples)
 }
 
 pub(crate) fn log_of(bytes: Vec<u8>) -> Log {

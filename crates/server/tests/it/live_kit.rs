@@ -13,7 +13,7 @@ use logpose::ClockMap;
 use logpose_core::{Channel, Sample, Sink, Time, Value};
 use logpose_live::{Address, Batch, Join, Live, Output, OutputThread, ServerOptions, Source};
 use logpose_server::{LiveClock, LiveLog, LiveOptions, Options, Server, Session};
-pub(crate) use logpose_testkit::until;
+pub(crate) use logpose_testkit::{ms, until};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Batch as Frame, Client};
@@ -55,10 +55,6 @@ pub(crate) fn batch(channels: &[(u32, &str, &str)], samples: &[(u32, Time, Value
         batch.samples(&[Sample { channel: *channel, time: *time, value: *value }]).unwrap();
     }
     batch
-}
-
-pub(crate) fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
 }
 
 pub(crate) fn log(address: &str, clock: LiveClock) -> LiveLog {

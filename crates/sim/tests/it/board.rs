@@ -11,12 +11,9 @@ use logpose_core::Time;
 use logpose_refloat::items;
 use logpose_refloat::wire::{Flags, Header, Sample};
 use logpose_sim::board::{Board, BoardOptions, BoardVersion, Recorded};
+use logpose_testkit::{hex, ms};
 
 const VERSIONS: [BoardVersion; 3] = [BoardVersion::V1_1, BoardVersion::V1_2, BoardVersion::V1_3];
-
-fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
-}
 
 fn board(version: BoardVersion) -> BoardOptions {
     BoardOptions { version, ..BoardOptions::default() }
@@ -72,21 +69,4 @@ fn serving(version: BoardVersion, size: u32) -> Board {
 fn ticks(recorded: &Recorded) -> Vec<u32> {
     let samples = recorded.samples.chunks(recorded.sample_len());
     samples.map(|sample| u32::from_be_bytes(*sample.first_chunk().unwrap())).collect()
-}
-
-/// Bytes as the specification writes them: hex in pairs, `00*13` for thirteen of them, text in quotes.
-fn hex(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (i, part) in text.split('"').enumerate() {
-        if i % 2 == 1 {
-            out.extend_from_slice(part.as_bytes());
-            continue;
-        }
-        for word in part.split_whitespace().filter(|word| *word != "|") {
-            let (pair, times) = word.split_once('*').unwrap_or((word, "1"));
-            let byte = u8::from_str_radix(pair, 16).unwrap();
-            out.extend(std::iter::repeat_n(byte, times.parse().unwrap()));
-        }
-    }
-    out
 }

@@ -1,19 +1,13 @@
 //! Every file in `fixtures/carla/valid` equals its dump.
 
 use logpose_carla::Carla;
-use logpose_core::{Confidence, FileDialect, Severity};
-use logpose_testkit::{check_dump_from_anywhere, index};
+use logpose_testkit::check_dump_from_anywhere;
 
 use crate::fixtures::{FIXTURES, small};
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    FIXTURES.check_dumps(&Carla);
-    for (name, log) in FIXTURES.logs("valid") {
-        assert_eq!(Carla.sniff(&log), Confidence::Yes, "{name}");
-        let (_, problems) = index(&Carla, &log);
-        assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
-    }
+    FIXTURES.check_valid(&Carla);
 }
 
 #[test]

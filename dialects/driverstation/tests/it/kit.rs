@@ -1,9 +1,9 @@
 //! What the tests share.
 
-use logpose_core::{Time, Value};
+use logpose_core::Value;
 use logpose_driverstation::Mapper;
-pub(crate) use logpose_testkit::hex as bytes;
 use logpose_testkit::{Literal, Show};
+pub(crate) use logpose_testkit::{hex as bytes, ms};
 
 /// Datagrams and messages of section 11: to the robot and to the station, by UDP and, without their sizes, by TCP.
 pub(crate) struct Samples {
@@ -74,10 +74,6 @@ impl Show for Shown {
             value => Literal::show(value),
         }
     }
-}
-
-pub(crate) fn ms(ms: i64) -> Time {
-    Time::from_millis(ms)
 }
 
 /// A link, its sink, and packets that need no bytes.

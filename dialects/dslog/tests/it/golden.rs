@@ -1,11 +1,10 @@
 //! Every file in `fixtures/dslog/valid` equals its dump.
 
-use logpose_core::{Confidence, FileDialect, Severity};
 use logpose_dslog::{Dslog, Version};
-use logpose_testkit::{Fixtures, check_dump_from_anywhere};
+use logpose_testkit::Fixtures;
 
 use crate::corrupt::CASES;
-use crate::kit::{PDH, PDP, TEXTS, events, header, hex, index, log, run};
+use crate::kit::{PDH, PDP, TEXTS, events, header, hex, log, run};
 
 pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "dslog", make: all };
 
@@ -41,18 +40,10 @@ fn every_fixture_is_what_this_code_makes() {
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    FIXTURES.check_dumps(&Dslog);
-    for (name, log) in FIXTURES.logs("valid") {
-        assert_eq!(Dslog.sniff(&log), Confidence::Yes, "{name}");
-        let (_, problems) = index(&log);
-        assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
-    }
+    FIXTURES.check_valid(&Dslog);
 }
 
 #[test]
 fn a_dump_can_begin_in_the_middle() {
-    for (name, log) in FIXTURES.logs("valid") {
-        println!("{name}"); // shown if the next line panics
-        check_dump_from_anywhere(&Dslog, &log);
-    }
+    FIXTURES.check_dumps_from_anywhere(&Dslog);
 }

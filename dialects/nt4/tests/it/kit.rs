@@ -4,11 +4,7 @@ use std::collections::VecDeque;
 
 use logpose_core::{Channel, ChannelId, Limits, Link, Sample, Serve, Session, Time, To, Transmit, Value};
 use logpose_nt4::{Nt4Client, Nt4Server, Options, ServerOptions, Updates};
-pub(crate) use logpose_testkit::doubles;
-
-pub(crate) fn ms(n: i64) -> Time {
-    Time::from_millis(n)
-}
+pub(crate) use logpose_testkit::{doubles, ms};
 
 /// What came, a line each, with values as literals.
 pub(crate) type Lines = logpose_testkit::Lines<logpose_testkit::Literal>;

@@ -1,11 +1,11 @@
 //! Every file in `fixtures/rlog/valid` equals its dump.
 
-use logpose_core::{Channel, Confidence, EncodeOptions, FileDialect, Sample, Severity, Time, Value};
+use logpose_core::{Channel, EncodeOptions, FileDialect, Sample, Time, Value};
 use logpose_rlog::{Options, Revision, Rlog, Writer};
-use logpose_testkit::{Fixtures, check_dump_from_anywhere};
+use logpose_testkit::Fixtures;
 
 use crate::corrupt::CASES;
-use crate::kit::{every_type, index, small};
+use crate::kit::{every_type, small};
 
 pub(crate) const FIXTURES: Fixtures = Fixtures { folder: "rlog", make: all };
 
@@ -74,20 +74,12 @@ fn every_fixture_is_what_this_code_makes() {
 
 #[test]
 fn every_valid_file_equals_its_dump() {
-    FIXTURES.check_dumps(&Rlog);
-    for (name, log) in FIXTURES.logs("valid") {
-        assert_eq!(Rlog.sniff(&log), Confidence::Yes, "{name}");
-        let (_, problems) = index(&log);
-        assert_ne!(problems.worst(), Some(Severity::Damage), "{name}: {problems:?}");
-    }
+    FIXTURES.check_valid(&Rlog);
 }
 
 #[test]
 fn a_dump_can_begin_in_the_middle() {
-    for (name, log) in FIXTURES.logs("valid") {
-        println!("{name}"); // shown if the next line panics
-        check_dump_from_anywhere(&Rlog, &log);
-    }
+    FIXTURES.check_dumps_from_anywhere(&Rlog);
 }
 
 #[test]

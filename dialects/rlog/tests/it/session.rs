@@ -2,14 +2,11 @@
 
 use logpose_core::{Channel, EncodeOptions, Limits, Link, LiveDialect, Sample, Serve, Session, Sink, Time, To, Value};
 use logpose_rlog::{HEARTBEAT, KEEP_ALIVE, Options, Revision, Rlog, RlogClient, RlogServer};
+use logpose_testkit::ms;
 
 use crate::kit::Lines;
 
 const LINK: Link = Link(1);
-
-fn ms(n: i64) -> Time {
-    Time::from_millis(n)
-}
 
 fn server(revision: Revision) -> RlogServer {
     let mut server = RlogServer::new(Options { revision, ..Options::default() });

@@ -2,12 +2,9 @@
 
 use logpose_core::{Layout, Time, Type, Value};
 use logpose_rlog::{Options, Reader, Revision, Writer};
+use logpose_testkit::hex;
 
 use crate::kit::{index, replayed};
-
-fn hex(text: &str) -> Vec<u8> {
-    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
 
 /// Section 10: R2, cycles at 1.0, 1.02 and 1.04 s. Keys 7, 9 and 10 are not in the vector ("selected messages").
 const R2: &str = "
