@@ -1,4 +1,4 @@
-//! Recordings of CARLA as they are seen from above: who is there, and where, frame after frame.
+//! Recordings of CARLA seen from above: the actors and their places, frame after frame.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -286,15 +286,16 @@ mod tests {
         let Ok(frames) = Frames::scan(&log) else { panic!("the demo is a recording") };
         let (clock, stop) = (Clock::default(), CancelToken::default());
         let whole = MotionQuery::default();
-        let told = |most| rows(&frames, &clock, &whole, most, &stop).map(|rows| (rows.frames, rows.t.len(), rows.step));
-        let Ok((all, count, step)) = told(ROWS) else { panic!("nobody stopped it") };
+        let sampled =
+            |most| rows(&frames, &clock, &whole, most, &stop).map(|rows| (rows.frames, rows.t.len(), rows.step));
+        let Ok((all, count, step)) = sampled(ROWS) else { panic!("nobody stopped it") };
         assert_eq!((all, step), (400, 0.0));
         for most in [count - 1, count / 2, count / 10, 200] {
-            let Ok((fewer, rows, step)) = told(most) else { panic!("nobody stopped it") };
+            let Ok((fewer, rows, step)) = sampled(most) else { panic!("nobody stopped it") };
             assert!(rows <= most && rows > most / 3 && fewer < all && step > 0.0, "{most}: {rows} rows, {step} s");
         }
         // The first and the last frame are there whatever they hold.
-        assert!(told(1).is_ok_and(|(frames, _, _)| frames == 2));
+        assert!(sampled(1).is_ok_and(|(frames, _, _)| frames == 2));
     }
 
     #[test]

@@ -25,7 +25,7 @@ struct Burst {
     label: u32,
 }
 
-/// The label of a stretch in which values change too often to tell them apart.
+/// The label of a stretch in which values change too often to distinguish them.
 pub(crate) const MIXED: u32 = u32::MAX;
 
 impl Changes {
@@ -54,7 +54,7 @@ impl Changes {
         self.samples
     }
 
-    /// Within how many nanoseconds changes are not told apart.
+    /// Changes within this many nanoseconds are not distinguished.
     pub(crate) fn grain(&self) -> i64 {
         self.grain
     }

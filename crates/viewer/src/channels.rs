@@ -158,7 +158,7 @@ fn list(member: &OpenLog, clock: Clock) -> Result<api::Channels, RequestError> {
     Ok(api::Channels { revision: catalog.revision, channels: channels.collect() })
 }
 
-/// The last values of channels whose fields only values tell: lists have a length, JSON has any shape.
+/// The last values of channels whose fields only values show: lists have a length, JSON has any shape.
 fn lasts(member: &OpenLog, catalog: &Catalog) -> Result<HashMap<ChannelId, Tree>, RequestError> {
     let full = (0..).zip(&catalog.channels).filter(|(_, entry)| entry.samples > 0);
     let open = full.filter(|(_, entry)| is_open(&tree_shape(&entry.channel, catalog.schemas.registry())));
@@ -194,7 +194,7 @@ pub(crate) fn tree_shape(channel: &Channel, registry: &Registry) -> TreeShape {
     }
 }
 
-/// Whether only a value tells all of it.
+/// Whether only a value shows all of it.
 fn is_open(form: &TreeShape) -> bool {
     match form {
         TreeShape::List(_) | TreeShape::Map(..) | TreeShape::Any => true,

@@ -33,7 +33,7 @@ pub(crate) fn preset(log: &Log) -> Preset {
     }
 }
 
-/// What a log tells about itself, for people.
+/// The facts of a log, for people.
 pub(crate) fn facts(log: &Log) -> Vec<Fact> {
     let mut facts = FactList(Vec::new());
     match_and_power(log, &mut facts);

@@ -36,7 +36,7 @@ pub(crate) struct Finding {
     pub kind: &'static str,
     pub level: Level,
     pub text: String,
-    /// The channel that tells it.
+    /// Its channel.
     pub channel: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Finding {
         Self::new(error.time, kind, level, text).told_by("/ds/errors")
     }
 
-    /// What a board tells while it is listened to.
+    /// Events of a live board.
     pub(crate) fn of_sign(time: Time, sign: &Sign) -> Self {
         let kind = match sign.kind {
             SignKind::Pushback => "pushback",
@@ -255,7 +255,7 @@ impl Findings {
         }
     }
 
-    /// Puts all in order. Where there is too much, what matters least is left out.
+    /// Puts all in order. Where there is too much, the least important ones are left out.
     fn finish(mut self) -> Self {
         self.cut = self.events.len() > MOST;
         if self.cut {
@@ -317,7 +317,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// The most events that are told.
+/// The max number of events.
 const MOST: usize = 5000;
 /// Characters of an event's text.
 const LONGEST: usize = 300;

@@ -129,5 +129,5 @@ fn damage(log: &Log) -> Option<Damage> {
     (log.problems.worst() >= Some(Severity::Damage)).then_some(Damage { bytes, share })
 }
 
-/// Problems that are told.
+/// The max number of reported problems.
 const MOST_PROBLEMS: usize = 20;

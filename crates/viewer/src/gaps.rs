@@ -34,7 +34,7 @@ impl Gap {
     }
 }
 
-/// When a driver station had no robot, for what only the robot can tell.
+/// When a driver station had no robot, for values that only the robot can send.
 fn station(one: &Series) -> Result<Vec<Gap>, logpose::Error> {
     let Some(channel) = one.channel() else { return Ok(Vec::new()) };
     let Some(prefix) = OF_ROBOT.iter().find_map(|part| channel.name.find(part)) else { return Ok(Vec::new()) };

@@ -95,7 +95,7 @@ impl Session {
         self.logs.len() - 1
     }
 
-    /// Adds a log and puts it on the clock of those that are open: by the wall clock if both tell it and are near each
+    /// Adds a log and puts it on the clock of those that are open: by the wall clock if both have it and are near each
     /// other, else by their first moments.
     pub(crate) fn place(&mut self, store: Arc<dyn Store>, upload: Option<Arc<UploadedFile>>) -> usize {
         let evidence = |store: &dyn Store| ClockEvidence { range: store.range(), epoch_ns: store.about().epoch_ns };
@@ -189,7 +189,7 @@ impl Session {
         })
     }
 
-    /// Works out what is told of every log before anybody asks.
+    /// Computes the facts of every log in advance.
     pub(crate) fn prepare(&self) {
         self.open().for_each(|(_, log)| drop(log.store.about()));
         self.open().for_each(|(_, log)| drop(log.store.findings()));

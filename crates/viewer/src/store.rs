@@ -16,7 +16,7 @@ pub(crate) type TakeHeld<'t> = dyn FnMut(usize, Time, &Value<'_>) + 't;
 
 /// What the API asks of a log, finished or live. All times are on the log's own clock.
 pub(crate) trait Store: Send + Sync {
-    /// What `/api/session` tells about it.
+    /// What `/api/session` returns about it.
     fn about(&self) -> About;
     /// Whether more comes.
     fn state(&self) -> LogState;
@@ -90,7 +90,7 @@ pub(crate) struct About {
     pub stragglers: Vec<Stragglers>,
 }
 
-/// Something that a log tells about itself.
+/// A fact of a log.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
     pub name: String,

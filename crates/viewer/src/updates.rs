@@ -14,7 +14,7 @@ use crate::reference::{Series, number};
 use crate::session::{Member, SERIES, Session};
 use crate::store::Store;
 
-/// What somebody who listens has not been told yet. It is looked for when there is somebody to tell it to: nothing waits.
+/// What a listener has not received yet. It is looked up when the listener is ready: nothing waits.
 pub struct LiveUpdates {
     viewer: Arc<Viewer>,
     subscribed: Vec<Subscribed>,
@@ -24,7 +24,7 @@ pub struct LiveUpdates {
 /// A series that is listened to.
 struct Subscribed {
     reference: api::Reference,
-    /// How much of it was told.
+    /// How much of it was sent.
     mark: Mark,
     /// How many losses of its source were.
     losses: usize,
@@ -83,7 +83,7 @@ impl LiveUpdates {
         if !any {
             return Ok(None);
         }
-        // Who subscribes again while this is on its way must be able to tell what it is about.
+        // A client that subscribes again while this is on its way must be able to match it.
         let references: Vec<&api::Reference> = self.subscribed.iter().map(|one| &one.reference).collect();
         traces.note("references", serde_json::to_string(&references).unwrap_or_default());
         traces.finish().map(Some)
@@ -248,7 +248,7 @@ impl Rows {
 /// Rows of one frame, and of one series in it at least.
 const MOST_ROWS: usize = 4000;
 const LEAST_ROWS: usize = 16;
-/// Where nothing changes it is told so often; without anything live, hardly ever.
+/// How often an unchanged state is sent; without a live source, hardly ever.
 const SELDOM: Duration = Duration::from_secs(1);
 const NEVER: Duration = Duration::from_secs(30);
 

@@ -1,4 +1,4 @@
-//! Sources that still speak: what they told is kept from their first word on, and asked like a log.
+//! Sources that still send: their samples are kept from the first on, and queried like a log.
 
 mod chunk;
 mod followed;
@@ -31,7 +31,7 @@ pub use self::followed::{FollowedLog, FollowedOptions};
 pub(crate) use self::tape::Mark;
 pub use self::writer::{BatchClock, LiveBatch, LiveWriter};
 
-/// What a live source tells, from the moment on at which it was first listened to. A handle: clones are the same log.
+/// The samples of a live source, from the start of listening. A handle: clones are the same log.
 ///
 /// The newest samples are in memory, all before them in a nameless file, so memory is bounded however long it goes on.
 #[derive(Clone)]
@@ -121,7 +121,7 @@ struct LiveState {
     problems: Problems,
     /// What to add to a time to get Unix nanoseconds.
     epoch_ns: Option<i64>,
-    /// The time at which listening began; what is earlier was told belatedly.
+    /// The time at which listening began; earlier samples arrived late.
     begun: Option<Time>,
     /// The latest time, and when that came.
     newest: Option<(Time, Instant)>,
@@ -488,7 +488,7 @@ fn failed(error: io::Error) -> Error {
 
 /// Counts and ranges in a catalog are at most so old.
 const FRESH: Duration = Duration::from_millis(500);
-/// What is told again to who begins to listen.
+/// What is repeated for a new listener.
 const OVERLAP_NS: i64 = 2_000_000_000;
 /// Losses of the connection that are kept. Beyond, values are drawn as if they held.
 const MOST_LOSSES: usize = 10_000;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use fs4::available_space;
 
-/// The nameless file that holds what was told before the newest samples. It vanishes with the process.
+/// The nameless file with the samples before the newest ones. It vanishes with the process.
 pub(super) struct Spill {
     file: File,
     folder: PathBuf,

@@ -9,7 +9,7 @@ use logpose_core::{Channel, ChannelId, Sample, Time, Type, Value};
 
 use crate::findings::{Band, Finding, Findings};
 
-/// What happened, told as it happens: modes, brownouts, errors, and how it went with the link.
+/// What happened, reported as it happens: modes, brownouts, errors, and how it went with the link.
 #[derive(Default)]
 pub(super) struct EventTracker {
     watch: ModeWatch,
@@ -19,7 +19,7 @@ pub(super) struct EventTracker {
     events: Vec<Finding>,
     /// Whether there were more than are kept.
     cut: bool,
-    /// The last stretch of each channel that tells some: its place in the events, and whether it goes on.
+    /// The last stretch of each channel that has some: its place in the events, and whether it goes on.
     stretches: HashMap<ChannelId, (usize, bool)>,
     /// Another number whenever something happened.
     changes: u64,
@@ -27,7 +27,7 @@ pub(super) struct EventTracker {
     battery: Option<(usize, ChannelId)>,
 }
 
-/// What a channel tells besides its values.
+/// What a channel means besides its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WatchedChannel {
     Brownout,
@@ -44,7 +44,7 @@ impl EventTracker {
         self.watch.channel(&channel.name)
     }
 
-    /// What else it tells.
+    /// What else it means.
     pub(super) fn watch(&mut self, id: ChannelId, channel: &Channel) -> Option<WatchedChannel> {
         if let Some(rank) = battery_rank(&channel.name)
             && matches!(channel.ty(), Type::Double | Type::Float)
@@ -69,13 +69,13 @@ impl EventTracker {
         }
     }
 
-    /// Takes in a sample of a channel that tells modes.
+    /// Takes in a sample of a channel of modes.
     pub(super) fn mode(&mut self, role: Role, time: Time, value: &Value<'_>, registry: &Registry) {
         self.watch.sample(role, time, value, registry);
         self.settle();
     }
 
-    /// Takes in a sample of a channel that tells something else.
+    /// Takes in a sample of any other channel.
     pub(super) fn heed(&mut self, watched: WatchedChannel, id: ChannelId, name: &str, time: Time, value: &Value<'_>) {
         match (watched, value) {
             (WatchedChannel::Brownout, Value::Boolean(on)) => {
@@ -116,7 +116,7 @@ impl EventTracker {
         }
     }
 
-    /// It is that late: modes that were told together are known.
+    /// It is that late: modes that were sent together are known.
     pub(super) fn reach(&mut self, now: Time) {
         self.watch.reach(now);
         self.settle();
@@ -214,7 +214,7 @@ impl EventTracker {
             if self.modes.last().is_some_and(|(_, last)| *last == mode) {
                 continue;
             }
-            // A robot that began anew told its first mode before the last one was known.
+            // A robot that restarted sent its first mode before the last one was known.
             let time = self.modes.last().map_or(time, |(last, _)| time.max(*last));
             if self.modes.len() < MOST {
                 self.modes.push((time, mode));
