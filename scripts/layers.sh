@@ -31,6 +31,7 @@ fenced object_store logpose-lake logpose-query
 fenced blake3 logpose-lake
 fenced parquet logpose-bridges
 fenced arrow-ipc logpose-bridges logpose-viewer
+fenced arrow-json logpose-lake
 fenced mcap logpose-bridges
 fenced pcap-parser logpose-bridges
 fenced etherparse logpose-bridges

@@ -83,6 +83,11 @@ impl<W: Write + Send> LakeWriter<W> {
         Ok(())
     }
 
+    /// About how large the file is so far.
+    pub fn size(&self) -> usize {
+        self.writer.bytes_written() + self.writer.in_progress_size()
+    }
+
     /// Writes the footer.
     pub fn finish(mut self) -> Result<FileStatistics, SinkError> {
         let metadata = self.writer.finish().map_err(write_error)?;
@@ -97,6 +102,16 @@ pub fn read_lake_file(
 ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch, String>>), DecodeError> {
     let opened = Opened::open(file)?;
     Ok((opened.schema(), opened.batches(file)))
+}
+
+/// The rows of a file of a lake that have one text in a column, in batches. Of the other rows only that column is read.
+pub fn read_lake_rows<'f>(
+    file: &'f [u8],
+    column: &str,
+    text: &str,
+) -> Result<impl Iterator<Item = Result<RecordBatch, String>> + use<'f>, DecodeError> {
+    let opened = Opened::open(file)?;
+    Ok(opened.batches_with(file, column, text))
 }
 
 fn properties(columns: &SchemaDescriptor, ranged: &[&str]) -> WriterProperties {

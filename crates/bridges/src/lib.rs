@@ -33,7 +33,7 @@ pub use bridge::{
 };
 pub use folder::{ChannelFile, FolderLayout, is_reserved, read_folder};
 pub use header::Header;
-pub use lake::{Bound, ColumnRange, FileStatistics, LakeWriter, read_lake_file};
+pub use lake::{Bound, ColumnRange, FileStatistics, LakeWriter, read_lake_file, read_lake_rows};
 pub use long::{RowEncoder, RowsPiece};
 pub use parquet::{ParquetPiece, ParquetWriter, RowGroup};
 pub use rides::{RefloatRows, VescRows, is_recording};

@@ -6,18 +6,19 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use bytes::Bytes;
 use logpose_core::{Confidence, DecodeError, Problem, Problems, ReadOptions, Sink, SinkError, StreamError, array_at};
 use logpose_model::long;
 use parquet::DecodeResult;
-use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_reader::{ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, RowFilter};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
 };
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
+use parquet::arrow::{ArrowSchemaConverter, ProjectionMask};
 use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataPushDecoder};
@@ -243,36 +244,65 @@ impl Opened {
 
     /// The rows, in batches.
     pub(crate) fn batches<'f>(&self, file: &'f [u8]) -> impl Iterator<Item = Result<RecordBatch, String>> + use<'f> {
-        let builder = ParquetPushDecoderBuilder::new_with_metadata(self.metadata.clone()).with_batch_size(BATCH);
-        let mut decoder = builder.build().map_err(|error| error.to_string());
-        let mut asked = Vec::new();
-        let mut next = move || -> Result<Option<RecordBatch>, String> {
-            let decoder = decoder.as_mut().map_err(|error| error.clone())?;
-            loop {
-                match decoder.try_decode().map_err(|error| error.to_string())? {
-                    DecodeResult::Data(batch) => return Ok(Some(batch)),
-                    DecodeResult::Finished => return Ok(None),
-                    DecodeResult::NeedsData(ranges) => {
-                        if ranges == asked {
-                            return Err("the reader made no progress".to_owned());
-                        }
-                        let bytes = slices(file, &ranges).map_err(|error| error.to_string())?;
-                        decoder.push_ranges(ranges.clone(), bytes).map_err(|error| error.to_string())?;
-                        asked = ranges;
+        drained(self.decoder(), file)
+    }
+
+    /// The rows that have one text in a column, in batches.
+    pub(crate) fn batches_with<'f>(
+        &self,
+        file: &'f [u8],
+        column: &str,
+        text: &str,
+    ) -> impl Iterator<Item = Result<RecordBatch, String>> + use<'f> {
+        let wanted = text.to_owned();
+        let is_wanted = move |rows: RecordBatch| {
+            let texts = rows.columns().first().and_then(|column| column.as_string_opt::<i32>());
+            let texts = texts.ok_or_else(|| ArrowError::SchemaError("expected a column of texts".to_owned()))?;
+            Ok(texts.iter().map(|text| Some(text == Some(&*wanted))).collect::<BooleanArray>())
+        };
+        let mask = ProjectionMask::columns(self.metadata.metadata().file_metadata().schema_descr(), [column]);
+        let filter = RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, is_wanted))]);
+        drained(self.decoder().with_row_filter(filter), file)
+    }
+
+    fn decoder(&self) -> ParquetPushDecoderBuilder {
+        ParquetPushDecoderBuilder::new_with_metadata(self.metadata.clone()).with_batch_size(BATCH)
+    }
+}
+
+/// What a decoder gives, which asks for the bytes that it needs.
+fn drained<'f>(
+    builder: ParquetPushDecoderBuilder,
+    file: &'f [u8],
+) -> impl Iterator<Item = Result<RecordBatch, String>> + use<'f> {
+    let mut decoder = builder.build().map_err(|error| error.to_string());
+    let mut asked = Vec::new();
+    let mut next = move || -> Result<Option<RecordBatch>, String> {
+        let decoder = decoder.as_mut().map_err(|error| error.clone())?;
+        loop {
+            match decoder.try_decode().map_err(|error| error.to_string())? {
+                DecodeResult::Data(batch) => return Ok(Some(batch)),
+                DecodeResult::Finished => return Ok(None),
+                DecodeResult::NeedsData(ranges) => {
+                    if ranges == asked {
+                        return Err("the reader made no progress".to_owned());
                     }
+                    let bytes = slices(file, &ranges).map_err(|error| error.to_string())?;
+                    decoder.push_ranges(ranges.clone(), bytes).map_err(|error| error.to_string())?;
+                    asked = ranges;
                 }
             }
-        };
-        let mut over = false;
-        std::iter::from_fn(move || {
-            if over {
-                return None;
-            }
-            let item = next().transpose();
-            over = !matches!(item, Some(Ok(_)));
-            item
-        })
-    }
+        }
+    };
+    let mut over = false;
+    std::iter::from_fn(move || {
+        if over {
+            return None;
+        }
+        let item = next().transpose();
+        over = !matches!(item, Some(Ok(_)));
+        item
+    })
 }
 
 /// Copies of ranges of a file, of which only the row group at hand is held.

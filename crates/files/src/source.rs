@@ -37,6 +37,13 @@ pub enum Bytes {
 }
 
 impl Bytes {
+    /// The bytes of a regular file.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        hold(file, len)
+    }
+
     /// Whether they lie in a mapped file.
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self, Self::Mapped(_))

@@ -1,10 +1,10 @@
 //! A table as Delta Lake keeps it: a log of files, one JSON file a version, which is written only if it does not exist.
 //!
 //! Written against the protocol (<https://github.com/delta-io/delta/blob/master/PROTOCOL.md>), reader version 1 and
-//! writer version 2: adding and removing files, application transactions, checkpoints of one file. What a table of
-//! somebody else has beyond that is refused with a sentence. ARCHITECTURE.md says why no crate does this.
+//! writer version 2: adding and removing files, application transactions, checkpoints of one file
+//! (`checkpoint.rs`). What a table of somebody else has beyond that is refused with a sentence. ARCHITECTURE.md says why no crate does this.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
@@ -12,7 +12,7 @@ use logpose_model::widen;
 use serde_json::{Map, Value as Json, json};
 
 use crate::store::Store;
-use crate::{Error, schema};
+use crate::{Error, checkpoint, schema};
 
 /// A table, as of its newest version that was read.
 #[derive(Debug)]
@@ -22,13 +22,18 @@ pub(crate) struct Table {
     /// The newest version; none if the table does not exist.
     version: Option<u64>,
     files: BTreeMap<String, DataFile>,
+    /// Files that were removed, and when, in milliseconds since 1970.
+    removed: BTreeMap<String, i64>,
     /// How often names were taken and released, as application transactions.
     transactions: HashMap<String, i64>,
     /// The columns, as JSON.
     schema: String,
-    /// All that is said about the table, as it was written.
-    metadata: Json,
     configuration: BTreeMap<String, String>,
+    /// The actions that a checkpoint repeats.
+    protocol: Json,
+    metadata: Json,
+    /// The newest version of which there is a checkpoint.
+    checkpoint: Option<u64>,
 }
 
 /// A file of a table.
@@ -51,8 +56,12 @@ pub(crate) struct Changes {
     pub remove: Vec<String>,
     /// Names that nobody may have taken: of a log's content, and of the log. This commit takes them.
     pub take: Vec<String>,
+    /// Names that this commit takes unless somebody has.
+    pub mark: Vec<String>,
     /// Names that are free again.
     pub release: Vec<String>,
+    /// Names that nobody may have taken, and that this commit does not take either.
+    pub untaken: Vec<String>,
     /// Whether rows come or go; compaction only moves them.
     pub moves_only: bool,
 }
@@ -80,13 +89,106 @@ impl Table {
             name: name.to_owned(),
             version: None,
             files: BTreeMap::new(),
+            removed: BTreeMap::new(),
             transactions: HashMap::new(),
             schema: String::new(),
-            metadata: Json::Null,
             configuration: BTreeMap::new(),
+            protocol: Json::Null,
+            metadata: Json::Null,
+            checkpoint: None,
         };
-        table.refresh(store)?;
+        table.load(store)?;
         Ok(table)
+    }
+
+    /// Reads the newest checkpoint and the versions since.
+    fn load(&mut self, store: &Store) -> Result<(), Error> {
+        let (mut commits, mut checkpoints) = (BTreeSet::new(), BTreeSet::new());
+        for file in store.list(&format!("{}/{LOG}", self.name))? {
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            match name.split_once('.') {
+                Some((version, "json")) => commits.extend(version.parse::<u64>().ok()),
+                Some((version, "checkpoint.parquet")) => checkpoints.extend(version.parse::<u64>().ok()),
+                _ => {}
+            }
+        }
+        for version in checkpoints.into_iter().rev() {
+            match self.read_checkpoint(store, version) {
+                Ok(()) => break,
+                // What a checkpoint says is in the versions too, as long as nobody has deleted them.
+                Err(_) if (0..=version).all(|version| commits.contains(&version)) => self.forget(),
+                Err(error) => return Err(error),
+            }
+        }
+        let first = self.version.map_or(0, |version| version + 1);
+        let since: Vec<u64> = commits.range(first..).copied().collect();
+        if let Some((missing, _)) = (first..).zip(&since).find(|(expected, version)| expected != *version) {
+            let path = store.shown(&self.commit_path(missing));
+            return Err(Error::damaged(&path, "this version of the table is missing, and there are later ones"));
+        }
+        let paths: Vec<String> = since.iter().map(|version| self.commit_path(*version)).collect();
+        for (version, bytes) in since.into_iter().zip(store.get_many(&paths)?) {
+            let gone = || Error::damaged(&store.shown(&self.commit_path(version)), "the file is missing");
+            self.read(store, version, &bytes.ok_or_else(gone)?)?;
+        }
+        Ok(())
+    }
+
+    fn read_checkpoint(&mut self, store: &Store, version: u64) -> Result<(), Error> {
+        let path = self.checkpoint_path(version);
+        let shown = store.shown(&path);
+        let bytes = store.get(&path)?.ok_or_else(|| Error::damaged(&shown, "the file is missing"))?;
+        for action in checkpoint::read(&bytes).map_err(|message| Error::damaged(&shown, message))? {
+            if let Some((kind, action)) = action.as_object().and_then(|action| action.iter().next()) {
+                self.apply(kind, action).map_err(|message| Error::damaged(&shown, message))?;
+            }
+        }
+        (self.version, self.checkpoint) = (Some(version), Some(version));
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.files.clear();
+        self.removed.clear();
+        self.transactions.clear();
+    }
+
+    /// Writes what the table is at its newest version, so that nobody has to read all versions up to it. Does nothing
+    /// if fewer than `since` versions came since the last checkpoint.
+    pub(crate) fn write_checkpoint(&mut self, store: &Store, since: u64) -> Result<(), Error> {
+        let Some(version) = self.version else { return Ok(()) };
+        if self.checkpoint.is_some_and(|checkpoint| version - checkpoint < since) || version < since {
+            return Ok(());
+        }
+        let oldest = now_ms().saturating_sub(RETENTION_MS);
+        let mut actions = vec![json!({ "protocol": self.protocol }), json!({ "metaData": self.metadata })];
+        let transactions: BTreeMap<&String, &i64> = self.transactions.iter().collect();
+        actions.extend(
+            transactions.into_iter().map(|(name, count)| json!({ "txn": { "appId": name, "version": count } })),
+        );
+        let removed = self.removed.iter().filter(|(_, when)| **when > oldest);
+        actions.extend(removed.map(|(path, when)| {
+            json!({ "remove": { "path": escaped(path), "deletionTimestamp": when, "dataChange": false } })
+        }));
+        actions.extend(self.files.iter().map(|(path, file)| added(path, file, false)));
+        let bytes = checkpoint::write(&actions)?;
+        let about = json!({
+            "version": version, "size": actions.len(), "sizeInBytes": bytes.len(), "numOfAddFiles": self.files.len(),
+        });
+        // Two who write the same version write the same.
+        store.put_new(&self.checkpoint_path(version), bytes)?;
+        store.put(&format!("{}/{LOG}/_last_checkpoint", self.name), about.to_string().into_bytes())?;
+        self.checkpoint = Some(version);
+        Ok(())
+    }
+
+    /// When files that are not in the table any more were taken out, in milliseconds since 1970.
+    pub(crate) fn removed(&self) -> impl Iterator<Item = (String, i64)> {
+        self.removed.iter().map(|(path, when)| (format!("{}/{path}", self.name), *when))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn exists(&self) -> bool {
@@ -188,20 +290,36 @@ impl Table {
     /// Commits changes as the next version. Versions of others that came meanwhile are no conflict, unless they have
     /// taken the same name or have removed the same file.
     pub(crate) fn commit(&mut self, store: &Store, changes: &Changes) -> Result<(), Refused> {
+        // The newest version that is known may be the newest there is; the store says whether.
+        let mut is_new = false;
         loop {
-            self.refresh(store)?;
-            if let Some(name) = changes.take.iter().find(|name| self.is_taken(name)) {
+            let taken = changes.take.iter().chain(&changes.untaken).find(|name| self.is_taken(name));
+            let gone = changes.remove.iter().any(|path| !self.files.contains_key(path));
+            if (taken.is_some() || gone) && !is_new {
+                self.refresh(store)?;
+                is_new = true;
+                continue;
+            }
+            if let Some(name) = taken {
                 return Err(Refused::Taken(name.clone()));
             }
-            if changes.remove.iter().any(|path| !self.files.contains_key(path)) {
+            if gone {
                 return Err(Refused::Gone);
             }
             let next = self.version.map_or(0, |version| version + 1);
             let path = self.commit_path(next);
-            // Where this returns false somebody was faster.
-            if store.put_new(&path, to_lines(&self.actions(changes)))? {
-                return Ok(self.refresh(store)?);
+            let bytes = to_lines(&self.actions(changes));
+            let is_ours = store.put_new(&path, bytes.clone())?
+                // The answer to the first attempt may have been lost on the way.
+                || store.get(&path)?.is_some_and(|found| found == bytes);
+            if is_ours {
+                self.read(store, next, &bytes)?;
+                // The commit stands, whatever becomes of the checkpoint.
+                let _ = self.write_checkpoint(store, CHECKPOINT_EVERY);
+                return Ok(());
             }
+            self.refresh(store)?;
+            is_new = true;
         }
     }
 
@@ -214,10 +332,11 @@ impl Table {
         let now = now_ms();
         let mut lines = vec![json!({"commitInfo": {
             "timestamp": now, "operation": changes.operation, "operationParameters": {}, "engineInfo": ENGINE,
-            "isBlindAppend": changes.remove.is_empty(),
+            "isBlindAppend": changes.remove.is_empty(), "txnId": uuid::Uuid::new_v4().to_string(),
         }})];
         let released = changes.release.iter().filter(|name| self.is_taken(name));
-        for name in changes.take.iter().chain(released) {
+        let marked = changes.mark.iter().filter(|name| !self.is_taken(name));
+        for name in changes.take.iter().chain(marked).chain(released) {
             let count = self.transactions.get(name).copied().unwrap_or(0) + 1;
             lines.push(json!({"txn": {"appId": name, "version": count, "lastUpdated": now}}));
         }
@@ -229,14 +348,7 @@ impl Table {
             }}));
         }
         for (path, file) in &changes.add {
-            let mut add = json!({
-                "path": escaped(path), "partitionValues": {}, "size": file.bytes,
-                "modificationTime": file.modified_ms, "dataChange": !changes.moves_only, "tags": file.tags,
-            });
-            if let (Some(add), Some(statistics)) = (add.as_object_mut(), &file.statistics) {
-                add.insert("stats".to_owned(), statistics.as_str().into());
-            }
-            lines.push(json!({ "add": add }));
+            lines.push(added(path, file, !changes.moves_only));
         }
         lines
     }
@@ -280,10 +392,14 @@ impl Table {
                     statistics: text("stats").map(str::to_owned),
                     tags: tags.collect(),
                 };
-                self.files.insert(path()?, file);
+                let path = path()?;
+                self.removed.remove(&path);
+                self.files.insert(path, file);
             }
             "remove" => {
-                self.files.remove(&path()?);
+                let path = path()?;
+                self.files.remove(&path);
+                self.removed.insert(path, number("deletionTimestamp").unwrap_or(0));
             }
             "txn" => {
                 let name = text("appId").ok_or("a transaction without a name")?;
@@ -297,6 +413,7 @@ impl Table {
                         "the table needs Delta reader version {reader} and writer version {writer}, this logpose has {READER} and {WRITER}"
                     ));
                 }
+                self.protocol = action.clone();
             }
             "metaData" => {
                 if action.get("partitionColumns").and_then(Json::as_array).is_some_and(|columns| !columns.is_empty()) {
@@ -315,8 +432,23 @@ impl Table {
     }
 
     fn commit_path(&self, version: u64) -> String {
-        format!("{}/_delta_log/{version:020}.json", self.name)
+        format!("{}/{LOG}/{version:020}.json", self.name)
     }
+
+    fn checkpoint_path(&self, version: u64) -> String {
+        format!("{}/{LOG}/{version:020}.checkpoint.parquet", self.name)
+    }
+}
+
+fn added(path: &str, file: &DataFile, is_change: bool) -> Json {
+    let mut add = json!({
+        "path": escaped(path), "partitionValues": {}, "size": file.bytes,
+        "modificationTime": file.modified_ms, "dataChange": is_change, "tags": file.tags,
+    });
+    if let (Some(add), Some(statistics)) = (add.as_object_mut(), &file.statistics) {
+        add.insert("stats".to_owned(), statistics.as_str().into());
+    }
+    json!({ "add": add })
 }
 
 /// Milliseconds since 1970.
@@ -356,6 +488,11 @@ fn unescaped(path: &str) -> Result<String, String> {
     String::from_utf8(out).map_err(|_| format!("the path {path:?} is not UTF-8"))
 }
 
+const LOG: &str = "_delta_log";
+/// Versions from one checkpoint to the next.
+const CHECKPOINT_EVERY: u64 = 16;
+/// How long a table remembers files that were removed: a week, as other programs do.
+const RETENTION_MS: i64 = 7 * 24 * 3600 * 1000;
 const READER: i64 = 1;
 const WRITER: i64 = 2;
 const ENGINE: &str = concat!("logpose/", env!("CARGO_PKG_VERSION"));
@@ -440,6 +577,57 @@ mod tests {
         table.commit(&store, &release).unwrap();
         assert!(!table.is_taken("log:3"));
         table.commit(&store, &Changes { take: vec!["log:3".to_owned()], ..adding("again") }).unwrap();
+    }
+
+    #[test]
+    fn a_table_is_read_from_its_newest_checkpoint() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+        let mut one = table(&store);
+        for number in 0..40 {
+            let take = vec![format!("log:{number}")];
+            one.commit(&store, &Changes { take, ..adding(&format!("a {number}.parquet")) }).unwrap();
+        }
+        let remove = vec!["a 7.parquet".to_owned()];
+        one.commit(&store, &Changes { operation: "DELETE", remove, ..Changes::default() }).unwrap();
+        let state = |table: &Table| {
+            let mut taken: Vec<String> = table.taken().map(str::to_owned).collect();
+            taken.sort();
+            let files: Vec<_> = table.files().map(|(path, file)| (path, file.clone())).collect();
+            (files, taken, table.schema().to_owned(), table.version, table.removed().count())
+        };
+        let log = dir.path().join("t/_delta_log");
+        let version = |version: u64, extension: &str| log.join(format!("{version:020}.{extension}"));
+        assert!(version(16, "checkpoint.parquet").exists() && version(32, "checkpoint.parquet").exists());
+        // Versions before a checkpoint may be gone, and a damaged checkpoint is left aside while they are there.
+        let whole = std::fs::read(version(32, "checkpoint.parquet")).unwrap();
+        std::fs::write(version(32, "checkpoint.parquet"), &whole[..90]).unwrap();
+        assert_eq!(state(&Table::open(&store, "t").unwrap()), state(&one));
+        std::fs::write(version(32, "checkpoint.parquet"), &whole).unwrap();
+        (0..32).for_each(|number| std::fs::remove_file(version(number, "json")).unwrap());
+        let mut other = Table::open(&store, "t").unwrap();
+        assert_eq!(state(&other), state(&one));
+        other.commit(&store, &adding("more.parquet")).unwrap();
+        one.refresh(&store).unwrap();
+        assert_eq!(state(&other), state(&one));
+        std::fs::remove_file(version(40, "json")).unwrap();
+        let error = Table::open(&store, "t").unwrap_err();
+        assert!(error.message.contains("00000000000000000040.json: this version"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_keeps_others_from_committing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().to_str().unwrap(), false).unwrap();
+        let (mut one, mut other) = (table(&store), table(&store));
+        let mark = || Changes { operation: "OPTIMIZE", mark: vec!["gone:a".to_owned()], ..Changes::default() };
+        one.commit(&store, &mark()).unwrap();
+        one.commit(&store, &mark()).unwrap();
+        assert!(one.is_taken("gone:a"), "marked twice is marked");
+        let untaken = |name: &str| Changes { untaken: vec![name.to_owned()], ..adding(name) };
+        assert!(matches!(other.commit(&store, &untaken("gone:a")), Err(Refused::Taken(_))));
+        other.commit(&store, &untaken("gone:b")).unwrap();
+        assert!(!other.is_taken("gone:b"));
     }
 
     #[test]

@@ -62,6 +62,15 @@ impl From<SinkError> for Error {
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::new("io", error.to_string())
+        let is_full = matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        );
+        let error = Self::new("io", error.to_string());
+        if is_full {
+            error.help("free some space and run the same command again; what is in the lake stays")
+        } else {
+            error
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -15,7 +15,7 @@ use logpose_core::{Channel, Severity};
 use serde_json::json;
 
 use crate::delta::{Changes, DataFile, Refused, Table, now_ms};
-use crate::lake::{HASH, INGEST, LAYOUT, LOGS, THIS_LAYOUT, ingests, is_live};
+use crate::lake::{HASH, INGEST, LAYOUT, LOGS, THIS_LAYOUT, ingests};
 use crate::store::Store;
 use crate::walk::{Source, Sources};
 use crate::{Error, Lake, LogRow, Status, hash, rows, samples, schema};
@@ -114,6 +114,48 @@ pub fn ingest(
         told(&source.path, done)?;
     }
     run.sweep()
+}
+
+/// Ingests files as they come, until `wait` says that it is enough. A file is taken once it has not changed between two
+/// looks, and told of once for each content.
+pub fn watch(
+    lake: &Lake,
+    find: &mut dyn FnMut() -> Sources,
+    options: &IngestOptions,
+    derive: &dyn Derive,
+    progress: &dyn Progress,
+    told: &mut dyn FnMut(&Path, Done) -> Result<(), Error>,
+    wait: &mut dyn FnMut() -> bool,
+) -> Result<(), Error> {
+    let mut seen: HashMap<PathBuf, (Stamp, bool)> = HashMap::new();
+    let mut failed: HashSet<PathBuf> = HashSet::new();
+    loop {
+        let found = find();
+        failed.retain(|path| found.failed.iter().any(|(failed, _)| failed == path));
+        let new = found.failed.into_iter().filter(|(path, _)| failed.insert(path.clone())).collect();
+        let mut ready = Sources { files: Vec::new(), failed: new };
+        let mut now = HashMap::new();
+        for source in found.files {
+            // What is gone again is of no interest.
+            let Ok(stamp) = Stamp::of(&source) else { continue };
+            let (is_settled, is_done) = match seen.get(&source.path) {
+                Some((before, is_done)) if *before == stamp => (true, *is_done),
+                _ => (false, false),
+            };
+            now.insert(source.path.clone(), (stamp, is_settled));
+            if is_settled && !is_done {
+                ready.files.push(source);
+            }
+        }
+        seen = now;
+        if !ready.files.is_empty() || !ready.failed.is_empty() {
+            lake.table_of_logs().refresh(&lake.store)?;
+            ingest(lake, ready, options, derive, progress, told)?;
+        }
+        if !wait() {
+            return Ok(());
+        }
+    }
 }
 
 /// Where something failed.
@@ -432,35 +474,51 @@ impl<'a> Run<'a> {
             }
         }
         let Some(new) = written.files.iter().find(|new| new.table == LOGS) else { return Ok(Committed::Yes) };
-        let mut logs = self.lake.table_of_logs();
+        let lake = self.lake;
+        if let Some(earlier) = earlier {
+            // Its rows may be in files that it shares with others.
+            lake.detach(std::slice::from_ref(earlier))?;
+        }
+        let mut logs = lake.table_of_logs();
         if !logs.exists() {
             let layout = THIS_LAYOUT.to_string();
             logs.create(store, &schema::to_delta(&schema::with_ids(&new.schema))?, &new.comment, &[(LAYOUT, &layout)])?;
         }
-        let mut changes = Changes {
-            operation: "WRITE",
-            add: new.file.iter().cloned().collect(),
-            take: vec![hash_key(&row.hash), name_key(&row.log)],
-            ..Changes::default()
-        };
-        if let Some(earlier) = earlier {
-            let is_earlier = |file: &DataFile| ingests(file).eq([earlier.ingest.as_str()]);
-            changes.remove =
-                logs.files().filter(|(_, file)| is_earlier(file)).map(|(path, _)| logs.own(&path).to_owned()).collect();
-            // It keeps the names that it shares with the earlier one.
-            let kept = [hash_key(&earlier.hash), name_key(&earlier.log)];
-            changes.release = kept.iter().filter(|name| !changes.take.contains(name)).cloned().collect();
-            changes.take.retain(|name| !kept.contains(name));
-            changes.take.push(gone_key(&earlier.ingest));
-        }
-        let refused = match logs.commit(store, &changes) {
-            Ok(()) => return Ok(Committed::Yes),
-            Err(Refused::Failed(error)) => return Err(error),
-            Err(refused) => refused,
+        let refused = loop {
+            let mut changes = Changes {
+                operation: "WRITE",
+                add: new.file.iter().cloned().collect(),
+                take: vec![hash_key(&row.hash), name_key(&row.log)],
+                ..Changes::default()
+            };
+            let mut rewritten = Vec::new();
+            if let Some(earlier) = earlier {
+                (rewritten, changes.remove) = lake.rows_without(&logs, &[earlier])?;
+                changes.add.extend(rewritten.iter().cloned());
+                // It keeps the names that it shares with the earlier one.
+                let kept = [hash_key(&earlier.hash), name_key(&earlier.log)];
+                changes.release = kept.iter().filter(|name| !changes.take.contains(name)).cloned().collect();
+                changes.take.retain(|name| !kept.contains(name));
+                changes.take.push(gone_key(&earlier.ingest));
+            }
+            let refused = match logs.commit(store, &changes) {
+                Ok(()) => return Ok(Committed::Yes),
+                Err(Refused::Failed(error)) => return Err(error),
+                Err(refused) => refused,
+            };
+            rewritten.iter().try_for_each(|(path, _)| store.delete(&format!("{LOGS}/{path}")))?;
+            // Compaction, or the removal of another log, has moved the row of the earlier one.
+            if !matches!(refused, Refused::Gone) {
+                break refused;
+            }
         };
         drop(logs);
         self.undo(row, written)?;
         match refused {
+            Refused::Taken(name) if earlier.is_some_and(|earlier| name == gone_key(&earlier.ingest)) => {
+                let message = format!("{}: the lake has changed meanwhile", row.source);
+                Err(Error::new("conflict", message).help("run the same command again"))
+            }
             Refused::Taken(name) if name != hash_key(&row.hash) => Ok(Committed::NameTaken),
             _ => {
                 self.lake.logs()?.into_iter().for_each(|row| self.note(row));
@@ -478,45 +536,19 @@ impl<'a> Run<'a> {
 
     /// Takes files of ingests that were killed out of the tables, where another ingest has done their work since.
     fn sweep(&mut self) -> Result<(), Error> {
-        self.lake.table_of_logs().refresh(&self.lake.store)?;
-        let live = self.lake.live();
-        let hashes: HashSet<String> = {
-            let logs = self.lake.table_of_logs();
-            logs.files().filter_map(|(_, file)| file.tags.get(HASH).cloned()).collect()
-        };
-        let gone: HashSet<String> = {
-            let logs = self.lake.table_of_logs();
-            logs.taken().filter_map(|name| name.strip_prefix(GONE)).map(str::to_owned).collect()
-        };
-        // Another ingest of the same content may still go on, unless the content is in the lake already.
-        let is_done = |file: &DataFile| {
-            file.tags.get(HASH).is_some_and(|hash| hashes.contains(hash)) || ingests(file).any(|id| gone.contains(id))
-        };
         for name in self.lake.tables()? {
             if name != LOGS && !self.tables.contains_key(&name) {
                 let table = Table::open(&self.lake.store, &name)?;
                 self.tables.insert(name, table);
             }
         }
-        self.drop_files(&|file| !is_live(file, &live) && is_done(file))
+        self.lake.sweep(self.tables.values_mut())
     }
 
     fn drop_files(&mut self, is_dead: &dyn Fn(&DataFile) -> bool) -> Result<(), Error> {
-        let store = &self.lake.store;
         for table in self.tables.values_mut() {
-            table.refresh(store)?;
-            let dead: Vec<String> = table.files().filter(|(_, file)| is_dead(file)).map(|(path, _)| path).collect();
-            if dead.is_empty() {
-                continue;
-            }
-            let remove = dead.iter().map(|path| table.own(path).to_owned()).collect();
-            let changes = Changes { operation: "DELETE", remove, ..Changes::default() };
-            match table.commit(store, &changes) {
-                // Somebody else has swept here.
-                Ok(()) | Err(Refused::Gone | Refused::Taken(_)) => {}
-                Err(Refused::Failed(error)) => return Err(error),
-            }
-            dead.iter().try_for_each(|path| store.delete(path))?;
+            table.refresh(&self.lake.store)?;
+            self.lake.drop_files(table, is_dead, true)?;
         }
         Ok(())
     }
@@ -576,9 +608,7 @@ fn write_rows(
     rows: impl Iterator<Item = Result<RecordBatch, Error>>,
     out: &mut (dyn Write + Send),
 ) -> Result<(FileStatistics, ()), Error> {
-    let ranged: Vec<&str> =
-        schema.fields().iter().filter(|f| is_ranged(f.name(), f.data_type())).map(|f| f.name().as_str()).collect();
-    let mut writer = LakeWriter::new(out, schema, &schema::with_ids(schema), &ranged)?;
+    let mut writer = LakeWriter::new(out, schema, &schema::with_ids(schema), &ranged(schema))?;
     for batch in rows {
         let batch = batch?;
         let mut columns = batch.columns().to_vec();
@@ -591,6 +621,11 @@ fn write_rows(
     Ok((writer.finish()?, ()))
 }
 
+/// The columns of which files say what lies in them.
+pub(crate) fn ranged(schema: &SchemaRef) -> Vec<&str> {
+    schema.fields().iter().filter(|f| is_ranged(f.name(), f.data_type())).map(|f| f.name().as_str()).collect()
+}
+
 /// Whether questions filter by a column: by names and numbers, not by long texts.
 fn is_ranged(name: &str, data_type: &DataType) -> bool {
     matches!(data_type, DataType::Int64 | DataType::Int32)
@@ -598,7 +633,7 @@ fn is_ranged(name: &str, data_type: &DataType) -> bool {
 }
 
 /// What a table's log says about the rows of a file.
-fn to_json(statistics: &FileStatistics) -> String {
+pub(crate) fn to_json(statistics: &FileStatistics) -> String {
     let bound = |bound: &Bound| match bound {
         Bound::Integer(number) => json!(number),
         Bound::Text(text) => json!(text),
@@ -616,15 +651,17 @@ fn to_json(statistics: &FileStatistics) -> String {
 }
 
 pub(crate) fn hash_key(hash: &str) -> String {
-    format!("log:{hash}")
+    format!("{HASHES}{hash}")
 }
+
+pub(crate) const HASHES: &str = "log:";
 
 /// What says that the files of an ingest are of no use any more.
 pub(crate) fn gone_key(ingest: &str) -> String {
     format!("{GONE}{ingest}")
 }
 
-const GONE: &str = "gone:";
+pub(crate) const GONE: &str = "gone:";
 /// Tables that the types of one column can make of one.
 const MOST_VARIANTS: usize = 100;
 

@@ -170,8 +170,13 @@ impl Lake {
 
     /// The files of a table that hold rows of its logs.
     pub fn files_of(&self, table: &str) -> Result<Vec<LakeFile>, Error> {
-        let live = self.live();
         let table = Table::open(&self.store, table)?;
+        let mut live = self.live();
+        if table.files().any(|(_, file)| ingests(file).any(|id| !live.contains(id))) {
+            // A log that came after the lake was opened may share files with earlier ones by now.
+            self.table_of_logs().refresh(&self.store)?;
+            live = self.live();
+        }
         let files = table.files().filter(|(_, file)| is_live(file, &live));
         let about = |(path, file): (String, &DataFile)| {
             let known = file.statistics.as_deref().and_then(statistics).unwrap_or_default();
@@ -187,11 +192,11 @@ impl Lake {
 
     /// Its logs, in the order of their names.
     pub fn logs(&self) -> Result<Vec<LogRow>, Error> {
-        let logs = self.table_of_logs();
+        let paths: Vec<String> = self.table_of_logs().files().map(|(path, _)| path).collect();
         let mut all = Vec::new();
-        for (path, _) in logs.files() {
-            let shown = self.store.shown(&path);
-            let bytes = self.store.get(&path)?.ok_or_else(|| Error::damaged(&shown, "the file is missing"))?;
+        for (path, bytes) in paths.iter().zip(self.store.get_many(&paths)?) {
+            let shown = self.store.shown(path);
+            let bytes = bytes.ok_or_else(|| Error::damaged(&shown, "the file is missing"))?;
             rows::read_logs(&bytes, &mut all).map_err(|message| Error::damaged(&shown, message))?;
         }
         all.sort_by(|a: &LogRow, b| a.log.cmp(&b.log));
@@ -215,9 +220,24 @@ pub(crate) fn ingests(file: &DataFile) -> impl Iterator<Item = &str> {
     file.tags.get(INGEST).into_iter().flat_map(|ids| ids.split(','))
 }
 
-/// Whether the rows of a file belong to logs of the lake.
+/// Whether the rows of a file belong to logs of the lake. Those of a file that several logs share always do: compaction
+/// takes logs of the lake alone, and a log that is to be removed gets files of its own first.
 pub(crate) fn is_live(file: &DataFile, live: &HashSet<String>) -> bool {
-    ingests(file).all(|ingest| live.contains(ingest))
+    is_shared(file) || ingests(file).all(|ingest| live.contains(ingest))
+}
+
+/// Whether a file has rows of several logs.
+pub(crate) fn is_shared(file: &DataFile) -> bool {
+    ingests(file).count() > 1
+}
+
+/// How many rows of a file are of each ingest.
+pub(crate) fn rows_of(file: &DataFile) -> Vec<(&str, u64)> {
+    let rows = || file.statistics.as_deref().and_then(statistics).map_or(0, |known| known.rows);
+    match file.tags.get(ROWS) {
+        Some(counts) => ingests(file).zip(counts.split(',').map(|count| count.parse().unwrap_or(0))).collect(),
+        None => ingests(file).map(|id| (id, rows())).collect(),
+    }
 }
 
 /// What the log of a table tells about the rows of a file.
@@ -251,6 +271,8 @@ pub(crate) const LOGS: &str = "logs";
 /// The tags of files: who wrote them, and the content that they are of.
 pub(crate) const INGEST: &str = "logpose.ingest";
 pub(crate) const HASH: &str = "logpose.hash";
+/// How many rows are of each ingest, in the order of those.
+pub(crate) const ROWS: &str = "logpose.rows";
 /// The setting of `logs` that says how a lake is laid out.
 pub(crate) const LAYOUT: &str = "logpose.layout";
 pub(crate) const THIS_LAYOUT: u32 = 1;

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod checkpoint;
+mod compact;
 mod delta;
 mod error;
 mod hash;
@@ -12,8 +14,9 @@ mod schema;
 mod store;
 mod walk;
 
+pub use compact::{CompactOptions, Compacted};
 pub use error::Error;
-pub use ingest::{Derive, DerivedTable, Done, IngestOptions, ingest};
+pub use ingest::{Derive, DerivedTable, Done, IngestOptions, ingest, watch};
 pub use lake::{Lake, LakeFile, LogRow, Status};
 pub use manage::{Cleaned, Verified};
 pub use walk::{Source, Sources};

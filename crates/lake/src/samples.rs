@@ -1,11 +1,13 @@
 //! The samples of a log as rows of the table `samples`: channel by channel, each in the order of time.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use logpose::Log;
 use logpose::bridges::{FileStatistics, LakeWriter};
@@ -59,13 +61,10 @@ pub(crate) fn write(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(FileStatistics, Vec<Summary>), Error> {
     let channels = &log.index.channels;
-    let mut order: Vec<ChannelId> = (0..).zip(channels).map(|(id, _)| id).collect();
-    order.sort_by_key(|id| channels.get(*id as usize).map(|found| &found.channel.name));
-    let plain = Arc::new(Schema::new(fields(name_type())));
-    let mut writer = LakeWriter::new(out, &plain, &schema(), &RANGED)?;
+    let names = Names::new(name);
+    let mut writer = LakeWriter::new(out, &names.schema, &schema(), &RANGED)?;
     let mut summaries = vec![Summary::default(); channels.len()];
-    let names = Names { log: Arc::new(StringArray::from(vec![name])), schema: plain };
-    for group in groups(log, &order) {
+    for group in groups(log) {
         let (columns, memory) = log.columns(&group)?.into_parts();
         let memory = Memory::from(memory);
         for (id, column) in group.iter().zip(&columns) {
@@ -86,10 +85,13 @@ pub(crate) fn write(
 }
 
 /// Channels that are read together: enough to be worth a walk over a large log, and few enough for the memory.
-fn groups(log: &Log, order: &[ChannelId]) -> Vec<Vec<ChannelId>> {
+fn groups(log: &Log) -> Vec<Vec<ChannelId>> {
+    let channels = &log.index.channels;
+    let mut order: Vec<ChannelId> = (0..).zip(channels).map(|(id, _)| id).collect();
+    order.sort_by_key(|id| channels.get(*id as usize).map(|found| &found.channel.name));
     let mut groups: Vec<(u64, Vec<ChannelId>)> = Vec::new();
-    for id in order {
-        let bytes = log.index.channels.get(*id as usize).map_or(0, |found| found.bytes);
+    for id in &order {
+        let bytes = channels.get(*id as usize).map_or(0, |found| found.bytes);
         match groups.last_mut() {
             Some((held, group)) if *held + bytes <= GROUP => {
                 *held += bytes;
@@ -115,6 +117,11 @@ struct Names {
 }
 
 impl Names {
+    fn new(log: &str) -> Self {
+        let schema = Arc::new(Schema::new(fields(name_type())));
+        Self { log: Arc::new(StringArray::from(vec![log])), schema }
+    }
+
     /// Rows of one channel with the columns that all of them share.
     fn batch(&self, id: ChannelId, column: &Column, rows: &RecordBatch) -> Result<RecordBatch, SinkError> {
         let all = |values: ArrayRef| -> Result<ArrayRef, SinkError> {
@@ -127,6 +134,80 @@ impl Names {
         columns.extend(rows.columns().iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, a)| a.clone()));
         Ok(RecordBatch::try_new(self.schema.clone(), columns).map_err(std::io::Error::other)?)
     }
+}
+
+/// The rows that a log has in `samples`, made from the log once more.
+pub(crate) struct Original {
+    log: Log,
+    names: Names,
+    groups: std::vec::IntoIter<Vec<ChannelId>>,
+    batches: VecDeque<RecordBatch>,
+    /// How many rows were compared.
+    done: u64,
+}
+
+impl Original {
+    pub(crate) fn new(log: Log, name: &str) -> Self {
+        let groups = groups(&log).into_iter();
+        Self { log, names: Names::new(name), groups, batches: VecDeque::new(), done: 0 }
+    }
+
+    /// Compares the next rows, bit for bit.
+    pub(crate) fn compare(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        let mut at = 0;
+        while at < rows.num_rows() {
+            let Some(expected) = self.next()? else {
+                return Err(Error::new("differs", format!("has more than the {} samples of its file", self.done)));
+            };
+            let count = expected.num_rows().min(rows.num_rows() - at);
+            let (now, rest) = (expected.slice(0, count), expected.slice(count, expected.num_rows() - count));
+            let found = rows.slice(at, count);
+            if !same(&now, &found)? {
+                let mut row = 0;
+                while row + 1 < count && same(&now.slice(row, 1), &found.slice(row, 1))? {
+                    row += 1;
+                }
+                let message =
+                    format!("sample {} in the order of channels differs from its file", self.done + row as u64);
+                return Err(Error::new("differs", message));
+            }
+            (self.done, at) = (self.done + count as u64, at + count);
+            if rest.num_rows() > 0 {
+                self.batches.push_front(rest);
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        loop {
+            if let Some(batch) = self.batches.pop_front() {
+                return Ok(Some(batch));
+            }
+            let Some(group) = self.groups.next() else { return Ok(None) };
+            let (columns, memory) = self.log.columns(&group)?.into_parts();
+            let memory = Memory::from(memory);
+            for (id, column) in group.iter().zip(&columns) {
+                for batch in batches(column, &memory) {
+                    self.batches.push_back(self.names.batch(*id, column, &batch)?);
+                }
+            }
+        }
+    }
+}
+
+/// Whether rows are the same, names and values to the last bit.
+fn same(expected: &RecordBatch, found: &RecordBatch) -> Result<bool, Error> {
+    for (field, expected) in expected.schema().fields().iter().zip(expected.columns()) {
+        let Some(found) = found.column_by_name(field.name()) else { return Ok(false) };
+        let failed = |error: arrow_schema::ArrowError| Error::new("internal-error", error.to_string());
+        // Names are dictionaries on one side, and lists call their items differently in files.
+        let as_found = cast(expected, found.data_type()).map_err(failed)?;
+        if as_found.as_ref() != found.as_ref() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn name_type() -> DataType {

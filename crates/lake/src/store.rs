@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
+use logpose::internal::Bytes as FileBytes;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{GetResultPayload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Error;
@@ -75,20 +76,42 @@ impl Store {
         format!("{}/{path}", self.name)
     }
 
-    /// A whole file; none if there is none of that name.
+    /// A whole small file; none if there is none of that name.
     pub(crate) fn get(&self, path: &str) -> Result<Option<Bytes>, Error> {
+        self.runtime.block_on(self.fetch(path))
+    }
+
+    /// Whole small files, several at a time.
+    pub(crate) fn get_many(&self, paths: &[String]) -> Result<Vec<Option<Bytes>>, Error> {
+        let reads = futures::stream::iter(paths.iter().map(|path| self.fetch(path))).buffered(AT_ONCE);
+        self.runtime.block_on(reads.try_collect())
+    }
+
+    async fn fetch(&self, path: &str) -> Result<Option<Bytes>, Error> {
         let at = self.at(path)?;
-        let read = async {
-            let found = self.files.get(&at).await?;
-            match found.payload {
-                GetResultPayload::File(..) | GetResultPayload::Stream(_) => found.bytes().await,
-            }
-        };
-        match self.runtime.block_on(read) {
+        let read = async { self.files.get(&at).await?.bytes().await };
+        match read.await {
             Ok(bytes) => Ok(Some(bytes)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failure(&self.shown(path), &error)),
         }
+    }
+
+    /// A file of any size, mapped and not held in memory.
+    pub(crate) fn read(&self, path: &str) -> Result<FileBytes, Error> {
+        self.at(path)?;
+        let file = self.folder.join(path);
+        FileBytes::open(&file).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::damaged(&self.shown(path), "the file is missing"),
+            _ => logpose::Error::reading(&file, error).into(),
+        })
+    }
+
+    /// Writes a small file, in the place of another one if there is any.
+    pub(crate) fn put(&self, path: &str, bytes: Vec<u8>) -> Result<(), Error> {
+        let at = self.at(path)?;
+        let put = self.files.put(&at, PutPayload::from(bytes));
+        self.runtime.block_on(put).map(|_| ()).map_err(|error| failure(&self.shown(path), &error))
     }
 
     /// Writes a small file unless one of that name exists; says whether it did.
@@ -114,7 +137,11 @@ impl Store {
         let failed = |error| Error::from(logpose::Error::writing(&file, error));
         file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         let mut out = BufWriter::new(fs::File::create_new(&file).map_err(failed)?);
-        let filled = fill(&mut out);
+        let filled = fill(&mut out).map_err(|error| match error.code {
+            // The system does not say which file it was.
+            "io" => Error { message: format!("{}: {}", file.display(), error.message), ..error },
+            _ => error,
+        });
         let done = filled.and_then(|filled| {
             out.flush().map_err(failed)?;
             Ok((filled, out.get_ref().metadata().map_err(failed)?.len()))
@@ -179,3 +206,6 @@ fn failure(path: &str, error: &object_store::Error) -> Error {
     }
     Error::new("io", format!("{path}: {cause}"))
 }
+
+/// Requests that are under way at a time.
+const AT_ONCE: usize = 16;

@@ -54,11 +54,7 @@ impl Sources {
             }
             for file in files {
                 if seen.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
-                    let beside = |extension: &str, other: &str| {
-                        let is = file.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-                        is.then(|| file.with_extension(other)).filter(|other| other.is_file())
-                    };
-                    let companion = beside("dslog", "dsevents").or_else(|| beside("dsevents", "dslog"));
+                    let companion = companion(&file);
                     found.files.push(Source { path: file, companion, named: !is_folder });
                 }
             }
@@ -71,6 +67,15 @@ impl Sources {
         });
         found
     }
+}
+
+/// The other one of the two files of a Driver Station.
+pub(crate) fn companion(file: &Path) -> Option<PathBuf> {
+    let beside = |extension: &str, other: &str| {
+        let is = file.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+        is.then(|| file.with_extension(other)).filter(|other| other.is_file())
+    };
+    beside("dslog", "dsevents").or_else(|| beside("dsevents", "dslog"))
 }
 
 fn search(folder: &Path, lake: Option<&Path>, deep: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {

@@ -19,6 +19,12 @@ pub use logpose_files::{
 #[cfg_attr(not(doctest), doc = include_str!("cookbook/live.md"))]
 pub mod cookbook {}
 
+/// What the other crates of the workspace are built with. It may change with every release.
+#[doc(hidden)]
+pub mod internal {
+    pub use logpose_files::internal::Bytes;
+}
+
 pub use logpose_bridges as bridges;
 pub use logpose_core as core;
 pub use logpose_dslog as dslog;

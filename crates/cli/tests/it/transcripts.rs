@@ -468,7 +468,10 @@ const CASES: &[(&str, &[&str])] = &[
             "logpose sql 'SELECT 1 AS one' match.wpilog --wall --limit-memory little",
         ],
     ),
-    ("help-lake", &["logpose ingest --help", "logpose lake --help", "logpose lake get --help"]),
+    (
+        "help-lake",
+        &["logpose ingest --help", "logpose lake --help", "logpose lake get --help", "logpose lake compact --help"],
+    ),
     (
         "lake",
         &[
@@ -481,6 +484,9 @@ const CASES: &[(&str, &[&str])] = &[
             "logpose sql --lake season 'SELECT log, count(*), max(time) FROM samples GROUP BY log ORDER BY log'",
             "logpose sql --lake season 'SELECT valeu FROM samples'",
             "logpose sql --lake season 'SELECT 1' match.wpilog",
+            "logpose lake compact season --dry-run",
+            "logpose lake compact season",
+            "logpose lake compact season",
             "logpose lake get season pit.wpilog -o back.wpilog",
             "logpose diff pit.wpilog back.wpilog",
             "logpose lake get season pit.wpilog -o back.wpilog",

@@ -1,9 +1,10 @@
 //! Adds logs to a lake and says what became of each file.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
-use logpose_lake::{Done, IngestOptions, Lake, LogRow, Sources, Status, ingest};
+use logpose_lake::{Done, IngestOptions, Lake, LogRow, Sources, Status, ingest, watch};
 use logpose_query::LakeTables;
 use serde_json::{Value as Json, json};
 
@@ -17,7 +18,7 @@ use crate::progress::Bar;
 use crate::screen::Screen;
 
 pub(super) fn run(command: &Ingest, screen: &mut Screen) -> Result<Outcome> {
-    let sources = Sources::find(&command.files, &command.lake);
+    let mut find = || Sources::find(&command.files, &command.lake);
     let lake = Lake::create(&command.lake).map_err(complaint)?;
     let options = IngestOptions {
         open: command.reading.options(),
@@ -31,7 +32,7 @@ pub(super) fn run(command: &Ingest, screen: &mut Screen) -> Result<Outcome> {
     };
     let mut totals = Totals::default();
     let bar = Bar::new(screen.notes.quiet);
-    ingest(&lake, sources, &options, &LakeTables, &bar, &mut |path, done| {
+    let told = &mut |path: &Path, done: Done| {
         totals.count(&done);
         if command.json {
             screen.out.json_line(&as_json(path, &done))?;
@@ -42,13 +43,24 @@ pub(super) fn run(command: &Ingest, screen: &mut Screen) -> Result<Outcome> {
         }
         interrupt::check();
         Ok(())
-    })
-    .map_err(complaint)?;
+    };
+    let done = match command.watch {
+        true => watch(&lake, &mut find, &options, &LakeTables, &bar, told, &mut || {
+            std::thread::sleep(LOOK);
+            interrupt::check();
+            true
+        }),
+        false => ingest(&lake, find(), &options, &LakeTables, &bar, told),
+    };
+    done.map_err(complaint)?;
     if !command.json {
         screen.notes.line(totals.sentence());
     }
     Ok(totals.outcome())
 }
+
+/// How often `--watch` looks for new files.
+const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct Totals {

@@ -25,7 +25,8 @@ use crate::screen::Screen;
 Examples:
   logpose ingest season demo/demo_q12.rlog
   logpose ingest season 'demo/*.rlog' --team 254 --label robot=practice
-  logpose ingest season demo/demo_q12.rlog --json")]
+  logpose ingest season demo/demo_q12.rlog --json
+  logpose ingest season /media/usb --watch --json")]
 pub(super) struct Ingest {
     /// The lake; created if it does not exist
     #[arg(value_name = "LAKE")]
@@ -54,6 +55,11 @@ pub(super) struct Ingest {
     /// Add only a part of the files: `2/5` is the second of five parts, for five machines
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u64, u64)>,
+    /// Keep running and add logs as they appear in the folders, once they are complete
+    ///
+    /// A file is added when it has not changed for a second. Ends with Ctrl-C.
+    #[arg(long)]
+    watch: bool,
     /// Print a line of JSON for each file
     #[arg(long)]
     json: bool,

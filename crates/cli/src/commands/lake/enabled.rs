@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use logpose::{ConvertOptions, Format, Log, OpenOptions, Order, Output, convert};
-use logpose_lake::{Error, Lake, LogRow, Status};
+use logpose_lake::{CompactOptions, Error, Lake, LogRow, Status};
 use serde_json::{Value as Json, json};
 
-use super::{Clean, Get, Ls, Rm, Show, Verb, Verify};
+use super::{Clean, Compact, Get, Ls, Rm, Show, Verb, Verify};
 use crate::commands::shown;
 use crate::failure::{Complaint, Outcome};
 use crate::human::{bytes, clean, count, counted, duration};
@@ -24,6 +24,7 @@ pub(super) fn run(verb: &Verb, screen: &mut Screen) -> Result<Outcome> {
         Verb::Show(command) => show(command, screen),
         Verb::Get(command) => get(command, screen),
         Verb::Rm(command) => rm(command, screen),
+        Verb::Compact(command) => compact(command, screen),
         Verb::Verify(command) => verify(command, screen),
         Verb::Clean(command) => clean_up(command, screen),
     }
@@ -155,12 +156,33 @@ fn get(command: &Get, screen: &mut Screen) -> Result<Outcome> {
 
 fn rm(command: &Rm, screen: &mut Screen) -> Result<Outcome> {
     let lake = open(&command.lake)?;
+    lake.finish().map_err(complaint)?;
     let rows = command.logs.iter().map(|name| lake.log(name).map_err(complaint)).collect::<Result<Vec<_>>>()?;
-    for row in rows {
-        lake.remove(&row, command.now).map_err(complaint)?;
+    lake.remove(&rows, command.now).map_err(complaint)?;
+    for row in &rows {
         screen.notes.line(format_args!("removed {}", clean(&row.log)));
     }
     if !command.now {
+        screen.notes.line(format_args!("run `logpose lake clean {}` to free the disk space", lake.name()));
+    }
+    Ok(Outcome::Done)
+}
+
+fn compact(command: &Compact, screen: &mut Screen) -> Result<Outcome> {
+    let lake = open(&command.lake)?;
+    if !command.dry_run {
+        lake.finish().map_err(complaint)?;
+    }
+    let bar = Bar::new(screen.notes.quiet);
+    let options = CompactOptions { dry_run: command.dry_run, ..CompactOptions::default() };
+    let done = lake.compact(&options, &bar).map_err(complaint)?;
+    let size = |(files, size): (u64, u64)| format!("{}, {}", counted(files, "file"), bytes(size));
+    if done.before.0 == 0 {
+        screen.notes.line(format_args!("nothing to compact"));
+    } else if command.dry_run {
+        screen.notes.line(format_args!("would rewrite {}", size(done.before)));
+    } else {
+        screen.notes.line(format_args!("rewrote {} as {}", size(done.before), size(done.after)));
         screen.notes.line(format_args!("run `logpose lake clean {}` to free the disk space", lake.name()));
     }
     Ok(Outcome::Done)
@@ -175,7 +197,7 @@ fn verify(command: &Verify, screen: &mut Screen) -> Result<Outcome> {
         let faults = found.faults.iter().map(|(what, message)| json!({ "what": what, "message": message }));
         screen.out.json(&json!({
             "ok": found.faults.is_empty(), "logs": found.logs, "files": found.files, "samples": found.samples,
-            "orphans": orphans, "orphan_bytes": orphan_bytes, "faults": faults.collect::<Vec<_>>(),
+            "compared": found.compared, "orphans": orphans, "orphan_bytes": orphan_bytes, "faults": faults.collect::<Vec<_>>(),
         }))?;
         return Ok(outcome);
     }
@@ -185,6 +207,10 @@ fn verify(command: &Verify, screen: &mut Screen) -> Result<Outcome> {
     if orphans > 0 {
         let text = format!("{} that no table names, {}", counted(orphans, "file"), bytes(orphan_bytes));
         writeln!(screen.out, "{}  {text}; `logpose lake clean` deletes them", screen.out.paint(HEAD, "note"))?;
+    }
+    if command.deep {
+        let text = format!("{} of {} compared with the original", found.compared, counted(found.logs, "log"));
+        writeln!(screen.out, "{}  {text}", screen.out.paint(HEAD, "note"))?;
     }
     let total = [counted(found.logs, "log"), counted(found.files, "file"), counted(found.samples, "sample")].join(", ");
     let verdict = match found.faults.len() as u64 {

@@ -28,6 +28,7 @@ Examples:
   logpose lake show season demo_q12.rlog
   logpose lake get season demo_q12.rlog -o back.wpilog
   logpose lake rm season demo_q12.rlog
+  logpose lake compact season
   logpose lake verify season
   logpose lake clean season")]
 pub(super) struct LakeCommand {
@@ -45,6 +46,11 @@ enum Verb {
     Get(Get),
     /// Remove logs from all tables
     Rm(Rm),
+    /// Rewrite small files as fewer large ones
+    ///
+    /// Queries over many logs then open fewer files and read each channel in one piece. Ingests and queries may go on
+    /// meanwhile.
+    Compact(Compact),
     /// Check that the lake is whole
     ///
     /// Compares every table with its files, and the number of samples of each log. Exits with 3 if something is wrong.
@@ -110,11 +116,21 @@ struct Rm {
 }
 
 #[derive(Args)]
+struct Compact {
+    /// The lake
+    #[arg(value_name = "LAKE")]
+    lake: String,
+    /// Only show what would be rewritten
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Args)]
 struct Verify {
     /// The lake
     #[arg(value_name = "LAKE")]
     lake: String,
-    /// Read every sample too
+    /// Read every sample, and compare it with the original log where that is still there
     #[arg(long)]
     deep: bool,
     #[command(flatten)]
