@@ -168,9 +168,21 @@ impl Lake {
         if table.exists() { schema::from_delta(table.schema()).map(Some) } else { Ok(None) }
     }
 
+    /// The columns of a table, and the files that hold rows of its logs; none if there is no such table.
+    pub fn table(&self, name: &str) -> Result<Option<(SchemaRef, Vec<LakeFile>)>, Error> {
+        let table = Table::open(&self.store, name)?;
+        if !table.exists() {
+            return Ok(None);
+        }
+        Ok(Some((schema::from_delta(table.schema())?, self.live_files(&table)?)))
+    }
+
     /// The files of a table that hold rows of its logs.
     pub fn files_of(&self, table: &str) -> Result<Vec<LakeFile>, Error> {
-        let table = Table::open(&self.store, table)?;
+        self.live_files(&Table::open(&self.store, table)?)
+    }
+
+    fn live_files(&self, table: &Table) -> Result<Vec<LakeFile>, Error> {
         let mut live = self.live();
         if table.files().any(|(_, file)| ingests(file).any(|id| !live.contains(id))) {
             // A log that came after the lake was opened may share files with earlier ones by now.

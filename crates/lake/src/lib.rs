@@ -4,6 +4,7 @@ mod checkpoint;
 mod compact;
 mod delta;
 mod error;
+mod gather;
 mod hash;
 mod ingest;
 mod lake;
@@ -16,6 +17,7 @@ mod walk;
 
 pub use compact::{CompactOptions, Compacted};
 pub use error::Error;
+pub use gather::{ChannelRow, gather};
 pub use ingest::{Derive, DerivedTable, Done, IngestOptions, ingest, watch};
 pub use lake::{Lake, LakeFile, LogRow, Status};
 pub use manage::{Cleaned, Verified};

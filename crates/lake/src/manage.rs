@@ -388,7 +388,11 @@ impl Lake {
 }
 
 /// The rows with the number of the channel as the key of its name.
-fn keyed(batch: &RecordBatch, ids: arrow_array::Int32Array, names: &ArrayRef) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn keyed(
+    batch: &RecordBatch,
+    ids: arrow_array::Int32Array,
+    names: &ArrayRef,
+) -> Result<RecordBatch, ArrowError> {
     let channels: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::try_new(ids, names.clone())?);
     let schema = long::schema();
     let columns = schema.fields().iter().map(|field| match field.name().as_str() {

@@ -11,7 +11,7 @@ use logpose::bridges::read_lake_file;
 use logpose_core::Channel;
 
 use crate::samples::Summary;
-use crate::{Error, LogRow, Status};
+use crate::{ChannelRow, Error, LogRow, Status};
 
 /// The row of a log: `told` is what SQL says about it, of which refused logs have nothing.
 pub(crate) fn log_row(told: &RecordBatch, row: &LogRow) -> Result<RecordBatch, Error> {
@@ -58,11 +58,13 @@ pub(crate) fn channels(told: &RecordBatch, channels: &[&Channel], known: &[Summa
         Arc::new(channels.iter().map(|channel| of(channel)).collect::<StringArray>())
     };
     let ids: Int32Array = (0..).take(channels.len()).map(Some).collect();
+    let values: Int64Array = known.iter().map(|known| i64::try_from(known.values).ok()).collect();
     let nans: Int64Array = known.iter().map(|known| i64::try_from(known.nans).ok()).collect();
     let number = |name: &str| Field::new(name, DataType::Float64, true);
     let mut columns: Vec<(Field, ArrayRef)> =
         told.schema().fields().iter().map(|field| Field::clone(field)).zip(told.columns().iter().cloned()).collect();
     columns.extend([
+        (Field::new("values", DataType::Int64, false), Arc::new(values) as ArrayRef),
         (Field::new("nans", DataType::Int64, false), Arc::new(nans) as ArrayRef),
         (number("min"), numbers(&|known| Some(known.range?.0))),
         (number("max"), numbers(&|known| Some(known.range?.1))),
@@ -105,6 +107,29 @@ pub(crate) fn read_channels(batch: &RecordBatch, log: &str, out: &mut Vec<(i32, 
             family: text("family").zip(text("key")),
         };
         out.push((ids.value(row), channel));
+    }
+    Ok(())
+}
+
+/// Appends the rows of a batch of `channels`.
+pub(crate) fn read_channel_rows(batch: &RecordBatch, out: &mut Vec<ChannelRow>) -> Result<(), String> {
+    let logs = batch.column_by_name("log").and_then(|logs| logs.as_string_opt::<i32>()).ok_or("no column `log`")?;
+    let number = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let number = |name: &str| number(name).ok_or_else(|| format!("no column `{name}`"));
+    let (samples, first, last) = (number("samples")?, number("first_ns")?, number("last_ns")?);
+    let mut names: Vec<&str> = logs.iter().flatten().collect();
+    names.sort_unstable();
+    names.dedup();
+    // One log at a time, as `read_channels` has them; within a log rows keep their order.
+    for log in names {
+        let mut channels = Vec::new();
+        read_channels(batch, log, &mut channels)?;
+        let rows = (0..batch.num_rows()).filter(|row| logs.value(*row) == log);
+        for (row, (id, channel)) in rows.zip(channels) {
+            let at = |column: &Int64Array| column.is_valid(row).then(|| column.value(row));
+            let samples = at(samples).and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+            out.push(ChannelRow { log: log.to_owned(), id, channel, samples, range_ns: at(first).zip(at(last)) });
+        }
     }
     Ok(())
 }

@@ -20,6 +20,8 @@ use crate::schema::with_ids;
 /// What is known of a channel's values once all of them have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Summary {
+    /// How many numbers, integers and booleans there are.
+    pub values: u64,
     /// Numbers that are none.
     pub nans: u64,
     /// Of numbers, of integers and of booleans; NaNs are left out.
@@ -231,13 +233,17 @@ impl Summary {
     }
 
     fn value(&mut self, x: f64) {
+        self.values += 1;
         self.first.get_or_insert(x);
         self.last = Some(x);
         self.sum = Some(self.sum.map_or(x, |sum| sum + x));
         if x.is_nan() {
             self.nans += 1;
         } else {
-            self.range = Some(self.range.map_or((x, x), |(low, high)| (low.min(x), high.max(x))));
+            // -0 is less than 0, as it is where values are sorted.
+            let less = |a: f64, b: f64| if a.total_cmp(&b).is_lt() { a } else { b };
+            let more = |a: f64, b: f64| if a.total_cmp(&b).is_gt() { a } else { b };
+            self.range = Some(self.range.map_or((x, x), |(low, high)| (less(x, low), more(x, high))));
         }
     }
 }

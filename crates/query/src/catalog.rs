@@ -8,6 +8,8 @@ use datafusion::common::Result;
 use logpose::carla::is_recording;
 use logpose_core::{Channel, ChannelId};
 
+#[cfg(feature = "lake")]
+use crate::aligned::{Origin, channel_table};
 use crate::carla::View;
 use crate::logs::Logs;
 use crate::structs::Structs;
@@ -17,6 +19,8 @@ use crate::{tables, views};
 /// The tables, made when they are asked for.
 pub(crate) struct Catalog {
     logs: Arc<Logs>,
+    #[cfg(feature = "lake")]
+    kept: Option<Arc<crate::lake::Kept>>,
     /// In the order in which they are listed.
     names: Vec<String>,
     kinds: HashMap<String, Kind>,
@@ -42,9 +46,9 @@ enum Kind {
     Family(Vec<(usize, ChannelId, String)>),
     /// The first table of so many structs.
     Structs(usize),
-    /// Of a lake, made before.
+    /// Of a lake.
     #[cfg(feature = "lake")]
-    Stored(Arc<dyn TableProvider>),
+    Stored,
 }
 
 impl Catalog {
@@ -85,10 +89,9 @@ impl Catalog {
 
     /// The tables of a lake.
     #[cfg(feature = "lake")]
-    pub(crate) fn of_lake(logs: Arc<Logs>, tables: Vec<(String, Arc<dyn TableProvider>)>) -> Self {
-        let names = tables.iter().map(|(name, _)| name.clone()).collect();
-        let kinds = tables.into_iter().map(|(name, table)| (name, Kind::Stored(table))).collect();
-        Self::with(logs, names, kinds, Vec::new())
+    pub(crate) fn of_lake(logs: Arc<Logs>, kept: Arc<crate::lake::Kept>, names: Vec<String>) -> Self {
+        let kinds = names.iter().map(|name| (name.clone(), Kind::Stored)).collect();
+        Self { kept: Some(kept), ..Self::with(logs, names, kinds, Vec::new()) }
     }
 
     fn with(logs: Arc<Logs>, names: Vec<String>, kinds: HashMap<String, Kind>, structs: Vec<Structs>) -> Self {
@@ -96,7 +99,19 @@ impl Catalog {
         for name in &names {
             folded.entry(name.to_lowercase()).and_modify(|one| *one = None).or_insert_with(|| Some(name.clone()));
         }
-        Self { logs, names, kinds, structs, folded, made: Mutex::default(), functions: OnceLock::new() }
+        #[cfg(feature = "lake")]
+        let kept = None;
+        Self {
+            logs,
+            #[cfg(feature = "lake")]
+            kept,
+            names,
+            kinds,
+            structs,
+            folded,
+            made: Mutex::default(),
+            functions: OnceLock::new(),
+        }
     }
 
     /// The tables that are the same for every log, and those that only its kind of log has, without those that only show
@@ -117,6 +132,12 @@ impl Catalog {
         self.names.iter().cloned().chain(self.structs.iter().flat_map(further)).collect()
     }
 
+    /// The lake that the tables are of.
+    #[cfg(feature = "lake")]
+    pub(crate) fn kept(&self) -> Option<&Arc<crate::lake::Kept>> {
+        self.kept.as_ref()
+    }
+
     /// The names of the tables that are known without reading anything.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
@@ -132,7 +153,7 @@ impl Catalog {
 
     /// The table of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let Some(name) = self.meant(name) else { return Ok(self.further_structs(name)) };
+        let Some(name) = self.meant(name) else { return self.further(name) };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = made.get(name) {
             return Ok(Some(table.clone()));
@@ -156,10 +177,22 @@ impl Catalog {
             Kind::Errors => Arc::new(views::errors(logs)?),
             Kind::Carla(view) => view.provider(logs)?,
             #[cfg(feature = "lake")]
-            Kind::Stored(table) => table.clone(),
+            Kind::Stored => match self.kept.as_ref().map(|kept| kept.table(name)).transpose()?.flatten() {
+                Some(table) => table,
+                None => return Ok(None),
+            },
         };
         made.insert(name.to_owned(), table.clone());
         Ok(Some(table))
+    }
+
+    /// A table that is not listed: the channel of a lake, or structs that are not the first of their name.
+    fn further(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        #[cfg(feature = "lake")]
+        if let Some(kept) = &self.kept {
+            return channel_table(&Origin::Lake(kept.clone()), name);
+        }
+        Ok(self.further_structs(name))
     }
 
     /// A table of structs that is not the first of its name.
@@ -223,7 +256,7 @@ impl SchemaProvider for Tables {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.0.meant(name).is_some() || self.0.further_structs(name).is_some()
+        self.0.meant(name).is_some() || self.0.further(name).map_or(true, |table| table.is_some())
     }
 }
 

@@ -19,7 +19,7 @@ use logpose::Log;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::aligned::{Asof, Wide};
+use crate::aligned::{Asof, Origin, Wide};
 use crate::answer::{Answer, Patience, Task};
 use crate::bucket::TimeBucket;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
@@ -95,13 +95,13 @@ impl Engine {
             }
             #[cfg(feature = "lake")]
             Source::Lake(lake) => {
-                let (tables, files) = crate::lake::open(&lake, options)?;
-                let logs = Logs::new(Vec::new(), true, Clock::Seconds, 1, WINDOW);
-                let engine = Self::build(Catalog::of_lake(Arc::new(logs), tables), options)?;
+                let (kept, files) = crate::lake::Kept::new(lake, options)?;
+                let names = kept.names()?;
+                let kept = Arc::new(kept);
+                let logs = Arc::new(Logs::new(Vec::new(), true, Clock::Seconds, 1, WINDOW));
+                let engine = Self::build(Catalog::of_lake(logs, kept.clone(), names), options)?;
                 engine.context.register_object_store(&files.0, files.1);
-                let [wide, asof] = ["wide", "asof"].map(crate::lake::NotYet);
-                engine.context.register_udtf("wide", Arc::new(wide));
-                engine.context.register_udtf("asof", Arc::new(asof));
+                engine.register(Origin::Lake(kept));
                 Ok(engine)
             }
         }
@@ -112,9 +112,14 @@ impl Engine {
         let window = (options.memory() / (SHARE * threads as u64)).clamp(SMALLEST_WINDOW, WINDOW);
         let logs = Arc::new(Logs::new(logs, options.name_logs, clock, threads, window));
         let engine = Self::build(Catalog::new(&logs), options)?;
-        engine.context.register_udtf("wide", Arc::new(Wide(logs.clone())));
-        engine.context.register_udtf("asof", Arc::new(Asof(logs)));
+        engine.register(Origin::Logs(logs));
         Ok(engine)
+    }
+
+    /// Adds the functions that are tables.
+    fn register(&self, origin: Origin) {
+        self.context.register_udtf("wide", Arc::new(Wide(origin.clone())));
+        self.context.register_udtf("asof", Arc::new(Asof(origin)));
     }
 
     fn build(catalog: Catalog, options: &Options) -> Result<Self, Error> {
@@ -289,8 +294,13 @@ fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::co
         .with_window_functions(SessionStateDefaults::default_window_functions())
         .with_table_function_list(SessionStateDefaults::default_table_functions())
         .with_physical_optimizer_rule(Arc::new(ByChannel))
-        .with_physical_optimizer_rule(Arc::new(YieldingJoins))
-        .build();
+        .with_physical_optimizer_rule(Arc::new(YieldingJoins));
+    #[cfg(feature = "lake")]
+    let state = match catalog.kept() {
+        Some(kept) => state.with_optimizer_rule(Arc::new(crate::whole::WholeChannels(kept.clone()))),
+        None => state,
+    };
+    let state = state.build();
     let context = SessionContext::new_with_state(state);
     let schemas = MemoryCatalogProvider::new();
     schemas.register_schema(SCHEMA, Arc::new(Tables(catalog.clone())))?;

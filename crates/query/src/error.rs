@@ -65,9 +65,10 @@ impl Error {
             },
             DataFusionError::Plan(message) => planning(message, catalog),
             DataFusionError::ResourcesExhausted(_) => memory(),
-            DataFusionError::External(error) => match error.downcast_ref::<logpose::Error>() {
-                Some(error) => Self { code: error.code(), message: error.to_string(), help: error.help.clone() },
-                None => Self::new("sql", error.to_string()),
+            DataFusionError::External(error) => match (error.downcast_ref::<logpose::Error>(), error.downcast_ref()) {
+                (Some(error), _) => Self { code: error.code(), message: error.to_string(), help: error.help.clone() },
+                (None, Some(error)) => Self::clone(error),
+                (None, None) => Self::new("sql", error.to_string()),
             },
             other => Self::new("sql", sentence(&other.strip_backtrace())),
         }

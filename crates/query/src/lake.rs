@@ -1,34 +1,69 @@
 //! The tables of a lake: plain scans of Parquet files, of which only those are touched that conditions leave.
 
+use std::any::Any;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
-use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::pruning::PrunableStatistics;
 use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, DFSchema, Result, ScalarValue, Statistics, plan_err};
+use datafusion::common::{
+    ColumnStatistics, DFSchema, DataFusionError, Result as DfResult, ScalarValue, Statistics, internal_err, plan_err,
+};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType, col, lit};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column as Place, Literal};
 use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::{ExecutionPlan, empty::EmptyExec};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, empty::EmptyExec};
+use datafusion::prelude::SessionConfig;
 use datafusion_datasource_parquet::source::ParquetSource;
-use logpose_lake::{Lake, LakeFile};
+use futures::StreamExt;
+use logpose::schema::Registry;
+use logpose::{Log, OpenOptions};
+use logpose_core::{Channel, ChannelId, Type};
+use logpose_lake::{ChannelRow, Lake, LakeFile, LogRow};
+use logpose_model::Shape;
 use object_store::ObjectStore;
 use url::Url;
 
-use crate::logs::seconds;
+use crate::aligned::{Member, Series};
+use crate::logs::{Clock, Logs, seconds};
 use crate::push::{self, Known, Push};
 use crate::table::Column;
+use crate::wall::{self, Epochs};
 use crate::{Error, Options, tables};
+
+/// A lake, of which only what questions ask for is read, once.
+pub(crate) struct Kept {
+    lake: Arc<Lake>,
+    threads: usize,
+    wall: bool,
+    /// What plans are made with before a question has a session, and what reads then.
+    state: SessionState,
+    rows: Mutex<Option<Arc<Vec<LogRow>>>>,
+    known: Mutex<Option<Arc<KnownLogs>>>,
+    samples: Mutex<Option<Arc<LakeTable>>>,
+}
+
+/// The logs of a lake and their channels.
+pub(crate) struct KnownLogs {
+    /// The names of the logs, and their clock. None of them is open.
+    pub logs: Arc<Logs>,
+    rows: Arc<Vec<LogRow>>,
+    /// The channels of each log, in their order.
+    channels: Vec<Vec<ChannelRow>>,
+}
 
 /// A table of a lake.
 struct LakeTable {
@@ -40,6 +75,8 @@ struct LakeTable {
     schema: SchemaRef,
     files: Vec<PartitionedFile>,
     threads: usize,
+    /// With wall-clock time, what to add to the times of each log.
+    epochs: Option<Arc<Epochs>>,
 }
 
 /// What a column of SQL is made of.
@@ -47,34 +84,230 @@ struct LakeTable {
 enum Made {
     /// The column of the files at that place.
     Stored(usize),
-    /// The nanoseconds there, as seconds.
-    Seconds(usize),
+    /// The nanoseconds there, as the moments that the clock has.
+    Moment(usize),
 }
 
-type Tables = Vec<(String, Arc<dyn TableProvider>)>;
 /// What plans call the root of a lake, and what reads its files.
 type Root = (Url, Arc<dyn ObjectStore>);
 
-/// The tables of a lake, and where their files are.
-pub(crate) fn open(lake: &Lake, options: &Options) -> Result<(Tables, Root), Error> {
-    if options.wall {
-        let message = "wall-clock time is not supported over a lake yet";
-        return Err(Error::new("no-epoch", message).with_help("add `epoch_ns` of the table `logs` to `time_ns`"));
+impl Kept {
+    pub(crate) fn new(lake: Arc<Lake>, options: &Options) -> Result<(Self, Root), Error> {
+        let root = Url::parse(ROOT).map_err(|error| Error::new("internal-error", error.to_string()))?;
+        let config = SessionConfig::new().with_target_partitions(options.threads());
+        let state = SessionStateBuilder::new().with_config(config).build();
+        state.runtime_env().register_object_store(&root, lake.files());
+        let files = lake.files();
+        let (threads, wall) = (options.threads(), options.wall);
+        let (rows, known, samples) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok((Self { lake, threads, wall, state, rows, known, samples }, (root, files)))
     }
-    let failed = |error: logpose_lake::Error| Error { code: error.code, message: error.message, help: error.help };
-    let mut tables: Tables = Vec::new();
-    for name in lake.tables().map_err(failed)? {
-        let Some(stored) = lake.columns(&name).map_err(failed)? else { continue };
-        let files = lake.files_of(&name).map_err(failed)?;
-        let table = LakeTable::new(&name, stored, &files, options.threads());
-        tables.push((name, Arc::new(table)));
+
+    /// The names of the tables.
+    pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
+        blocking(|| self.lake.tables()).map_err(failed)
     }
-    let root = Url::parse(ROOT).map_err(|error| Error::new("internal-error", error.to_string()))?;
-    Ok((tables, (root, lake.files())))
+
+    /// The table of that name.
+    pub(crate) fn table(&self, name: &str) -> DfResult<Option<Arc<dyn TableProvider>>> {
+        Ok(self.open(name)?.map(|table| table as _))
+    }
+
+    fn open(&self, name: &str) -> DfResult<Option<Arc<LakeTable>>> {
+        let Some((stored, files)) = blocking(|| self.lake.table(name)).map_err(lost)? else { return Ok(None) };
+        let epochs = if self.wall { Some(Arc::new(Epochs::of(&self.rows()?))) } else { None };
+        Ok(Some(Arc::new(LakeTable::new(name, stored, &files, self.threads, epochs))))
+    }
+
+    /// The table `channels` with the nanoseconds of its moments too.
+    pub(crate) fn channels(&self) -> DfResult<Option<Arc<dyn TableProvider>>> {
+        let Some((stored, files)) = blocking(|| self.lake.table(tables::CHANNELS)).map_err(lost)? else {
+            return Ok(None);
+        };
+        let epochs = if self.wall { Some(Arc::new(Epochs::of(&self.rows()?))) } else { None };
+        let mut table = LakeTable::new(tables::CHANNELS, stored, &files, self.threads, epochs);
+        let mut fields = table.schema.fields().to_vec();
+        for (place, field) in table.stored.fields().iter().enumerate() {
+            if table.schema.column_with_name(field.name()).is_none() {
+                fields.push(field.clone());
+                table.columns.push(Made::Stored(place));
+            }
+        }
+        table.schema = Arc::new(Schema::new(fields));
+        Ok(Some(Arc::new(table)))
+    }
+
+    fn samples(&self) -> DfResult<Arc<LakeTable>> {
+        once(&self.samples, || match self.open(tables::SAMPLES)? {
+            Some(samples) => Ok(samples),
+            None => plan_err!("table '{}' not found", tables::SAMPLES),
+        })
+    }
+
+    fn rows(&self) -> DfResult<Arc<Vec<LogRow>>> {
+        once(&self.rows, || Ok(Arc::new(blocking(|| self.lake.logs()).map_err(lost)?)))
+    }
+
+    /// The logs and their channels.
+    pub(crate) fn known(&self) -> DfResult<Arc<KnownLogs>> {
+        once(&self.known, || {
+            let rows = self.rows()?;
+            let names: Vec<String> = rows.iter().map(|row| row.log.clone()).collect();
+            let places: HashMap<&str, usize> =
+                rows.iter().enumerate().map(|(place, row)| (row.log.as_str(), place)).collect();
+            let mut channels: Vec<Vec<ChannelRow>> = vec![Vec::new(); rows.len()];
+            for found in blocking(|| self.lake.channels()).map_err(lost)? {
+                let log = places.get(found.log.as_str()).and_then(|place| channels.get_mut(*place));
+                log.into_iter().for_each(|log| log.push(found.clone()));
+            }
+            let clock = match self.wall {
+                true => Clock::Wall(rows.iter().map(|row| row.epoch_ns.unwrap_or(0)).collect()),
+                false => Clock::Seconds,
+            };
+            let logs = Arc::new(Logs::of_names(names, clock, self.threads));
+            Ok(Arc::new(KnownLogs { logs, rows, channels }))
+        })
+    }
+
+    /// The channels that are wanted, each in all logs that have it.
+    pub(crate) fn series(&self, wanted: &dyn Fn(&Channel) -> bool) -> DfResult<Vec<Series>> {
+        let known = self.known()?;
+        let mut all: Vec<Series> = Vec::new();
+        let mut schemas: HashMap<usize, Arc<Log>> = HashMap::new();
+        for (log, (row, channels)) in known.rows.iter().zip(&known.channels).enumerate() {
+            for found in channels.iter().filter(|found| wanted(&found.channel)) {
+                if self.wall && row.epoch_ns.is_none() {
+                    return plan_err!("{}: the log does not contain the wall-clock time", row.log);
+                }
+                let channel = &found.channel;
+                let id = ChannelId::try_from(found.id).unwrap_or(ChannelId::MAX);
+                let member = Member { log, id, shape: None, range: found.range_ns };
+                let same =
+                    |one: &&mut Series| one.channel.name == channel.name && one.channel.type_name == channel.type_name;
+                if let Some(one) = all.iter_mut().find(same) {
+                    one.members.push(member);
+                    continue;
+                }
+                let data_type = if channel.ty() == Type::Bytes {
+                    let opened = match schemas.entry(log) {
+                        Entry::Occupied(opened) => opened.into_mut(),
+                        Entry::Vacant(place) => {
+                            let context = Arc::new(TaskContext::from(&self.state));
+                            place.insert(Arc::new(waiting(self.take(log, &[], &context))?))
+                        }
+                    };
+                    Shape::of(channel, opened.schemas().registry()).data_type().clone()
+                } else {
+                    Shape::of(channel, &Registry::default()).data_type().clone()
+                };
+                all.push(Series { channel: channel.clone(), data_type, members: vec![member] });
+            }
+        }
+        Ok(all)
+    }
+
+    /// The channel whose table has that name, and the name as it is written.
+    pub(crate) fn channel_named(&self, name: &str) -> DfResult<Option<(String, Channel)>> {
+        let known = self.known()?;
+        let mut seen: HashSet<(&str, &str)> = HashSet::new();
+        let all = known.channels.iter().flatten().map(|found| &found.channel);
+        let channels: Vec<Channel> =
+            all.filter(|channel| seen.insert((&channel.name, &channel.type_name))).cloned().collect();
+        let named: Vec<(String, Channel)> = logpose_model::names(&channels).into_iter().zip(channels).collect();
+        if let Some(found) = named.iter().find(|(known, _)| known == name) {
+            return Ok(Some(found.clone()));
+        }
+        // Outside of quotes SQL has names in small letters; nothing is meant where those are the same for two.
+        let mut folded = named.into_iter().filter(|(known, _)| known.to_lowercase() == name);
+        let first = folded.next();
+        Ok(first.filter(|_| folded.next().is_none()))
+    }
+
+    /// Takes a log out of the lake: some of its channels, in that order, and behind them its schemas if any of those needs
+    /// one. Only rows of that log are read, as far as the files tell.
+    pub(crate) async fn take(&self, log: usize, ids: &[ChannelId], context: &Arc<TaskContext>) -> DfResult<Log> {
+        let known = self.known()?;
+        let (Some(row), Some(channels)) = (known.rows.get(log), known.channels.get(log)) else {
+            return internal_err!("no such log");
+        };
+        let place = |id: &ChannelId| {
+            let id = i32::try_from(*id).ok()?;
+            channels.binary_search_by_key(&id, |found| found.id).ok().and_then(|place| channels.get(place))
+        };
+        let mut wanted: Vec<&ChannelRow> = ids.iter().filter_map(place).collect();
+        if wanted.is_empty() || wanted.iter().any(|found| found.channel.ty() == Type::Bytes) {
+            let is_schema = |found: &&ChannelRow| {
+                Registry::is_schema(&found.channel.name, &found.channel.type_name)
+                    && !ids.iter().any(|id| i64::from(*id) == i64::from(found.id))
+            };
+            wanted.extend(channels.iter().filter(is_schema));
+        }
+        let wanted: Vec<(i32, Channel)> = wanted.into_iter().map(|found| (found.id, found.channel.clone())).collect();
+        let names: BTreeSet<&str> = wanted.iter().map(|(_, channel)| channel.name.as_str()).collect();
+        let mut batches = Vec::new();
+        if !names.is_empty() {
+            let mut filters = vec![col("log").eq(lit(&row.log))];
+            if names.len() <= MOST_NAMES {
+                filters.push(col("channel").in_list(names.into_iter().map(lit).collect(), false));
+            }
+            let samples = self.samples()?;
+            let stored: Vec<usize> = (0..samples.stored.fields().len()).collect();
+            let condition = samples.physical(&self.state, conjunction(filters))?;
+            let plan = samples.scan_files(condition, &stored, None)?;
+            for partition in 0..plan.output_partitioning().partition_count() {
+                let mut rows = plan.execute(partition, context.clone())?;
+                while let Some(batch) = rows.next().await {
+                    batches.push(batch?);
+                }
+            }
+        }
+        let options = OpenOptions::default();
+        let mut batches = batches.into_iter().map(Ok);
+        logpose_lake::gather(row, &wanted, &options, &mut batches).map_err(lost)
+    }
+}
+
+/// Whether a table is the samples of a lake.
+pub(crate) fn is_samples(table: &dyn TableProvider) -> bool {
+    let table: &dyn Any = table;
+    table.downcast_ref::<LakeTable>().is_some_and(|table| table.name == tables::SAMPLES)
+}
+
+/// What is found once and kept.
+fn once<T: Clone>(place: &Mutex<Option<T>>, find: impl FnOnce() -> DfResult<T>) -> DfResult<T> {
+    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*place {
+        Some(found) => Ok(found.clone()),
+        None => Ok(place.insert(find()?).clone()),
+    }
+}
+
+/// Does what waits for the lake's own runtime, which must not be within another one.
+fn blocking<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| match scope.spawn(work).join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// Waits for what must be known before there is a plan.
+fn waiting<T: Send>(work: impl Future<Output = DfResult<T>> + Send) -> DfResult<T> {
+    blocking(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| DataFusionError::External(Box::new(error)))?.block_on(work)
+    })
+}
+
+fn failed(error: logpose_lake::Error) -> Error {
+    Error { code: error.code, message: error.message, help: error.help }
+}
+
+fn lost(error: logpose_lake::Error) -> DataFusionError {
+    DataFusionError::External(Box::new(failed(error)))
 }
 
 impl LakeTable {
-    fn new(name: &str, stored: SchemaRef, files: &[LakeFile], threads: usize) -> Self {
+    fn new(name: &str, stored: SchemaRef, files: &[LakeFile], threads: usize, epochs: Option<Arc<Epochs>>) -> Self {
         let (mut columns, mut fields) = (Vec::new(), Vec::new());
         for (place, field) in stored.fields().iter().enumerate() {
             if is_inner(name, field.name()) {
@@ -84,8 +317,12 @@ impl LakeTable {
             let is_moment = |moment: &&str| *moment == "time" || tables::is_fixed(name) && *moment != "epoch";
             let moment = field.name().strip_suffix("_ns").filter(is_moment);
             if let Some(moment) = moment {
-                columns.push(Made::Seconds(place));
-                fields.push(Field::new(moment, DataType::Float64, field.is_nullable()));
+                columns.push(Made::Moment(place));
+                let (kind, nullable) = match epochs {
+                    Some(_) => (wall::data_type(), true),
+                    None => (DataType::Float64, field.is_nullable()),
+                };
+                fields.push(Field::new(moment, kind, nullable));
             }
             if moment.is_none_or(|moment| moment == "time" && has_both(name)) {
                 columns.push(Made::Stored(place));
@@ -105,15 +342,22 @@ impl LakeTable {
             (columns, fields) = order.into_iter().unzip();
         }
         let files = files.iter().map(|file| partitioned(file, &stored)).collect();
-        Self { name: name.to_owned(), schema: Arc::new(Schema::new(fields)), stored, columns, files, threads }
+        Self { name: name.to_owned(), schema: Arc::new(Schema::new(fields)), stored, columns, files, threads, epochs }
     }
 
     /// What conditions say about the columns of the files; nothing more than they say.
-    fn on_files(&self, filters: &[Expr]) -> Result<Option<Expr>> {
+    fn on_files(&self, filters: &[Expr]) -> DfResult<Option<Expr>> {
         let mut conditions: Vec<Expr> = Vec::new();
         for filter in filters {
             if push::kind(filter, self) == Push::Times {
-                let span = push::span(std::slice::from_ref(filter), self, 0);
+                // Each log has its own clock; what none of them wants is left out.
+                let logs = 0..self.epochs.as_ref().map_or(1, |epochs| epochs.len());
+                let spans = logs.map(|log| push::span(std::slice::from_ref(filter), self, log));
+                let span = spans.filter(|span| !span.is_empty()).reduce(push::Stretch::around);
+                let Some(span) = span else {
+                    conditions.push(lit(false));
+                    continue;
+                };
                 let low = (span.start > i64::MIN).then(|| col("time_ns").gt_eq(lit(span.start)));
                 let high = (span.end < i64::MAX).then(|| col("time_ns").lt_eq(lit(span.end)));
                 conditions.extend(low.into_iter().chain(high));
@@ -130,8 +374,38 @@ impl LakeTable {
         Ok(conjunction(conditions))
     }
 
+    /// A condition on the columns of the files.
+    fn physical(&self, state: &dyn Session, condition: Option<Expr>) -> DfResult<Option<Arc<dyn PhysicalExpr>>> {
+        let schema = DFSchema::try_from(self.stored.clone())?;
+        condition.map(|expr| state.create_physical_expr(expr, &schema)).transpose()
+    }
+
+    /// Reads columns of the files that a condition leaves; rows for which it is not true may be among them.
+    fn scan_files(
+        &self,
+        condition: Option<Arc<dyn PhysicalExpr>>,
+        columns: &[usize],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let files = self.chosen(condition.as_ref())?;
+        if files.is_empty() {
+            return Ok(Arc::new(EmptyExec::new(Arc::new(self.stored.project(columns)?))));
+        }
+        let mut source = ParquetSource::new(self.stored.clone()).with_pushdown_filters(true).with_reorder_filters(true);
+        if let Some(condition) = condition {
+            source = source.with_predicate(condition);
+        }
+        let groups = FileGroup::new(files).split_files(self.threads);
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::parse(ROOT)?, Arc::new(source))
+            .with_file_groups(groups)
+            .with_projection_indices(Some(columns.to_vec()))?
+            .with_limit(limit)
+            .build();
+        Ok(DataSourceExec::from_data_source(config))
+    }
+
     /// The files that may hold rows for which a condition is true.
-    fn chosen(&self, condition: Option<&Arc<dyn PhysicalExpr>>) -> Result<Vec<PartitionedFile>> {
+    fn chosen(&self, condition: Option<&Arc<dyn PhysicalExpr>>) -> DfResult<Vec<PartitionedFile>> {
         let Some(condition) = condition else { return Ok(self.files.clone()) };
         let predicate =
             PruningPredicateBuilder::new().with_file_schema(self.stored.clone()).try_build(condition.clone())?;
@@ -191,8 +465,17 @@ impl Known for LakeTable {
         }
     }
 
-    fn time(&self, _: usize, ns: i64) -> ScalarValue {
-        ScalarValue::Float64(Some(seconds(ns)))
+    fn time(&self, log: usize, ns: i64) -> ScalarValue {
+        match &self.epochs {
+            Some(epochs) => epochs.time(log, ns),
+            None => ScalarValue::Float64(Some(seconds(ns))),
+        }
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("lake", &self.lake).finish_non_exhaustive()
     }
 }
 
@@ -218,52 +501,44 @@ impl TableProvider for LakeTable {
         projection: Option<&Vec<usize>>,
         filters: &[Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let projection = projection.cloned().unwrap_or_else(|| (0..self.columns.len()).collect());
         let made: Vec<(Made, &Arc<Field>)> = projection
             .iter()
             .filter_map(|place| Some((*self.columns.get(*place)?, self.schema.fields().get(*place)?)))
             .collect();
         let place = |made: Made| match made {
-            Made::Stored(place) | Made::Seconds(place) => place,
+            Made::Stored(place) | Made::Moment(place) => place,
         };
         let mut needed: Vec<usize> = made.iter().map(|(made, _)| place(*made)).collect();
+        let moments = made.iter().any(|(made, _)| matches!(made, Made::Moment(_)));
+        if self.epochs.is_some() && moments {
+            needed.extend(self.stored.column_with_name("log").map(|(place, _)| place));
+        }
         needed.sort_unstable();
         needed.dedup();
-        let schema = DFSchema::try_from(self.stored.clone())?;
-        let condition = self.on_files(filters)?.map(|expr| state.create_physical_expr(expr, &schema)).transpose()?;
-        let files = self.chosen(condition.as_ref())?;
-        let scan: Arc<dyn ExecutionPlan> = if files.is_empty() {
-            Arc::new(EmptyExec::new(Arc::new(self.stored.project(&needed)?)))
-        } else {
-            let mut source =
-                ParquetSource::new(self.stored.clone()).with_pushdown_filters(true).with_reorder_filters(true);
-            if let Some(condition) = condition {
-                source = source.with_predicate(condition);
-            }
-            let groups = FileGroup::new(files).split_files(self.threads);
-            let config = FileScanConfigBuilder::new(ObjectStoreUrl::parse(ROOT)?, Arc::new(source))
-                .with_file_groups(groups)
-                .with_projection_indices(Some(needed.clone()))?
-                .with_limit(limit.filter(|_| filters.is_empty()))
-                .build();
-            DataSourceExec::from_data_source(config)
+        let condition = self.physical(state, self.on_files(filters)?)?;
+        let scan = self.scan_files(condition, &needed, limit.filter(|_| filters.is_empty()))?;
+        let stored = |of: usize| -> Arc<dyn PhysicalExpr> {
+            let at = needed.iter().position(|needed| *needed == of).unwrap_or(0);
+            Arc::new(Place::new(self.stored.fields().get(of).map_or("", |field| field.name()), at))
         };
         let mut outputs: Vec<(Arc<dyn PhysicalExpr>, String)> = Vec::new();
         for (made, field) in made {
-            let at = needed.iter().position(|needed| *needed == place(made)).unwrap_or(0);
-            let name = self.stored.fields().get(place(made)).map_or("", |field| field.name());
-            let stored: Arc<dyn PhysicalExpr> = Arc::new(Place::new(name, at));
-            let expr = match made {
-                Made::Stored(_) => stored,
-                Made::Seconds(_) => to_seconds(stored),
+            let expr = match (made, &self.epochs) {
+                (Made::Stored(place), _) => stored(place),
+                (Made::Moment(place), None) => to_seconds(stored(place)),
+                (Made::Moment(place), Some(epochs)) => {
+                    let log = self.stored.column_with_name("log").map_or(0, |(place, _)| place);
+                    wall::moments(epochs, stored(log), stored(place))
+                }
             };
             outputs.push((expr, field.name().clone()));
         }
         Ok(Arc::new(ProjectionExec::try_new(outputs, scan)?))
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 }
@@ -275,15 +550,7 @@ fn to_seconds(nanos: Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
     Arc::new(BinaryExpr::new(number, datafusion::logical_expr::Operator::Divide, billion))
 }
 
-/// A table function that has no answer over a lake yet.
-#[derive(Debug)]
-pub(crate) struct NotYet(pub &'static str);
-
-impl TableFunctionImpl for NotYet {
-    fn call_with_args(&self, _: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
-        plan_err!("{} is not supported over a lake yet; run it on the logs themselves", self.0)
-    }
-}
-
 /// What stands for the root of the lake in plans.
 const ROOT: &str = "lake://root";
+/// Names of channels by which files and pages are chosen; for more of them everything of the log is looked at.
+const MOST_NAMES: usize = 20;

@@ -28,6 +28,10 @@ mod sums;
 mod table;
 mod tables;
 mod views;
+#[cfg(feature = "lake")]
+mod wall;
+#[cfg(feature = "lake")]
+mod whole;
 mod windows;
 mod write;
 

@@ -53,6 +53,12 @@ impl Logs {
         Self { names: names(&logs), named: named || logs.len() > 1, clock, threads, window, logs }
     }
 
+    /// Logs of which only the names are known.
+    #[cfg(feature = "lake")]
+    pub(crate) fn of_names(names: Vec<String>, clock: Clock, threads: usize) -> Self {
+        Self { names, named: true, clock, threads, window: 0, logs: Vec::new() }
+    }
+
     pub(crate) fn log(&self, place: usize) -> Option<&Arc<Log>> {
         self.logs.get(place)
     }
@@ -139,4 +145,4 @@ fn names(logs: &[Arc<Log>]) -> Vec<String> {
     names
 }
 
-const UTC: &str = "+00:00";
+pub(crate) const UTC: &str = "+00:00";

@@ -45,6 +45,12 @@ impl Stretch {
         Self { start: self.start.max(other.start), end: self.end.min(other.end) }
     }
 
+    /// All that is in either of them.
+    #[cfg(feature = "lake")]
+    pub(crate) fn around(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
     pub(crate) fn overlaps(&self, first: i64, last: i64) -> bool {
         self.start <= last && first <= self.end
     }

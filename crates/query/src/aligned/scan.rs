@@ -19,20 +19,25 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, Repla
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
-use logpose_core::Time;
-use logpose_model::{Memory, channel_batches};
+use futures::{StreamExt, TryStreamExt};
+use logpose_core::{ChannelId, Time};
+use logpose_model::{Memory, Shape, channel_batches};
 
+use super::origin::Taken;
 use super::{AlignedTable, Rows};
 use crate::push::Stretch;
 use crate::read::{external, field_of, fitted};
 
-/// Reads channels and puts them side by side, one part for each log.
+/// Reads channels and puts them side by side, log by log: one part for each opened log, and as many as there are threads over
+/// a lake, whose logs are taken out one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct AlignedScan {
     table: Arc<AlignedTable>,
     projection: Vec<usize>,
     spans: Vec<Stretch>,
     limit: Option<usize>,
+    /// The logs of each part.
+    parts: Vec<Vec<usize>>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -43,6 +48,7 @@ impl AlignedScan {
         projection: Vec<usize>,
         spans: Vec<Stretch>,
         limit: Option<usize>,
+        logs: Vec<usize>,
     ) -> Result<Self> {
         let schema = Arc::new(Schema::new(table.schema.project(&projection)?.fields().clone()));
         let mut equivalences = EquivalenceProperties::new(schema.clone());
@@ -51,16 +57,26 @@ impl AlignedScan {
             let expr = Arc::new(Place::new(field.name(), at));
             Some(PhysicalSortExpr { expr, options: SortOptions::default() })
         };
-        // A part is of one log, so its rows are in the order of time.
-        ["time_ns", "time"].into_iter().filter_map(place).for_each(|order| equivalences.add_ordering([order]));
+        let is_lake = table.origin.is_lake();
+        let count = if is_lake { table.logs.threads.min(logs.len()) } else { logs.len() }.max(1);
+        let mut parts = vec![Vec::new(); count];
+        for (turn, log) in logs.into_iter().enumerate() {
+            parts.get_mut(turn % count).into_iter().for_each(|part| part.push(log));
+        }
+        // A part of one log is in the order of time. Where the logs of a lake share one their names come first.
+        let first = if is_lake { place("log").map(|log| vec![log]) } else { Some(Vec::new()) };
+        if let Some(first) = first {
+            let orders = ["time_ns", "time"].into_iter().filter_map(place);
+            orders.for_each(|order| equivalences.add_ordering(first.iter().cloned().chain([order])));
+        }
         let properties = PlanProperties::new(
             equivalences,
-            Partitioning::UnknownPartitioning(table.logs.logs.len().max(1)),
+            Partitioning::UnknownPartitioning(count),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
         let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
-        Ok(Self { table, projection, spans, limit, properties, metrics })
+        Ok(Self { table, projection, spans, limit, parts, properties, metrics })
     }
 
     /// The channels whose values are wanted.
@@ -72,6 +88,35 @@ impl AlignedScan {
         wanted.dedup();
         wanted
     }
+
+    /// The channels that are read.
+    fn needed(&self) -> Vec<usize> {
+        let mut needed = self.wanted();
+        match self.table.rows {
+            Rows::Every => needed = (0..self.table.series.len()).collect(),
+            Rows::OfFirst if needed.first() != Some(&0) => needed.insert(0, 0),
+            _ => {}
+        }
+        needed
+    }
+
+    /// What makes the rows of a log.
+    async fn holder(&self, log: usize, partition: usize, context: &Arc<TaskContext>) -> Result<Holder> {
+        let needed = self.needed();
+        Ok(Holder {
+            scan: self.clone(),
+            schema: self.schema(),
+            log,
+            taken: self.table.origin.take(log, &self.table.series, &needed, context).await?,
+            needed,
+            loaded: None,
+            left: self.limit.unwrap_or(usize::MAX),
+            rows: context.session_config().batch_size(),
+            reservation: MemoryConsumer::new("holding values").register(context.memory_pool()),
+            baseline: BaselineMetrics::new(&self.metrics, partition),
+            samples: MetricBuilder::new(&self.metrics).counter("samples_decoded", partition),
+        })
+    }
 }
 
 impl DisplayAs for AlignedScan {
@@ -82,6 +127,10 @@ impl DisplayAs for AlignedScan {
             f.write_str("AlignedScan: ")?;
         }
         write!(f, "table={}{separator}channels={wanted} of {}", table.name, table.series.len())?;
+        let (logs, all) = (self.parts.iter().map(Vec::len).sum::<usize>(), table.logs.names.len());
+        if logs < all || table.origin.is_lake() {
+            write!(f, "{separator}logs={logs} of {all}")?;
+        }
         match table.rows {
             Rows::Period(ns) => write!(f, "{separator}every={}s", Time::from_nanos(ns))?,
             Rows::Every => write!(f, "{separator}every=time")?,
@@ -127,18 +176,16 @@ impl ExecutionPlan for AlignedScan {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let reader = Holder {
-            scan: self.clone(),
-            schema: self.schema(),
-            log: partition,
-            loaded: None,
-            left: self.limit.unwrap_or(usize::MAX),
-            rows: context.session_config().batch_size(),
-            reservation: MemoryConsumer::new("holding values").register(context.memory_pool()),
-            baseline: BaselineMetrics::new(&self.metrics, partition),
-            samples: MetricBuilder::new(&self.metrics).counter("samples_decoded", partition),
+        let Some(logs) = self.parts.get(partition).cloned() else {
+            return internal_err!("a scan of {} parts has no part {partition}", self.parts.len());
         };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), futures::stream::iter(reader))))
+        let scan = self.clone();
+        let holders = futures::stream::iter(logs).then(move |log| {
+            let (scan, context) = (scan.clone(), context.clone());
+            async move { scan.holder(log, partition, &context).await }
+        });
+        let rows = holders.map_ok(futures::stream::iter).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -151,6 +198,9 @@ struct Holder {
     scan: AlignedScan,
     schema: SchemaRef,
     log: usize,
+    /// The channels that are needed, and the log that has them.
+    needed: Vec<usize>,
+    taken: Option<Taken>,
     loaded: Option<Loaded>,
     left: usize,
     rows: usize,
@@ -205,13 +255,7 @@ impl Holder {
     fn load(&mut self) -> Result<Loaded> {
         let table = self.scan.table.clone();
         let span = self.scan.spans.get(self.log).copied().unwrap_or(Stretch::ALL);
-        let mut needed = self.scan.wanted();
-        match table.rows {
-            Rows::Every => needed = (0..table.series.len()).collect(),
-            Rows::OfFirst if needed.first() != Some(&0) => needed.insert(0, 0),
-            _ => {}
-        }
-        let mut series = self.tracks(&table, &needed)?;
+        let mut series = self.tracks(&table)?;
         let moments = match table.rows {
             Rows::Period(period) => period_moments(table.range(self.log), period, span)?,
             Rows::OfFirst => {
@@ -228,22 +272,20 @@ impl Holder {
         Ok(Loaded { moments, series })
     }
 
-    /// All samples of some channels.
-    fn tracks(&mut self, table: &AlignedTable, needed: &[usize]) -> Result<BTreeMap<usize, Track>> {
-        let of_log = |place: &usize| table.series.get(*place)?.members.iter().find(|(log, ..)| *log == self.log);
-        let ids: Vec<_> = needed.iter().filter_map(of_log).map(|(_, id, _)| *id).collect();
-        let columns = table.logs.log(self.log).map(|log| log.columns(&ids)).transpose().map_err(external)?;
+    /// All samples of the channels.
+    fn tracks(&mut self, table: &AlignedTable) -> Result<BTreeMap<usize, Track>> {
+        let taken = self.taken.take();
+        let found: &[(usize, ChannelId, Shape)] = taken.as_ref().map_or(&[], |taken| &taken.channels);
+        let ids: Vec<_> = found.iter().map(|(_, id, _)| *id).collect();
+        let columns = taken.as_ref().map(|taken| taken.log.columns(&ids)).transpose().map_err(external)?;
         let (columns, memory) = columns.unwrap_or_default().into_parts();
         let memory = Memory::from(memory);
-        let mut columns = columns.iter();
         let mut tracks = BTreeMap::new();
-        for place in needed {
+        for place in &self.needed {
             let Some(one) = table.series.get(*place) else { continue };
-            let Some(data_type) = one.members.first().map(|(.., shape)| shape.data_type()) else { continue };
-            let mut track = Track { times: Vec::<i64>::new().into(), values: new_empty_array(data_type), at: 0 };
-            if let Some((.., shape)) = of_log(place)
-                && let Some(column) = columns.next()
-            {
+            let mut track = Track { times: Vec::<i64>::new().into(), values: new_empty_array(&one.data_type), at: 0 };
+            let own = found.iter().zip(&columns).find(|((of, ..), _)| of == place);
+            if let Some(((.., shape), column)) = own {
                 let batches = channel_batches(column, &memory, shape);
                 let joined = |place: usize| {
                     let parts: Vec<&dyn Array> =
@@ -254,7 +296,7 @@ impl Holder {
                     self.samples.add(times.len());
                     self.reservation.try_grow(times.get_array_memory_size() + values.get_array_memory_size())?;
                     track.times = times.as_primitive().clone();
-                    track.values = fitted(values, data_type, Some(&one.channel))?;
+                    track.values = fitted(values, &one.data_type, Some(&one.channel))?;
                 }
             }
             tracks.insert(*place, track);

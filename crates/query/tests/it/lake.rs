@@ -1,5 +1,6 @@
 //! Over a lake, SQL answers what it answers over the logs themselves.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,19 +74,66 @@ const QUESTIONS: &[&str] = &[
     "SELECT DISTINCT log FROM samples WHERE time_ns > 1000000000",
 ];
 
+/// Questions of which both have the same answer, and that are answered from `channels` over a lake.
+const WHOLE: &[&str] = &[
+    "SELECT channel, count(*), count(number), count(integer), count(boolean), min(number), max(number) FROM samples GROUP BY channel",
+    "SELECT log, channel, min(time), max(time), min(time_ns), max(time_ns) FROM samples s GROUP BY log, channel",
+    "SELECT log, count(*) AS n FROM samples WHERE channel LIKE '%Voltage' OR channel LIKE '%o%' GROUP BY log HAVING count(*) > 3",
+    "SELECT count(number), min(number), max(number) FROM samples WHERE channel = 'no such channel'",
+    "SELECT DISTINCT s.log, channel FROM samples s WHERE s.channel > 'D'",
+    "SELECT upper(channel) AS c, max(s.time) - min(s.time) FROM samples AS s GROUP BY upper(channel) ORDER BY c LIMIT 7",
+    "SELECT l.match, c.n FROM logs l JOIN (SELECT log, count(*) AS n FROM samples GROUP BY log) c ON l.log = c.log",
+];
+
+/// Questions that look alike and need the samples.
+const NOT_WHOLE: &[&str] = &[
+    "SELECT channel, count(*) FROM samples WHERE time > 1 GROUP BY channel",
+    "SELECT channel, count(DISTINCT number) FROM samples GROUP BY channel",
+    "SELECT channel, max(integer), min(text) FROM samples GROUP BY channel",
+    "SELECT channel, max(number) FILTER (WHERE number < 5) FROM samples GROUP BY channel",
+    "SELECT channel, number > 5 AS high, count(*) FROM samples GROUP BY channel, high",
+    "SELECT count(*), max(number) FROM (SELECT * FROM samples ORDER BY log, channel, time_ns, number LIMIT 10)",
+];
+
+/// Sums, whose last digits depend on the order of addition.
+const SUMS: &[&str] = &[
+    "SELECT channel, sum(number), avg(number) FROM samples GROUP BY channel ORDER BY channel",
+    "SELECT log, avg(number) FROM samples WHERE channel LIKE '%Voltage' GROUP BY log ORDER BY log",
+    "SELECT sum(number), avg(number) FROM samples WHERE channel LIKE '%Current%'",
+];
+
+fn assert_near(found: &[String], expected: &[String], sql: &str) {
+    assert_eq!(found.len(), expected.len(), "{sql}");
+    for (found, expected) in found.iter().zip(expected).flat_map(|(a, b)| a.split('|').zip(b.split('|'))) {
+        let near = match (found.parse::<f64>(), expected.parse::<f64>()) {
+            (Ok(a), Ok(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+            _ => found == expected,
+        };
+        assert!(near, "{sql}: {found} {expected}");
+    }
+}
+
 fn assert_same_answers(files: &[PathBuf]) {
     let dir = tempfile::tempdir().unwrap();
     let (lake, logs) = lake_of(files, &dir.path().join("lake"));
     assert!(logs.len() > 1);
     let raw = Engine::new(logs, &Options { name_logs: true, ..Options::default() }).unwrap();
     let lake = Engine::over(Source::Lake(Arc::new(lake)), &Options::default()).unwrap();
-    for sql in QUESTIONS {
+    for sql in QUESTIONS.iter().chain(WHOLE).chain(NOT_WHOLE) {
         let (expected, found) = (rows(&raw, sql), rows(&lake, sql));
         assert_eq!(found.len(), expected.len(), "{sql}");
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "{sql}");
         }
     }
+    for sql in SUMS {
+        assert_near(&rows(&lake, sql), &rows(&raw, sql), sql);
+    }
+    let touches_samples = |sql: &str| lake.explain(sql).unwrap().contains("samples/");
+    for sql in WHOLE.iter().chain(SUMS) {
+        assert!(!touches_samples(sql), "{sql}");
+    }
+    assert!(NOT_WHOLE.iter().all(|sql| touches_samples(sql)));
     // The tables of a lake are those of logs, with the same columns in the same order; `logs` and `channels` have more.
     let stored: Vec<String> = lake.tables().map(str::to_owned).collect();
     assert!(stored.iter().any(|name| name.starts_with("struct_")), "{stored:?}");
@@ -167,18 +215,126 @@ fn versions_of_a_struct_share_a_table_unless_a_field_changes_its_type() {
     let lake = Engine::over(Source::Lake(Arc::new(lake)), &Options::default()).unwrap();
     let first = [
         "log|time|time_ns|channel|x|y|time_2",
-        "\"a.wpilog\"|0.001|1000000|\"/Drive/Pose\"|1|2|null",
-        "\"a.wpilog\"|0.002|2000000|\"/Arm/Tip\"|\"NaN\"|-0|null",
-        "\"b.wpilog\"|0.003|3000000|\"/Drive/Pose\"|3|4|7",
-        "\"d.wpilog\"|0.005|5000000|\"/Arm/Tip\"|null|9|null",
-        "\"d.wpilog\"|0.006|6000000|\"/Arm/Tip\"|null|null|null",
+        "a.wpilog|0.001|1000000|/Drive/Pose|1.0|2.0|",
+        "a.wpilog|0.002|2000000|/Arm/Tip|NaN|-0.0|",
+        "b.wpilog|0.003|3000000|/Drive/Pose|3.0|4.0|7",
+        "d.wpilog|0.005|5000000|/Arm/Tip||9.0|",
+        "d.wpilog|0.006|6000000|/Arm/Tip|||",
     ];
-    let second = ["log|time|time_ns|channel|x|y", "\"c.wpilog\"|0.004|4000000|\"/Drive/Pose\"|1.5|5"];
+    let second = ["log|time|time_ns|channel|x|y", "c.wpilog|0.004|4000000|/Drive/Pose|1.5|5"];
     for engine in [&raw, &lake] {
         assert_eq!(rows(engine, "SELECT * FROM \"struct_Point\""), first);
         assert_eq!(rows(engine, "SELECT * FROM struct_point_2"), second);
         assert_eq!(rows(engine, "SELECT channel FROM \"struct_Point\" WHERE channel = '/Arm/Tip' AND y = 9").len(), 2);
         assert!(rows(engine, "SHOW TABLES").iter().any(|row| row.contains("struct_Point_2")));
+    }
+}
+
+#[test]
+fn numbers_that_are_none_count_alike_over_whole_channels() {
+    let dir = tempfile::tempdir().unwrap();
+    let (minus, plus) = (-f64::NAN, f64::NAN);
+    let values: [(&str, &[f64]); 6] = [
+        ("nan", &[plus, minus]),
+        ("some", &[1.0, plus, -2.5, minus]),
+        ("zeros", &[0.0, -0.0]),
+        ("minus", &[-0.0]),
+        ("infinite", &[f64::INFINITY, f64::NEG_INFINITY, 1.0]),
+        ("empty", &[]),
+    ];
+    let mut log = Making::new();
+    for (name, values) in values {
+        let id = log.channel(name, "double");
+        (1..).zip(values).for_each(|(ms, x)| log.add(id, ms, Value::Double(*x)));
+    }
+    // Of one name and three types, one of which has a signalling NaN that is no number.
+    let same = ["float", "int64", "boolean"].map(|kind| log.channel("same", kind));
+    log.add(same[0], 5, Value::Float(1.5));
+    log.add(same[0], 6, Value::Float(f32::from_bits(0x7fa0_0000)));
+    log.add(same[1], 7, Value::Int64(i64::MAX));
+    log.add(same[2], 8, Value::Boolean(true));
+    let path = dir.path().join("a.wpilog");
+    std::fs::write(&path, log.log("a.wpilog").bytes()).unwrap();
+    let (lake, logs) = lake_of(&[path], &dir.path().join("lake"));
+    let raw = Engine::new(logs, &Options { name_logs: true, ..Options::default() }).unwrap();
+    let lake = Engine::over(Source::Lake(Arc::new(lake)), &Options::default()).unwrap();
+    let columns =
+        "count(*), count(number), count(integer), min(number), max(number), sum(number), avg(number), max(time)";
+    for sql in [
+        format!("SELECT channel, {columns} FROM samples GROUP BY channel"),
+        format!("SELECT log, {columns} FROM samples WHERE channel <> 'some' GROUP BY log"),
+        format!("SELECT {columns} FROM samples WHERE channel LIKE '%i%'"),
+        format!("SELECT {columns} FROM samples WHERE channel = 'empty'"),
+        "SELECT channel, arrow_typeof(count(number)), arrow_typeof(min(number)), arrow_typeof(avg(number)), arrow_typeof(max(time)), arrow_typeof(min(time_ns)) FROM samples GROUP BY channel".to_owned(),
+    ] {
+        assert_eq!(rows(&lake, &sql), rows(&raw, &sql), "{sql}");
+        assert!(!lake.explain(&sql).unwrap().contains("samples/"), "{sql}");
+    }
+}
+
+/// Questions about channels side by side, and about one; `{}` is the name of a log.
+const ALIGNED: &[&str] = &[
+    "SELECT * FROM wide('500ms', '*Battery*', '*Pose*') WHERE time < 4",
+    "SELECT * FROM wide(NULL, '*Voltage') WHERE log = '{}' AND time BETWEEN 1 AND 2",
+    "SELECT log, count(*), max(time) FROM wide('20ms', '*Current*', '/carla/*_time') GROUP BY log",
+    "SELECT * FROM asof('/RealOutputs/Drive/Pose', '/SystemStats/BatteryVoltage', '50ms') WHERE time < 3",
+    "SELECT log, time_ns, value FROM \"/SystemStats/BatteryVoltage\" WHERE log = '{}'",
+    "SELECT log, time, value.translation.x FROM \"/RealOutputs/Drive/Pose\" WHERE time > 2",
+    "SELECT * FROM \"/RealOutputs/Drive/Pose\" WHERE time < 1.5",
+];
+
+#[test]
+fn channels_side_by_side_are_the_same_over_a_lake() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = logpose_demo::demo(dir.path(), &logpose_demo::DemoOptions { teleop_s: 5, force: false }).unwrap();
+    let wanted = ["rlog", "wpilog", "log"].map(Some);
+    let some = files.into_iter().filter(|path| wanted.contains(&path.extension().and_then(|e| e.to_str())));
+    let (lake, logs) = lake_of(&some.collect::<Vec<_>>(), &dir.path().join("lake"));
+    let one = logs.iter().find(|log| log.channel("/SystemStats/BatteryVoltage").is_some()).unwrap();
+    let name = one.path.file_name().unwrap().to_str().unwrap().to_owned();
+    let channels = logs.iter().flat_map(|log| log.index.channels.iter().step_by(9));
+    let every: BTreeSet<String> = channels.map(|found| found.channel.name.clone()).collect();
+    let lake = Arc::new(lake);
+    let raw = Engine::new(logs.clone(), &Options { name_logs: true, ..Options::default() }).unwrap();
+    let kept = Engine::over(Source::Lake(lake.clone()), &Options::default()).unwrap();
+    for sql in ALIGNED {
+        let sql = sql.replace("{}", &name);
+        let expected = rows(&raw, &sql);
+        assert!(expected.len() > 1, "{sql}");
+        assert_eq!(rows(&kept, &sql), expected, "{sql}");
+    }
+    assert!(every.len() > 20);
+    for channel in every {
+        let sql = format!("SELECT * FROM {}", Engine::quoted(&channel));
+        assert_eq!(rows(&kept, &sql), rows(&raw, &sql), "{sql}");
+        assert_eq!(kept.columns(&channel), raw.columns(&channel), "{channel}");
+    }
+    let plan = kept.explain(&format!("SELECT * FROM wide('1s', '*Voltage') WHERE log = '{name}'")).unwrap();
+    assert!(plan.contains("logs=1 of "), "{plan}");
+    let error = kept.run("SELECT * FROM \"/no/such\"").err().unwrap();
+    assert_eq!(error.code, "table-not-found");
+    // Wall-clock time, of the logs that know it.
+    let timed: Vec<Arc<Log>> = logs.iter().filter(|log| log.epoch_ns().is_some()).cloned().collect();
+    assert!(!timed.is_empty());
+    let names: Vec<String> =
+        timed.iter().map(|log| format!("'{}'", log.path.file_name().unwrap().to_str().unwrap())).collect();
+    let raw = Engine::new(timed, &Options { wall: true, name_logs: true, ..Options::default() }).unwrap();
+    let kept = Engine::over(Source::Lake(lake), &Options { wall: true, ..Options::default() }).unwrap();
+    let is_timed = format!("log IN ({})", names.join(", "));
+    let middle =
+        &rows(&raw, "SELECT arrow_cast(median(arrow_cast(time, 'Int64')), 'Timestamp(Nanosecond, None)') FROM samples")
+            [1];
+    let middle = middle.trim_matches('"').trim_end_matches('Z');
+    for sql in [
+        format!(
+            "SELECT log, time, time_ns, channel, number FROM samples WHERE {is_timed} AND number IS NOT NULL AND time < TIMESTAMP '{middle}'"
+        ),
+        format!("SELECT log, min(time), max(time) FROM samples WHERE {is_timed} GROUP BY log"),
+        format!("SELECT log, first, last, samples FROM logs WHERE {is_timed}"),
+        format!("SELECT log, mode, start, \"end\" FROM modes WHERE {is_timed}"),
+        format!("SELECT * FROM \"/SystemStats/BatteryVoltage\" WHERE {is_timed} AND time >= TIMESTAMP '{middle}'"),
+    ] {
+        assert_eq!(rows(&kept, &sql), rows(&raw, &sql), "{sql}");
     }
 }
 

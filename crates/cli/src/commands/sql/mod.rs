@@ -44,7 +44,7 @@ pub(super) struct Sql {
     #[arg(value_name = "QUERY FILE", hide = true)]
     words: Vec<PathBuf>,
     /// Query this lake instead of logs; see `logpose ingest`
-    #[arg(long, value_name = "LAKE", conflicts_with = "wall")]
+    #[arg(long, value_name = "LAKE")]
     lake: Option<String>,
     /// Read the query from a file; `-` is standard input
     #[arg(short = 'f', long = "file", value_name = "QUERY.sql")]
