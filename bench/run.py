@@ -39,6 +39,24 @@ HUGE = 5_000_000_000
 HUGE_DISK = 12_000_000_000
 MEANS = "SELECT channel, avg(number) AS mean FROM samples GROUP BY channel"
 
+# Logs of the lake, and questions about it: a name, SQL for logpose and for DuckDB, and how many times DuckDB's time it may
+# take. DuckDB has `time_ns` only, and no `channels` of its own that would answer the last two.
+LAKE_LOGS = 100
+VOLTS = "/SystemStats/BatteryVoltage"
+LAKE = [
+    ("one channel per log",
+     f"SELECT log, avg(number) AS value FROM samples WHERE channel = '{VOLTS}' AND time_ns > 10000000000 GROUP BY log", None, 1.0),
+    ("mean of all channels",
+     "SELECT channel, avg(number) AS value FROM samples WHERE time_ns > 10000000000 GROUP BY channel", None, 1.3),
+    ("join with modes",
+     f"SELECT mode, min(number) AS value FROM samples s JOIN modes m ON s.log = m.log AND s.time_ns >= m.start_ns AND s.time_ns < m.end_ns WHERE channel = '{VOLTS}' GROUP BY mode",
+     (("s.time_ns >= m.start_ns", "s.time >= m.start"), ("s.time_ns < m.end_ns", 's.time < m."end"')), 1.5),
+    ("extremes per log",
+     f"SELECT log, max(number) AS value FROM samples WHERE channel = '{VOLTS}' GROUP BY log", None, 0.1),
+    ("mean of all channels, whole",
+     "SELECT channel, avg(number) AS value FROM samples GROUP BY channel", None, 0.1),
+]
+
 # Measured once on another machine, where WPILib's C++ reader made the columns of wpilog-match in so many seconds.
 # Here all of these are multiplied by how much longer or shorter that takes on this machine, and those of the walk over
 # wpilog-big by how much longer or shorter the walk takes.
@@ -152,6 +170,42 @@ def make_season(pairs):
     """Makes a folder of station logs unless it is there; returns it and what is in it."""
     folder = DATA / f"season-{pairs}"
     return folder, generate("dslog-season", folder, DATA / f"season-{pairs}.json", pairs)
+
+
+def make_lake():
+    """Makes a lake of many copies of a demo log, which differ in their headers; returns what went wrong."""
+    lake, logs, demo = MADE / "lake", MADE / "lake-logs", MADE / "demo"
+    if lake.exists():
+        return None
+    logs.mkdir(parents=True, exist_ok=True)
+    done = run([RELEASE / "logpose", "--quiet", "demo", demo], stdout=OUT / "demo.txt")
+    if done.error:
+        return done.error
+    log = next(demo.glob("akit*.wpilog")).read_bytes()
+    (length,) = struct.unpack_from("<I", log, 8)
+    for number in range(LAKE_LOGS):
+        header = log[12 : 12 + length] + f" {number}".encode()
+        (logs / f"{number:03}.wpilog").write_bytes(log[:8] + struct.pack("<I", len(header)) + header + log[12 + length :])
+    return run([RELEASE / "logpose", "--quiet", "ingest", lake, logs]).error
+
+
+def rows_of(path):
+    """The rows of two columns of a CSV file, by the first."""
+    with open(path, newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return {key: float(value) if value else None for key, value in rows}
+
+
+def check_rows(path, expected):
+    found, expected = rows_of(path), rows_of(expected)
+    if not found or found.keys() != expected.keys():
+        return f"{len(found)} rows, not {len(expected)}"
+    for key, value in expected.items():
+        other = found[key]
+        if not (other is value or None not in (value, other) and math.isclose(other, value, rel_tol=1e-9)):
+            return f"{key} is {other}, not {value}"
+    return None
 
 
 def peers(counting):
@@ -538,6 +592,22 @@ def jobs(inputs, have, quick):
     for name, cmd, before in (("", [*ask, "--no-cache"], None), (", seen before", ask, known)):
         side = Side("logpose", cmd, wall, output=OUT / "means.csv", check=check, printed=True, before=before)
         list_.append(Job(f"sql mean per channel, {short_name}{name}", side, [scan("DuckDB", "duckdb"), scan("polars", "polars")], unit="s", rival="DuckDB", goals=[("peer", 1)], stable=False, prepare=prepare_means))
+
+    for number, (name, theirs_sql, others, goal) in enumerate(LAKE):
+        sql = theirs_sql
+        for old, new in others or ():
+            sql = sql.replace(old, new)
+        lake, expected = MADE / "lake", MADE / f"lake-{number}.csv"
+        duckdb = lambda out: python("lake_query.py", lake, theirs_sql, out, also="duckdb")
+
+        def prepare(duckdb=duckdb(expected)):
+            return make_lake() or (None if None in duckdb else run(duckdb).error)
+
+        check = lambda found, expected=expected: check_rows(found, expected) if expected.exists() else None
+        ask = [RELEASE / "logpose", "--quiet", "sql", "--lake", lake, sql, "--format", "csv"]
+        side = Side("logpose", ask, wall, output=OUT / "lake.csv", check=check, printed=True)
+        beside = Side("DuckDB on its files", duckdb(OUT / "duckdb.csv"), work, output=OUT / "duckdb.csv", check=check)
+        list_.append(Job(f"lake of {LAKE_LOGS} logs, {name}", side, [beside], unit="s", rival="DuckDB", goals=[("within", goal)], stable=False, prepare=prepare))
 
     def forget():
         shutil.rmtree(CACHE, ignore_errors=True)
