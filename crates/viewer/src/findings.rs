@@ -337,3 +337,102 @@ impl From<Level> for api::Level {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use logpose::{Browse, ClockMap, Format, Log, OpenOptions, Quiet};
+    use logpose_core::{Channel, EncodeOptions, Sample, Sink, Time, Value};
+
+    use crate::cancel::CancelToken;
+    use crate::{LiveLog, LiveOptions, Session, Viewer, api};
+
+    const CHANNELS: [&str; 2] = ["/ds/errors", "/ds/console"];
+    const LOST: &str = r#"{"severity":"warning","code":1,"details":"piece lost\n","location":"Intake.java:88","stack":"at Intake.java:88\nat Robot.java:12\n"}"#;
+    const ALONE: &str = r#"{"severity":"error","code":2,"details":"no camera","location":"","stack":""}"#;
+    /// What was sent to the station, and what was printed: both are there twice, once the line comes first.
+    const SAID: [(i64, u32, &str); 9] = [
+        (1000, 0, LOST),
+        (1055, 1, "Warning at Intake.java:88: piece lost"),
+        (1055, 1, "\tat Intake.java:88"),
+        (1056, 1, "at Robot.java:12"),
+        (2000, 1, "Auto: three pieces"),
+        (5000, 1, "Warning at Intake.java:88: piece lost"),
+        (5002, 0, LOST),
+        (7000, 0, ALONE),
+        // Nothing was sent then.
+        (9000, 1, "Warning at Intake.java:88: piece lost"),
+    ];
+
+    fn samples() -> impl Iterator<Item = Sample<'static>> {
+        let sample = |(ms, channel, text): (i64, u32, &'static str)| Sample {
+            channel,
+            time: Time::from_millis(ms),
+            value: Value::String(text.as_bytes()),
+        };
+        SAID.into_iter().map(sample)
+    }
+
+    fn finished() -> Viewer {
+        let mut encoder = Format::from_name("wpilog").unwrap().encoder(&EncodeOptions::default()).unwrap();
+        let mut bytes = Vec::new();
+        encoder.begin(&mut bytes);
+        for (id, name) in (0..).zip(CHANNELS) {
+            encoder.channel(id, &Channel::new(name, "string"), &mut bytes).unwrap();
+        }
+        samples().for_each(|sample| encoder.samples(&[sample], &mut bytes).unwrap());
+        encoder.finish(&mut bytes);
+        let log = Log::from_bytes("made.wpilog", bytes, &OpenOptions::default()).unwrap();
+        let mut session = Session::new();
+        session.add(Browse::new(Arc::new(log), &Quiet).unwrap(), ClockMap::default());
+        Viewer::new(session)
+    }
+
+    fn live() -> Viewer {
+        let options = LiveOptions {
+            name: "made".to_owned(),
+            address: "made".to_owned(),
+            dialect: "wpilog".to_owned(),
+            format: "made".to_owned(),
+            folder: std::env::temp_dir(),
+            limit: 1 << 30,
+            keep_free: 0,
+        };
+        let log = LiveLog::new(&options).unwrap();
+        let mut writer = log.writer();
+        let mut same = |time: Time| time;
+        let mut batch = writer.batch(&mut same, false);
+        for (id, name) in (0..).zip(CHANNELS) {
+            batch.channel(id, &Channel::new(name, "string")).unwrap();
+        }
+        samples().for_each(|sample| batch.samples(&[sample]).unwrap());
+        let mut session = Session::new();
+        session.add_live(&log, ClockMap::default());
+        Viewer::new(session)
+    }
+
+    #[test]
+    fn what_was_sent_to_the_station_and_printed_is_one_event() {
+        for viewer in [finished(), live()] {
+            let events = viewer.events(0).unwrap().events;
+            let told: Vec<_> = events.iter().map(|event| (event.start, event.kind)).collect();
+            let times: Vec<f64> = told.iter().map(|(time, _)| time.round()).collect();
+            assert_eq!(times, [1.0, 5.0, 7.0, 9.0], "{told:?}");
+            let kinds: Vec<_> = told.iter().map(|(_, kind)| *kind).collect();
+            assert_eq!(kinds, ["warning", "warning", "error", "warning"]);
+        }
+    }
+
+    #[test]
+    fn the_console_has_a_report_once_with_its_stack() {
+        for viewer in [finished(), live()] {
+            let query: api::ConsoleQuery = serde_json::from_str(r#"{"limit": 100}"#).unwrap();
+            let rows = viewer.console(&query, &CancelToken::default()).unwrap().rows;
+            let texts: Vec<String> = rows.into_iter().map(|row| row.text).collect();
+            let lost = "piece lost (Intake.java:88)\nat Intake.java:88\nat Robot.java:12";
+            let expected = [lost, "Auto: three pieces", lost, "no camera", "Warning at Intake.java:88: piece lost"];
+            assert_eq!(texts, expected);
+        }
+    }
+}

@@ -105,7 +105,7 @@ fn interest(known: &Known) -> i64 {
         known.has(&["periodic", "loop", "looptime", "logger", "logged", "gc", "cpu", "memory", "usage", "rail"]);
     let setting = known.has(&["k", "kp", "ki", "kd", "max", "min", "fault", "faults", "sticky", "length"]);
     let unit = if known.unit.is_some() { 4 } else { 0 };
-    known.merit() + unit + if overhead { -12 } else { 0 } + if setting { -15 } else { 0 }
+    known.merit() + unit + if overhead { -SPREAD - 2 } else { 0 } + if setting { -15 } else { 0 }
 }
 
 /// Whether a number says when something was.
