@@ -122,7 +122,7 @@ async function addSeries(page, wanted) {
   const plot = page.getByTestId("plot").first();
   // What is found stands in one list, without folders.
   await page.getByTestId("search").fill(values.search);
-  const sources = page.locator("[data-testid=row][data-name]:has(.sort.number)");
+  const sources = page.locator("[data-testid=row][data-name]:has(.kind.number)");
   await sources.first().waitFor();
   for (let place = 0, left = await sources.count(); place < left && (await rows.count()) < wanted; place++) {
     await sources.nth(place).dragTo(plot);
