@@ -6,6 +6,8 @@
 //!   sign bit is set, as it is for 0.0 / 0.0 on x86. Here NaN is larger than all numbers, as in DuckDB and PostgreSQL.
 //! - `corr` by group subtracts sums of squares, which cancel for values far from zero: seven digits are left for values
 //!   around a million. Without groups it follows the means, and that is what is used for groups as well.
+//! - `array_agg` and `string_agg` over a window have a result for each row, each longer than the last, and nobody accounts
+//!   for them. Here all of them together are bounded.
 
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveAr
 use arrow_schema::{DataType, FieldRef};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::{not, nullif, prep_null_mask_filter};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::execution::SessionStateDefaults;
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, WindowFunctionParams};
 use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs};
@@ -46,12 +48,13 @@ macro_rules! larger {
 }
 
 /// DataFusion's aggregates, some of them mended.
-pub(crate) fn all() -> Vec<Arc<AggregateUDF>> {
+pub(crate) fn all(most: u64) -> Vec<Arc<AggregateUDF>> {
     let mended = |inner: Arc<AggregateUDF>| {
         let mend = match inner.name() {
             "min" => Mend::Extreme { max: false },
             "max" => Mend::Extreme { max: true },
             "corr" => Mend::OneByOne,
+            "array_agg" | "string_agg" => Mend::Bounded { most },
             _ => return inner,
         };
         Arc::new(AggregateUDF::from(Mended { inner, mend }))
@@ -73,6 +76,8 @@ enum Mend {
     Extreme { max: bool },
     /// Groups have an accumulator each, the one that is used without groups.
     OneByOne,
+    /// All results of an accumulator have at most so many bytes.
+    Bounded { most: u64 },
 }
 
 impl Mended {
@@ -80,10 +85,11 @@ impl Mended {
         self.inner.inner()
     }
 
-    /// An accumulator that is not misled by the sign of NaN.
-    fn unsigned(&self, made: Box<dyn Accumulator>, data_type: &DataType) -> Box<dyn Accumulator> {
+    /// An accumulator that is not misled by the sign of NaN, or one that is bounded.
+    fn mended(&self, made: Box<dyn Accumulator>, data_type: &DataType) -> Box<dyn Accumulator> {
         match self.mend {
             Mend::Extreme { .. } if is_float(data_type) => Box::new(Unsigned(made)),
+            Mend::Bounded { most } => Box::new(Bounded { made, function: self.name().to_owned(), most, left: most }),
             _ => made,
         }
     }
@@ -120,12 +126,12 @@ impl AggregateUDFImpl for Mended {
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let data_type = args.return_field.data_type().clone();
-        Ok(self.unsigned(self.parts().accumulator(args)?, &data_type))
+        Ok(self.mended(self.parts().accumulator(args)?, &data_type))
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let data_type = args.return_field.data_type().clone();
-        Ok(self.unsigned(self.parts().create_sliding_accumulator(args)?, &data_type))
+        Ok(self.mended(self.parts().create_sliding_accumulator(args)?, &data_type))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
@@ -133,12 +139,15 @@ impl AggregateUDFImpl for Mended {
             Mend::OneByOne => false,
             // Nothing here makes half-precision numbers.
             Mend::Extreme { .. } if *args.return_field.data_type() == DataType::Float16 => false,
-            Mend::Extreme { .. } => self.parts().groups_accumulator_supported(args),
+            Mend::Extreme { .. } | Mend::Bounded { .. } => self.parts().groups_accumulator_supported(args),
         }
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
-        let max = self.mend == Mend::Extreme { max: true };
+        let max = match self.mend {
+            Mend::Extreme { max } => max,
+            Mend::OneByOne | Mend::Bounded { .. } => return self.parts().create_groups_accumulator(args),
+        };
         match args.return_field.data_type() {
             DataType::Float64 if max => Ok(Box::new(Extremes::<Float64Type>::new(larger!()))),
             DataType::Float64 => Ok(Box::new(Extremes::<Float64Type>::new(smaller!()))),
@@ -338,6 +347,54 @@ impl Accumulator for Unsigned {
 
     fn supports_retract_batch(&self) -> bool {
         self.0.supports_retract_batch()
+    }
+}
+
+/// An accumulator whose results have at most so many bytes together.
+#[derive(Debug)]
+struct Bounded {
+    made: Box<dyn Accumulator>,
+    function: String,
+    most: u64,
+    left: u64,
+}
+
+impl Accumulator for Bounded {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.made.update_batch(values)
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let result = self.made.evaluate()?;
+        match self.left.checked_sub(result.size() as u64) {
+            Some(left) => self.left = left,
+            None => {
+                let (function, megabytes) = (&self.function, self.most / 1_000_000);
+                let message = format!("the results of {function} have more than {megabytes} MB");
+                return Err(DataFusionError::Execution(message));
+            }
+        }
+        Ok(result)
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.made.size()
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        self.made.state()
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        self.made.merge_batch(states)
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.made.retract_batch(values)
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        self.made.supports_retract_batch()
     }
 }
 

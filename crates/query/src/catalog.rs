@@ -222,7 +222,7 @@ fn merged(logs: &Logs) -> (Channels, Families) {
             if let Some((_, members)) = channels.get_mut(place) {
                 members.push((log, id));
             }
-            let Some((table, key)) = &channel.family else { continue };
+            let Some((table, key)) = channel.family.as_deref() else { continue };
             let place = *tables.entry(table).or_insert_with(|| {
                 families.push((table.clone(), Vec::new()));
                 families.len() - 1

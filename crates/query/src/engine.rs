@@ -9,7 +9,9 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder, SessionStateDefaults};
+use datafusion::execution::{
+    FunctionRegistry as _, SendableRecordBatchStream, SessionStateBuilder, SessionStateDefaults,
+};
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
@@ -23,9 +25,10 @@ use crate::aligned::{Asof, Origin, Wide};
 use crate::answer::{Answer, Patience, Task};
 use crate::bucket::TimeBucket;
 use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
+use crate::functions::{self, Bounds};
 use crate::group::{ByChannel, YieldingJoins};
 use crate::logs::{Clock, Logs};
-use crate::{Error, aggregates, bounds, functions, memory};
+use crate::{Error, aggregates, bounds, memory};
 
 /// How questions are answered.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +63,8 @@ pub struct Engine {
     runtime: Option<Runtime>,
     handle: Handle,
     time: Option<Duration>,
+    /// Bytes that a function may make of the rows of a batch.
+    most: u64,
     context: SessionContext,
     catalog: Arc<Catalog>,
 }
@@ -125,7 +130,9 @@ impl Engine {
     fn build(catalog: Catalog, options: &Options) -> Result<Self, Error> {
         let catalog = Arc::new(catalog);
         let threads = options.threads();
-        let context = context(&catalog, threads, options.memory()).map_err(|error| Error::of(&error, "", &catalog))?;
+        let most = (options.memory() / 4).min(LARGEST_RESULT);
+        let context =
+            context(&catalog, threads, options.memory(), most).map_err(|error| Error::of(&error, "", &catalog))?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_stack_size(STACK)
@@ -133,7 +140,7 @@ impl Engine {
             .build()
             .map_err(|error| Error::new("io", format!("cannot start threads: {error}")))?;
         let handle = runtime.handle().clone();
-        Ok(Self { runtime: Some(runtime), handle, time: options.time, context, catalog })
+        Ok(Self { runtime: Some(runtime), handle, time: options.time, most, context, catalog })
     }
 
     /// The statements of a script.
@@ -159,7 +166,7 @@ impl Engine {
         if names_a_file(&parsed) {
             return Err(Error::refused());
         }
-        let (context, catalog) = (self.context.clone(), Arc::clone(&self.catalog));
+        let (context, catalog, most) = (self.context.clone(), Arc::clone(&self.catalog), self.most);
         let (begin, mut begun) = oneshot::channel();
         let (send, rows) = mpsc::channel(1);
         // All of it runs on the engine's own threads, for their stack and so that it can be given up at any time.
@@ -168,7 +175,7 @@ impl Engine {
             let mut begin = Some(begin);
             // Joins by hash are quick, and have to fit into memory; sorted ones use the disk.
             for context in [context.clone(), by_sorting(&context)] {
-                let mut plan = match plan(&context, (*parsed).clone()).await {
+                let mut plan = match plan(&context, (*parsed).clone(), most).await {
                     Ok(plan) => plan,
                     Err(error) => {
                         if let Some(begin) = begin.take() {
@@ -270,7 +277,12 @@ impl fmt::Debug for Engine {
     }
 }
 
-fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::common::Result<SessionContext> {
+fn context(
+    catalog: &Arc<Catalog>,
+    threads: usize,
+    limit: u64,
+    most: u64,
+) -> datafusion::common::Result<SessionContext> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
@@ -288,9 +300,9 @@ fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::co
         .with_config(config)
         .with_runtime_env(runtime)
         .with_expr_planners(SessionStateDefaults::default_expr_planners())
-        .with_scalar_functions(functions::all((limit as u64 / 4).min(LARGEST_RESULT)))
+        .with_scalar_functions(functions::all(most))
         .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
-        .with_aggregate_functions(aggregates::all())
+        .with_aggregate_functions(aggregates::all(4 * most))
         .with_window_functions(SessionStateDefaults::default_window_functions())
         .with_table_function_list(SessionStateDefaults::default_table_functions())
         .with_physical_optimizer_rule(Arc::new(ByChannel))
@@ -300,7 +312,9 @@ fn context(catalog: &Arc<Catalog>, threads: usize, limit: u64) -> datafusion::co
         Some(kept) => state.with_optimizer_rule(Arc::new(crate::whole::WholeChannels(kept.clone()))),
         None => state,
     };
-    let state = state.build();
+    let mut state = state.build();
+    // What the planner calls by itself.
+    state.register_function_rewrite(Arc::new(Bounds { most }))?;
     let context = SessionContext::new_with_state(state);
     let schemas = MemoryCatalogProvider::new();
     schemas.register_schema(SCHEMA, Arc::new(Tables(catalog.clone())))?;
@@ -358,14 +372,17 @@ impl Unplanned {
     }
 }
 
-async fn plan(context: &SessionContext, statement: Parsed) -> Result<Planned, Unplanned> {
+async fn plan(context: &SessionContext, statement: Parsed, most: u64) -> Result<Planned, Unplanned> {
     let plan = context.state().statement_to_plan(statement).await?;
     let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     reading.verify_plan(&plan).map_err(|_| Unplanned::Refused)?;
     let names = names(&plan);
     let frame = context.execute_logical_plan(plan).await?;
     let task = Arc::new(frame.task_ctx());
-    let plan = frame.create_physical_plan().await?;
+    let (state, plan) = frame.into_parts();
+    let plan = state.optimize(&plan)?;
+    functions::check_constants(&plan, most, state.config().batch_size())?;
+    let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
     let joins_by_hash = joins_by_hash(&*plan);
     Ok(Planned { stream: execute_stream(plan, task)?, names, joins_by_hash })
 }

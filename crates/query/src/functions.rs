@@ -1,27 +1,123 @@
 //! Functions whose results can be far larger than their arguments, such as `repeat`: they are refused before memory is
-//! taken for more than a part of what a query may have. DataFusion accounts only for what its operators keep.
+//! taken for more than a part of what a query may have. DataFusion accounts only for what its operators keep. Functions
+//! that only add their arguments are among them, because in a recursive query each step can double what the last made.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, IntervalMonthDayNanoType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit};
-use datafusion::arrow::compute::{cast, concat, kernels::length::length};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::arrow::compute::kernels::{concat_elements::concat_elements_dyn, length::length};
+use datafusion::arrow::compute::{cast, concat};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::execution::SessionStateDefaults;
+use datafusion::logical_expr::binary::BinaryTypeCoercer;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
 use datafusion::logical_expr::{
-    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    BinaryExpr, ColumnarValue, Documentation, Expr, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 /// DataFusion's functions, some of them bounded: by `most` bytes for the rows of one batch.
 pub(crate) fn all(most: u64) -> Vec<Arc<ScalarUDF>> {
     let bounded = |inner: Arc<ScalarUDF>| match estimate(inner.name()) {
-        Some(_) => Arc::new(ScalarUDF::from(Bounded { inner, most })),
+        Some(_) => Bounded::of(inner, most),
         None => inner,
     };
     SessionStateDefaults::default_scalar_functions().into_iter().map(bounded).collect()
 }
+
+/// Bounds what a query does without calling a function by its name: `||` and lists in brackets.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    /// Bytes for the rows of one batch.
+    pub most: u64,
+}
+
+impl FunctionRewrite for Bounds {
+    fn name(&self) -> &'static str {
+        "bounds"
+    }
+
+    fn rewrite(&self, expr: Expr, _: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
+        let (func, args) = match expr {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::StringConcat, right }) => {
+                (Arc::new(ScalarUDF::from(Join(Signature::user_defined(Volatility::Immutable)))), vec![*left, *right])
+            }
+            Expr::ScalarFunction(ScalarFunction { func, args })
+                if estimate(func.name()).is_some() && !(func.inner().as_ref() as &dyn Any).is::<Bounded>() =>
+            {
+                (func, args)
+            }
+            other => return Ok(Transformed::no(other)),
+        };
+        let func = Bounded::of(func, self.most);
+        Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args })))
+    }
+}
+
+/// Refuses a plan in which a large constant is written into every row.
+pub(crate) fn check_constants(plan: &LogicalPlan, most: u64, batch: usize) -> Result<()> {
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::Projection(projection) = plan
+            && !matches!(*projection.input, LogicalPlan::EmptyRelation(_))
+        {
+            for expr in &projection.expr {
+                if let Expr::Literal(value, _) = expr.clone().unalias()
+                    && (value.size() as u64).saturating_mul(batch as u64) > most
+                {
+                    let message = format!("a constant of {} bytes is too large for a column", value.size());
+                    return Err(DataFusionError::Execution(message));
+                }
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}
+
+/// The operator `||` of texts, which is NULL where one side is.
+#[derive(Debug, Eq, Hash, PartialEq)]
+struct Join(Signature);
+
+impl ScalarUDFImpl for Join {
+    fn name(&self) -> &'static str {
+        JOIN
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        let [left, right] = types else { return internal_err!("|| has two sides") };
+        BinaryTypeCoercer::new(left, &Operator::StringConcat, right).get_result_type()
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        let [left, right] = types else { return internal_err!("|| has two sides") };
+        let (left, right) = BinaryTypeCoercer::new(left, &Operator::StringConcat, right).get_input_types()?;
+        Ok(vec![left, right])
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [left, right] = &*ColumnarValue::values_to_arrays(&args.args)? else {
+            return internal_err!("|| has two sides");
+        };
+        let joined = concat_elements_dyn(left, right)?;
+        if args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_))) {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&joined, 0)?));
+        }
+        Ok(ColumnarValue::Array(joined))
+    }
+}
+
+const JOIN: &str = "||";
 
 /// Bytes that one row of a result has at most, by the arguments of that row.
 type Estimate = fn(&[Argument], usize) -> u64;
@@ -41,6 +137,12 @@ fn estimate(function: &str) -> Option<Estimate> {
             let length = arguments.first().map_or(0, |list| list.at(&list.lengths, row));
             length.saturating_mul(size(arguments, 1, row).saturating_add(size(arguments, 2, row)).saturating_add(24))
         },
+        "encode" => |arguments, row| size(arguments, 0, row).saturating_mul(2),
+        "translate" => |arguments, row| size(arguments, 0, row).saturating_mul(4),
+        "string_to_array" => |arguments, row| (size(arguments, 0, row) + 1).saturating_mul(20),
+        JOIN | "overlay" | "array_append" | "array_prepend" | "array_union" | "make_array" => {
+            |arguments, row| (0..arguments.len()).fold(0, |sum, n| sum.saturating_add(size(arguments, n, row)))
+        }
         "concat" | "concat_ws" | "array_concat" => |arguments, row| {
             let separators = size(arguments, 0, row).saturating_mul(arguments.len() as u64);
             (0..arguments.len()).fold(separators, |sum, n| sum.saturating_add(size(arguments, n, row)))
@@ -138,6 +240,10 @@ struct Bounded {
 }
 
 impl Bounded {
+    fn of(inner: Arc<ScalarUDF>, most: u64) -> Arc<ScalarUDF> {
+        Arc::new(ScalarUDF::from(Self { inner, most }))
+    }
+
     fn refuse<T>(&self) -> Result<T> {
         let message = format!("the result of {} has more than {} MB", self.name(), self.most / 1_000_000);
         Err(DataFusionError::Execution(message))

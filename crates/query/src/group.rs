@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -34,6 +35,7 @@ use datafusion::physical_plan::udaf::AggregateFunctionExpr;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
 use logpose_core::Sum;
+use tokio::task::yield_now;
 
 use crate::logs::name_type;
 use crate::scan::Scan;
@@ -76,7 +78,7 @@ impl PhysicalOptimizerRule for YieldingJoins {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|node| match node.name() {
             "NestedLoopJoinExec" | "CrossJoinExec" | "HashJoinExec" | "SortMergeJoinExec" => {
-                Ok(Transformed::yes(Arc::new(CooperativeExec::new(node)) as Arc<dyn ExecutionPlan>))
+                Ok(Transformed::yes(Arc::new(Yielding { join: node }) as Arc<dyn ExecutionPlan>))
             }
             _ => Ok(Transformed::no(node)),
         })
@@ -91,6 +93,80 @@ impl PhysicalOptimizerRule for YieldingJoins {
         true
     }
 }
+
+/// A join that lets others run whenever it has worked for a while. DataFusion's own way counts batches, and a batch of a
+/// join can take any time.
+#[derive(Debug)]
+struct Yielding {
+    join: Arc<dyn ExecutionPlan>,
+}
+
+impl DisplayAs for Yielding {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ExecutionPlan for Yielding {
+    fn name(&self) -> &'static str {
+        "Yielding"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.join.properties()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.join]
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.is_empty()) {
+            (Some(join), true) => Ok(Arc::new(Self { join })),
+            _ => internal_err!("there is one join"),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let batches = self.join.execute(partition, context)?;
+        let (schema, mut since) = (batches.schema(), Instant::now());
+        let batches = batches.then(move |batch| {
+            let tired = since.elapsed() > STRETCH;
+            if tired {
+                since = Instant::now();
+            }
+            async move {
+                if tired {
+                    yield_now().await;
+                }
+                batch
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+}
+
+/// For how long a join works before others may run.
+const STRETCH: Duration = Duration::from_millis(20);
 
 /// An aggregation whose groups are channels.
 #[derive(Clone, Debug)]

@@ -57,10 +57,47 @@ fn large_results_of_functions_are_refused_before_they_take_memory() {
         ("SELECT array_to_string(range(0, 100000), repeat('x', 10000))", "array_to_string"),
         ("SELECT concat(s, s) FROM (SELECT repeat('x', 10000000) AS s)", "concat"),
         ("SELECT array_concat(s, s, s) FROM (SELECT range(0, 1000000) AS s)", "array_concat"),
+        ("SELECT s || s FROM (SELECT repeat('x', 10000000) AS s)", "||"),
+        ("SELECT length(repeat('x', 100000) || channel) FROM samples", "||"),
+        ("SELECT s || s FROM (SELECT range(0, 1500000) AS s)", "array_concat"),
+        ("SELECT [s, s] FROM (SELECT repeat('x', 10000000) AS s)", "make_array"),
     ] {
-        let error = engine.run(sql).and_then(|mut rows| rows.find_map(Result::err).map_or(Ok(()), Err)).unwrap_err();
-        assert_eq!(error.message, format!("the result of {function} has more than 16 MB"), "{sql}");
+        assert_eq!(refusal(&engine, sql), format!("the result of {function} has more than 16 MB"), "{sql}");
     }
+}
+
+fn refusal(engine: &logpose_query::Engine, sql: &str) -> String {
+    let asked = engine.run(sql).and_then(|mut rows| rows.find_map(Result::err).map_or(Ok(()), Err));
+    asked.unwrap_err().message
+}
+
+#[test]
+fn what_doubles_with_each_step_of_a_recursion_is_refused() {
+    let engine = limited(64 << 20);
+    for (first, next, function) in [
+        ("repeat('x', 1000000)", "s || s", "||"),
+        ("repeat('x', 1000000)", "encode(s, 'hex')", "encode"),
+        ("repeat('x', 1000000)", "overlay(s PLACING s FROM length(s) + 1)", "overlay"),
+        ("range(100000)", "s || s", "array_concat"),
+    ] {
+        let sql = format!(
+            "WITH RECURSIVE t(s) AS (SELECT {first} UNION ALL SELECT {next} FROM t) SELECT count(*), max(s) FROM t"
+        );
+        assert_eq!(refusal(&engine, &sql), format!("the result of {function} has more than 16 MB"), "{sql}");
+    }
+}
+
+#[test]
+fn results_that_grow_with_each_row_and_constants_in_each_row_are_refused() {
+    let engine = limited(64 << 20);
+    for call in ["string_agg('x', ',')", "array_agg(number)"] {
+        let sql = format!("SELECT max(a) FROM (SELECT {call} OVER (ORDER BY time_ns, channel) AS a FROM samples)");
+        let (function, _) = call.split_once('(').unwrap();
+        assert_eq!(refusal(&engine, &sql), format!("the results of {function} have more than 67 MB"), "{sql}");
+    }
+    let message = refusal(&engine, "SELECT repeat('x', 100000) AS s, channel FROM samples");
+    assert!(message.starts_with("a constant of 100") && message.ends_with("is too large for a column"), "{message}");
+    assert_eq!(line(&engine, "SELECT length(s) FROM (SELECT repeat('x', 100000) AS s)"), "100000");
 }
 
 #[test]
@@ -77,6 +114,13 @@ fn results_of_functions_within_bounds_are_what_they_were() {
         ),
         ("SELECT replace('banana', 'a', 'oo'), concat('a', NULL, 1), concat_ws('-', 'a', 'b')", "boonoonoo a1 a-b"),
         ("SELECT array_to_string([1, 2], '+'), array_resize([1], 2, 0), array_concat([1], [2])", "1+2 [1,0] [1,2]"),
+        ("SELECT 'a' || 'b', 'a' || NULL, 1 || 'a', [1] || [2], [1] || 2, 0 || [1]", "ab  1a [1,2] [1,2] [0,1]"),
+        (
+            "SELECT max(channel || '-' || text), max(arrow_typeof(channel || 'x')) FROM samples WHERE text IS NULL",
+            " Utf8View",
+        ),
+        ("SELECT encode('ab', 'hex'), overlay('abc' PLACING 'x' FROM 2), translate('abc', 'a', 'b')", "6162 axc bbc"),
+        ("SELECT string_agg(a, '+') OVER (ORDER BY a) FROM (VALUES ('x'), ('y')) t(a) ORDER BY 1 DESC LIMIT 1", "x+y"),
         // More by the estimate than may be made at once.
         (
             "SELECT count(DISTINCT length(replace(channel || repeat('ab', 200), 'q', '0123456789'))) > 0, count(*) FROM samples",

@@ -86,7 +86,7 @@ fn a_family_is_one_table_with_the_key_as_a_column() {
     let mut log = log.log("a.wpilog");
     for found in &mut log.index.channels[1..] {
         let key = found.channel.name.split('/').nth(3).unwrap().to_owned();
-        found.channel.family = Some(("points".to_owned(), key));
+        found.channel.family = Some(Box::new(("points".to_owned(), key)));
     }
     let engine = engine(vec![log]);
     assert_eq!(
