@@ -144,7 +144,7 @@ pub(crate) fn channel_to_json(channel: &Channel) -> Json {
     if !channel.metadata.is_empty() {
         object.insert("metadata".into(), channel.metadata.as_str().into());
     }
-    if let Some((table, key)) = &channel.family {
+    if let Some((table, key)) = channel.family.as_deref() {
         object.insert("family".into(), json!([table, key]));
     }
     Json::Object(object)
@@ -157,7 +157,7 @@ pub(crate) fn channel_from_json(json: &Json) -> Option<Channel> {
         type_name: text("type")?,
         unit: text("unit"),
         metadata: text("metadata").unwrap_or_default(),
-        family: json.get("family").and_then(pair),
+        family: json.get("family").and_then(pair).map(Box::new),
     })
 }
 
@@ -176,7 +176,7 @@ mod tests {
         let mut odd = Channel::new("/a \"quoted\"\n", "struct:Pose2d[]");
         odd.unit = Some("m/s".into());
         odd.metadata = "{\"source\":\"NT\"}".into();
-        odd.family = Some(("motor".into(), "7".into()));
+        odd.family = Some(Box::new(("motor".into(), "7".into())));
         let header = Header {
             origin: "wpilog".into(),
             facts: vec![("extra_header".into(), "{}".into()), ("version".into(), "1.0".into())],

@@ -14,7 +14,7 @@ pub struct Channel {
     /// Free text of the dialect, mostly JSON; empty if there is none.
     pub metadata: String,
     /// Where a channel is one of many alike: the family's table and this channel's key in it.
-    pub family: Option<(String, String)>,
+    pub family: Option<Box<(String, String)>>,
 }
 
 impl Channel {

@@ -422,9 +422,10 @@ struct Slots {
     pieces: Vec<Vec<SlotIndex>>,
 }
 
-/// Slots in one piece, and in each of the others.
+/// Slots in one piece, and in each of the others: 32 MiB, of which only what is used takes memory. Allocators return
+/// pieces of that size to the system, and keep smaller ones.
 const FIRST_SLOTS: usize = 1 << 15;
-const PIECE: usize = 1 << 11;
+const PIECE: usize = 1 << 18;
 
 impl Slots {
     fn len(&self) -> usize {
@@ -719,10 +720,8 @@ impl IndexBuilder {
         let mut all = Vec::with_capacity(channels.len());
         // From the end, so that what has been taken can be given back on the way.
         while let (Some(channel), Some(first)) = (channels.pop(), firsts.pop()) {
-            if channels.len().is_multiple_of(PIECE) {
-                slots.trim();
-            }
             if channels.len().is_multiple_of(GIVEN_BACK) {
+                slots.trim();
                 channels.shrink_to_fit();
             }
             let Some(mut slot) = first.and_then(|first| slots.get_mut(first as usize)).map(std::mem::take) else {

@@ -104,7 +104,7 @@ pub(crate) fn read_channels(batch: &RecordBatch, log: &str, out: &mut Vec<(i32, 
             type_name: text("type").ok_or_else(|| format!("row {row} has no `type`"))?,
             unit: text("declared_unit"),
             metadata: text("metadata").unwrap_or_default(),
-            family: text("family").zip(text("key")),
+            family: text("family").zip(text("key")).map(Box::new),
         };
         out.push((ids.value(row), channel));
     }

@@ -275,7 +275,7 @@ impl Key {
         }
         if !about.family.is_empty() {
             let bone = if self.topic == Topic::Bone { format!("/{}", self.bone) } else { String::new() };
-            channel.family = Some((about.family.to_owned(), format!("{}{bone}", self.shown_id())));
+            channel.family = Some(Box::new((about.family.to_owned(), format!("{}{bone}", self.shown_id()))));
         }
         if self.topic == Topic::Frame {
             channel.metadata = about_recording(header, form);

@@ -232,7 +232,7 @@ impl Row {
     }
 
     fn family(mut self, table: &str, key: u8) -> Self {
-        self.channel.family = Some((table.to_owned(), key.to_string()));
+        self.channel.family = Some(Box::new((table.to_owned(), key.to_string())));
         self
     }
 }

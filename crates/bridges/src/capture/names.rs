@@ -20,7 +20,7 @@ impl Names {
             if let Some(channel) = channels.get_mut(*id as usize) {
                 channel.name.insert_str(0, if channel.name.starts_with('/') || prefix.is_empty() { "" } else { "/" });
                 channel.name.insert_str(0, prefix);
-                if let Some((_, key)) = channel.family.as_mut().filter(|_| !prefix.is_empty()) {
+                if let Some((_, key)) = channel.family.as_deref_mut().filter(|_| !prefix.is_empty()) {
                     *key = format!("{}/{key}", prefix.trim_start_matches('/'));
                 }
             }

@@ -497,7 +497,7 @@ fn about(place: usize, channel: &Channel, topic: &str, framing: Framing) -> Pair
     if !channel.metadata.is_empty() {
         add(key::METADATA, &channel.metadata);
     }
-    if let Some((table, within)) = &channel.family {
+    if let Some((table, within)) = channel.family.as_deref() {
         add(key::TABLE, table);
         add(key::KEY, within);
     }

@@ -147,7 +147,7 @@ impl TopicMap {
             type_name: about(key::TYPE)?.to_owned(),
             unit: about(key::UNIT).map(str::to_owned),
             metadata: about(key::METADATA).unwrap_or_default().to_owned(),
-            family: about(key::TABLE).zip(about(key::KEY)).map(|(a, b)| (a.to_owned(), b.to_owned())),
+            family: about(key::TABLE).zip(about(key::KEY)).map(|(a, b)| Box::new((a.to_owned(), b.to_owned()))),
         };
         let ty = channel.ty();
         let id = self.channel(channel)?;

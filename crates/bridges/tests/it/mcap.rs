@@ -100,7 +100,7 @@ fn header() -> Header {
     channels.push(Channel::new("/two", "string"));
     channels[0].unit = Some("m".into());
     channels[1].metadata = "{\"last\":true}".into();
-    channels[2].family = Some(("motor".into(), "7".into()));
+    channels[2].family = Some(Box::new(("motor".into(), "7".into())));
     let facts = vec![("extra_header".into(), "é\"".into()), ("version".into(), "1.0".into())];
     Header { origin: "wpilog".into(), facts, epoch_ns: Some(-7), channels }
 }

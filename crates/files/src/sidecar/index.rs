@@ -190,7 +190,7 @@ fn describe(key: &[u8], index: &Index, problems: &Problems, sections: &[(u64, u6
         [name, type_name, metadata].into_iter().for_each(|text| put_text(&mut out, text));
         out.push(u8::from(unit.is_some()) | u8::from(family.is_some()) << 1 | u8::from(found.sorted) << 2);
         unit.iter().for_each(|unit| put_text(&mut out, unit));
-        family.iter().flat_map(|(table, key)| [table, key]).for_each(|text| put_text(&mut out, text));
+        family.as_deref().into_iter().flat_map(|(table, key)| [table, key]).for_each(|text| put_text(&mut out, text));
         put(&mut out, found.samples);
         put(&mut out, found.bytes);
         put_time(&mut out, found.first);
@@ -252,7 +252,7 @@ fn decode(kept: &Arc<Kept>, key: &[u8]) -> Option<(Index, Problems)> {
         let (name, type_name, metadata) = (text(cur)?, text(cur)?, text(cur)?);
         let flags = cur.u8("flags").ok().filter(|flags| *flags < 8)?;
         let unit = if flags & 1 == 0 { None } else { Some(text(cur)?) };
-        let family = if flags & 2 == 0 { None } else { Some((text(cur)?, text(cur)?)) };
+        let family = if flags & 2 == 0 { None } else { Some(Box::new((text(cur)?, text(cur)?))) };
         let samples = within(number(cur)?)?;
         let bytes = number(cur)?;
         // Records do not share bytes.

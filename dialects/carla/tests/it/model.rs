@@ -61,7 +61,7 @@ fn the_smallest_recording_is_these_samples() {
     let frame = &index.channels[2].channel;
     assert_eq!(frame.metadata, r#"{"version":1,"date":0,"map":"T","vectors":"f32","ids":"A"}"#);
     let pose = index.channels.iter().find(|c| c.channel.name.ends_with("transform")).unwrap();
-    assert_eq!(pose.channel.family, Some(("carla_transform".to_owned(), "7".to_owned())));
+    assert_eq!(pose.channel.family, Some(Box::new(("carla_transform".to_owned(), "7".to_owned()))));
 }
 
 #[test]

@@ -394,7 +394,7 @@ fn tags_of_both_directions_and_messages_have_their_channels() {
     assert_eq!(sink.values("/ds/pd/current/23"), ["15.9375"]);
     let channel = |name: &str| sink.named(name);
     let current = channel("/ds/pd/current/23");
-    assert_eq!(current.family, Some(("pd_current".to_owned(), "23".to_owned())));
+    assert_eq!(current.family, Some(Box::new(("pd_current".to_owned(), "23".to_owned()))));
     assert_eq!(current.unit.as_deref(), Some("A"));
     assert_eq!(channel("/ds/errors").type_name, "json");
     assert_eq!(channel("/ds/pd/temperature").unit.as_deref(), Some("degC"));

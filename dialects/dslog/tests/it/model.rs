@@ -70,7 +70,7 @@ fn channels_have_types_units_and_families() {
     let channel = |name: &str| pdh.channels.iter().find(|c| c.channel.name == name).unwrap().channel.clone();
     assert_eq!((&*channel("/ds/battery").type_name, channel("/ds/battery").unit.as_deref()), ("double", Some("V")));
     let current = channel("/ds/pd/current/23");
-    assert_eq!(current.family, Some(("pd_current".to_owned(), "23".to_owned())));
+    assert_eq!(current.family, Some(Box::new(("pd_current".to_owned(), "23".to_owned()))));
     assert_eq!(current.unit.as_deref(), Some("A"));
     let bytes: u64 = pdh.channels.iter().map(|c| c.bytes).sum();
     assert!(bytes < log.len() as u64);
