@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use logpose_core::{
     Bindings, Confidence, Decode, DecodeError, Dialect, Encode, EncodeOptions, FileDialect, Index, IndexBuilder, Info,
-    LiveDialect, Lookup, Problem, Problems, ReadOptions, RecordLine, Row, Sample, Severity, Sink, SinkError, Span,
-    Support, TakeSamples, Time, Value,
+    LiveDialect, Lookup, Problem, Problems, ReadOptions, RecordLine, Resolved, Row, Sample, Severity, Sink, SinkError,
+    Span, Support, TakeSamples, Time, Value,
 };
 
 use super::encode::Encoder;
@@ -60,7 +60,7 @@ impl FileDialect for Toy {
             let lost = log.len() as u64 - end;
             problems.push(Problem::new(Severity::Damage, error.code, end, lost, error.message));
         }
-        let (channels, slots) = bindings.resolve();
+        let Resolved { channels, fates: slots, .. } = bindings.resolve();
         Ok(Index {
             sorted: builder.sorted(),
             channels: builder.channels(channels, &slots),

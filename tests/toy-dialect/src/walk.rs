@@ -32,7 +32,7 @@ pub(super) fn walk<'a>(
         let slot = match record {
             Record::Start { id, name } => {
                 let declared = Declaration { name: name.into(), type_name: "double".into(), metadata: String::new() };
-                bindings.start(id.into(), at, declared);
+                bindings.start(id.into(), at, &declared);
                 None
             }
             Record::Sample { id, .. } => bindings.slot(id.into()).or_else(|| bindings.stray(id.into(), at)),
