@@ -113,7 +113,7 @@ def converted(path):
     return topics
 
 
-def test_the_client_is_let_in_and_told_who_serves(heard):
+def test_the_client_is_let_in_and_learns_the_server(heard):
     assert [event["protocol"] for event in heard.events["open"]] == ["foxglove.sdk.v1"]
     [info] = [event["info"] for event in heard.events["info"]]
     assert info["name"] == "logpose" and info["capabilities"] == ["time"]
@@ -147,7 +147,7 @@ def test_messages_are_those_of_the_file(heard, path):
     assert [data for _, data in heard.messages["/Once"]] == [struct.pack("<I", 18) + b"kept for newcomers"]
 
 
-def test_values_are_decoded_with_what_the_server_tells(heard):
+def test_values_are_decoded_with_the_schemas_of_the_server(heard):
     for time, message in heard.decoded("/Speed"):
         assert message.data == time / 20_000_000 / 7
     for time, message in heard.decoded("/Wheels"):
@@ -167,7 +167,7 @@ def test_values_are_decoded_with_what_the_server_tells(heard):
         assert message.translation.x == time / 20_000_000 / 10
 
 
-def test_the_time_is_told_and_goes_on(heard):
+def test_the_time_is_sent_and_goes_on(heard):
     times = [int(event["time"]) for event in heard.events["time"]]
     assert times == sorted(times) and times[-1] == CYCLES * 20_000_000
     assert len(times) > CYCLES // 3

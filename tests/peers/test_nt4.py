@@ -155,7 +155,7 @@ def test_where_nobody_listens_nothing_is_recorded_and_it_says_why(tmp_path):
     assert "no data received" in err and "refused" in err
 
 
-def test_a_stranger_is_told_what_is_spoken(tmp_path):
+def test_a_stranger_learns_what_is_spoken(tmp_path):
     port = free_port()
     source = tmp_path / "source.wpilog"
     log = Writing(source)

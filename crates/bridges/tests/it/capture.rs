@@ -16,7 +16,7 @@ fn v6(last: u16) -> IpAddr {
 }
 
 #[test]
-fn a_link_is_told_in_full() {
+fn a_link_is_read_in_full() {
     let seen = see(&Traffic::link(STATION, ROBOT).capture());
     assert!(seen.problems.is_empty(), "{:?}", seen.problems);
     assert_eq!(seen.flags("/ds/control/enabled"), [(0, false), (200, true)]);
@@ -148,7 +148,7 @@ fn a_capture_of_something_else_says_so() {
 }
 
 #[test]
-fn fragments_are_told_and_not_put_together() {
+fn fragments_are_reported_and_not_reassembled() {
     let mut traffic = Traffic::link(STATION, ROBOT);
     let whole = udp(50_000, 1110, &[0; 64]);
     let mut first = ip(STATION, ROBOT, 17, &whole[..32]);
@@ -171,7 +171,7 @@ fn fragments_are_told_and_not_put_together() {
 }
 
 #[test]
-fn packets_cut_by_the_capture_are_told() {
+fn packets_cut_by_the_capture_are_reported() {
     let mut traffic = Traffic::link(STATION, ROBOT);
     traffic.control(1001, &[0, 99, 1, 0, 0x10, 4, 5, 7, 0x41, 0x20, 0, 0, 1, 0x0c, 1, 0x0c, 1, 0x0c, 1, 0x0c, 1, 0x0c]);
     let file = pcap(&Classic { snaplen: 60, ..Classic::default() }, &traffic.frames(ethernet));
@@ -226,7 +226,7 @@ fn a_port_scan_does_not_fill_the_memory() {
 }
 
 #[test]
-fn malformed_datagrams_are_told_with_their_byte() {
+fn malformed_datagrams_are_reported_with_their_byte() {
     let mut traffic = Traffic::link(STATION, ROBOT);
     traffic.control(1001, &[0, 1, 1]).status(1002, &[0, 1, 1, 0, 0x31, 12, 0, 0, 9, 4, 1]);
     let file = traffic.capture();

@@ -24,7 +24,7 @@ fn console_of(seen: &Seen) -> Vec<String> {
 }
 
 #[test]
-fn messages_of_both_directions_are_told() {
+fn messages_of_both_directions_are_read() {
     let side = Conversation::side((100, 4_000_000_000));
     let mut traffic = Traffic::link(STATION, ROBOT);
     side.open(5, &mut traffic);
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_told_behind_holes_was_sent(
+    fn messages_behind_holes_were_sent(
         length in 20_usize..200,
         lost in vec(any::<u8>(), 1..6),
         acknowledge in any::<bool>(),
@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[test]
-fn a_hole_is_told_with_its_place_and_reading_goes_on() {
+fn a_hole_is_reported_with_its_place_and_reading_goes_on() {
     let (lines, _) = lines(20);
     let side = Conversation::side((7, 9));
     let mut traffic = Traffic::link(STATION, ROBOT);
@@ -179,7 +179,7 @@ fn a_port_that_is_used_again_is_another_connection() {
 }
 
 #[test]
-fn a_message_that_makes_no_sense_is_told_with_its_byte() {
+fn an_invalid_message_is_reported_with_its_byte() {
     let side = Conversation::side((1, 2));
     let mut traffic = Traffic::default();
     side.open(0, &mut traffic);

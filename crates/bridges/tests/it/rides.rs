@@ -531,7 +531,7 @@ fn float_control_is_read_in_both_systems_of_units() {
 }
 
 #[test]
-fn floaty_tells_the_wall_clock_and_null_is_no_sample() {
+fn floaty_has_the_wall_clock_and_null_is_no_sample() {
     let (ride, epoch, problems) = read("floaty", &fixture("valid/floaty.json"));
     assert_eq!(epoch, Some(1_717_243_200_000_000_000));
     assert_eq!(problems, [""; 0]);
@@ -580,7 +580,7 @@ fn floaty_tells_the_wall_clock_and_null_is_no_sample() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_byte() {
+fn errors_are_reported_with_line_and_byte() {
     for (name, file, problems) in [
         (
             "refloat-csv",

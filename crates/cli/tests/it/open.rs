@@ -153,7 +153,7 @@ fn beyond_this_machine_there_is_a_token() {
 }
 
 #[test]
-fn damage_is_told_and_what_is_readable_is_shown() {
+fn damage_is_reported_and_readable_parts_are_shown() {
     let viewer = Viewer::start(&SHARED, "truncated.wpilog");
     let log = &viewer.session()["logs"][0];
     assert!(log["samples"].as_u64() > Some(0) && log["problem_count"].as_u64() > Some(0), "{log}");

@@ -40,7 +40,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn info_tells_who_is_there_and_what_is_missing() {
+fn info_shows_the_board_and_what_it_lacks() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     for (flags, version, records) in [
@@ -142,7 +142,7 @@ fn a_recording_is_fetched_from_every_version_and_is_a_log() {
 }
 
 #[test]
-fn a_file_gets_a_name_by_itself_and_the_next_step_is_told() {
+fn a_file_gets_a_default_name_and_the_next_step_is_suggested() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let (_board, address) = board(dir, "--scenario nosedive");
@@ -295,7 +295,7 @@ fn a_board_is_watched() {
 }
 
 #[test]
-fn a_fault_is_told_while_a_board_is_watched() {
+fn a_fault_is_reported_while_a_board_is_watched() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let (_board, address) = board(dir, "--version 1.2 --fault 5");
@@ -409,7 +409,7 @@ fn a_board_is_recorded_like_any_source() {
 }
 
 #[test]
-fn nobody_there_is_told_and_costs_little_time() {
+fn a_missing_board_is_reported_quickly() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let said = refused(dir, "info 127.0.0.1:9", 1);
@@ -424,7 +424,7 @@ fn nobody_there_is_told_and_costs_little_time() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -82,7 +82,7 @@ pub(crate) fn station(robot: IpAddr, may_enable: bool, script: Option<&str>) -> 
 }
 
 #[test]
-fn a_station_and_a_robot_find_each_other_and_the_robot_does_what_it_is_told() {
+fn a_station_and_a_robot_find_each_other_and_the_robot_obeys() {
     let at = address();
     let (robot, _robot) = robot(at, None);
     let (station, _station) = station(at, true, None);
@@ -225,7 +225,7 @@ fn the_stream_comes_back_while_datagrams_come() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_in_one_sentence() {
+fn a_port_in_use_is_reported_in_one_sentence() {
     let at = address();
     let (_handle, _running) = station(at, false, None);
     let live = Live::new().unwrap();

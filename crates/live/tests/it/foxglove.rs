@@ -126,7 +126,7 @@ fn next(ms: i64, value: f64) -> Batch {
 const MS: u64 = 1_000_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_of_channels_and_get_their_values() {
+async fn clients_see_channels_and_get_their_values() {
     let (mut server, address, stats) = start(&FoxgloveOptions::default());
     let mut client = Client::new(address).await;
     let Heard::Json(info) = client.hear().await else { panic!() };
@@ -165,7 +165,7 @@ async fn clients_are_told_of_channels_and_get_their_values() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn newcomers_are_shown_what_is_there() {
+async fn newcomers_get_the_latest_values() {
     let (mut server, address, _) = start(&FoxgloveOptions { epoch_ns: Some(1_000), ..FoxgloveOptions::default() });
     server.take(&first(20)).unwrap();
     server.take(&next(40, 2.5)).unwrap();
@@ -349,7 +349,7 @@ fn what_no_client_can_be_shown_is_counted() {
 }
 
 #[test]
-fn a_channel_that_is_called_like_one_for_viewers_is_told_of_too() {
+fn a_channel_named_like_one_for_viewers_is_advertised_too() {
     let (mut server, _, stats) = start(&FoxgloveOptions::default());
     server.take(&pose()).unwrap();
     let mut batch = Batch::new(Time::ZERO);

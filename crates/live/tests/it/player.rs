@@ -84,7 +84,7 @@ fn by_the_clock_nothing_comes_early_and_all_in_order() {
 }
 
 #[test]
-fn by_the_clock_a_player_that_waits_for_hours_can_be_told_to_go_on_or_quit() {
+fn by_the_clock_a_player_that_waits_for_hours_can_resume_or_quit() {
     let hours = 7_200_000;
     let logs: &'static [Log] = Box::leak(Box::new([log_of(&[0, hours, 2 * hours])]));
     let (sender, controls) = mpsc::channel();

@@ -216,7 +216,7 @@ fn rlog_puts_a_flush_in_order_and_counts_what_comes_later() {
 }
 
 #[test]
-fn what_a_format_cannot_say_is_left_out_and_told() {
+fn what_a_format_cannot_hold_is_left_out_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("match.rlog");
     let mut said = batch(0);
@@ -636,7 +636,7 @@ fn places_that_take_no_recording_say_why() {
 }
 
 #[test]
-fn the_wall_clock_time_is_told() {
+fn the_wall_clock_time_is_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let epoch_ns = 1_773_000_000 * SECOND;
     let epochs = [("known", Epoch::Known(epoch_ns)), ("received", Epoch::Received)];
@@ -668,7 +668,7 @@ fn the_wall_clock_time_is_told() {
 }
 
 #[test]
-fn a_source_that_tells_the_wall_clock_time_itself_is_believed() {
+fn a_source_with_the_wall_clock_time_is_believed() {
     let folder = tempfile::tempdir().unwrap();
     let system_time = |id: u32, ms: i64| {
         let mut said = batch(ms);
@@ -691,7 +691,7 @@ fn a_source_that_tells_the_wall_clock_time_itself_is_believed() {
 }
 
 #[test]
-fn times_finer_than_the_format_are_told() {
+fn times_finer_than_the_format_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("match.wpilog");
     let mut said = batch(0);

@@ -159,7 +159,7 @@ fn every_log_is_put_on_the_clock_of_the_first() {
 }
 
 #[test]
-fn wall_clocks_that_contradict_are_told() {
+fn contradicting_wall_clocks_are_reported() {
     let with_wall = |name: &str, channel: &str, epoch_s: i64| {
         let mut samples =
             vec![(0, Time::ZERO, Value::Int64(epoch_s * 1_000_000)), (1, Time::ZERO, Value::Boolean(false))];
@@ -267,7 +267,7 @@ fn a_folder_is_refused() {
 }
 
 #[test]
-fn a_station_tells_the_modes() {
+fn a_station_has_the_modes() {
     let log = station(0, 100_000, &[10_000, 20_000]);
     let modes: Vec<_> = log.modes().iter().map(|span| span.mode).collect();
     assert_eq!(modes, [Mode::Disabled, Mode::Teleop, Mode::Disabled]);
@@ -300,7 +300,7 @@ fn real_logs_of_stations_find_their_robots() {
 }
 
 #[test]
-fn a_pattern_that_comes_again_is_told() {
+fn a_repeated_pattern_is_reported() {
     let ambiguous = |edges: &[i64]| {
         let seen: Vec<i64> = edges.iter().map(|ms| ms + 5_000).collect();
         let aligned = align(robot(0, 500_000, edges), station(4_000, 505_000, &seen)).unwrap();

@@ -174,7 +174,7 @@ fn check_recordings_become_tables_and_robot_logs(dir: &TempDir, recordings: Vec<
 }
 
 #[test]
-fn a_recording_is_known_by_its_bytes_and_tells_its_date() {
+fn a_recording_is_known_by_its_bytes_and_has_a_date() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("anything.bin");
     fs::write(&path, recording(WireFormat::default(), 3, 2)).unwrap();

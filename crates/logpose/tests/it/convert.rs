@@ -120,7 +120,7 @@ fn ndjson_holds_one_of_each() {
 }
 
 #[test]
-fn a_missing_schema_is_told_once() {
+fn a_missing_schema_is_reported_once() {
     let mut out = Vec::new();
     let report = convert(
         &[one_of_each()],

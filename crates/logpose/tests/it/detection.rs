@@ -67,7 +67,7 @@ fn what_is_only_spoken_live_is_no_format_of_files() {
 }
 
 #[test]
-fn names_tell_format_and_wrapper() {
+fn names_show_format_and_wrapper() {
     let cases = [
         ("a.wpilog", Some(("wpilog", None))),
         ("a.WPILOG", Some(("wpilog", None))),

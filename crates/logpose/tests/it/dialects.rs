@@ -51,7 +51,7 @@ fn every_dialect_has_what_a_dialect_needs() {
 }
 
 #[test]
-fn dialects_are_told_apart() {
+fn dialects_are_distinguished() {
     let mut names: Vec<_> = dialects().map(|dialect| dialect.info().name).collect();
     let mut extensions: Vec<_> = dialects().flat_map(|dialect| dialect.info().extensions).collect();
     let counts = (names.len(), extensions.len());

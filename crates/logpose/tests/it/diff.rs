@@ -73,7 +73,7 @@ fn only_changes_and_every_cycle_are_the_same_values() {
 }
 
 #[test]
-fn what_only_one_log_has_is_told_apart() {
+fn channels_of_one_log_alone_are_distinguished() {
     let long = doubles(&[("/x", &[(0, 1.0), (10, 1.0), (20, 1.0), (30, 1.0)])]);
     let short = doubles(&[("/x", &[(10, 1.0), (20, 1.0)])]);
     let diff = compared(&long, &short, &exact());

@@ -123,7 +123,7 @@ fn a_companion_of_another_log_is_not_joined() {
 }
 
 #[test]
-fn problems_are_told_with_the_byte_of_their_file() {
+fn problems_are_reported_with_the_byte_of_their_file() {
     let dir = TempDir::new().unwrap();
     let (log, events) = (fixture("match.dslog"), fixture("match.dsevents"));
     let log_path = put(&dir, "x.dslog", &log[..log.len() - 1]);

@@ -5,7 +5,7 @@ use logpose::{Log, OpenOptions};
 use crate::support::{AKIT, DATALOG, R1, R2, encode, log_of, open_demo};
 
 #[test]
-fn the_demo_tells_its_match() {
+fn the_demo_has_its_match() {
     for name in [DATALOG, AKIT, R2, R1] {
         let log = open_demo(name);
         let facts = Facts::of(&log);
@@ -52,7 +52,7 @@ fn writers_are_known() {
 }
 
 #[test]
-fn a_control_word_tells_modes_where_nothing_else_does() {
+fn a_control_word_has_the_modes_where_nothing_else_does() {
     let words = [(0, 0x30), (1000, 0x33), (3000, 0x30), (4000, 0x31), (6000, 0x38), (7000, 0x38)];
     let samples: Vec<_> = words.iter().map(|(ms, word)| (0, Time::from_millis(*ms), Value::Int64(*word))).collect();
     let log = log_of(encode("wpilog", &[("NT:/FMSInfo/FMSControlData", "int64")], &samples));
@@ -61,7 +61,7 @@ fn a_control_word_tells_modes_where_nothing_else_does() {
 }
 
 #[test]
-fn the_struct_of_2027_tells_modes() {
+fn the_struct_of_2027_has_the_modes() {
     let schema = "uint64 opModeHash:56;enum{unknown=0,autonomous=1,teleoperated=2,test=3} uint64 robotMode:2;bool enabled:1;bool eStop:1;bool fmsAttached:1;bool dsAttached:1;";
     let word = |mode: u64, enabled: u64| (mode << 56 | enabled << 58).to_le_bytes();
     let words = [word(1, 0), word(1, 1), word(2, 1), word(3, 1), word(3, 1)];

@@ -220,7 +220,7 @@ fn errors_are_counted_by_what_they_say() {
 }
 
 #[test]
-fn a_station_tells_battery_brownouts_and_sticks() {
+fn a_station_has_battery_brownouts_and_sticks() {
     // One axis at 0.5.
     let axes = Value::parse(Type::FloatArray, &[0, 0, 0, 0x3f], Layout::Little).unwrap();
     let log = driven()
@@ -246,7 +246,7 @@ fn other_logs_have_no_link() {
 
 #[test]
 #[ignore = "needs the corpus of real logs"]
-fn real_logs_of_stations_tell_their_story() {
+fn real_logs_of_stations_are_explained() {
     let files = logpose_testkit::corpus_files("ds");
     let dslogs = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "dslog"));
     let reasons = |name: &str| {

@@ -29,7 +29,7 @@ fn patterns_choose_channels() {
 }
 
 #[test]
-fn broken_patterns_are_told_by_name() {
+fn broken_patterns_are_reported_by_name() {
     for pattern in ["a[", "re:("] {
         let error = Filter::new(&[pattern.to_owned()], &[]).unwrap_err();
         assert_eq!(error.code(), "usage");
@@ -69,7 +69,7 @@ fn moments_mean_the_same_in_every_format() {
 }
 
 #[test]
-fn wall_clock_times_need_a_log_that_tells_them() {
+fn wall_clock_times_need_a_log_that_has_them() {
     let log = open_demo(DATALOG);
     assert_eq!(range(&log, "2026-03-21T14:22:43Z..2026-03-21T09:22:53-05:00"), (Some(10_000), Some(20_000)));
     let silent = open_demo(R1);

@@ -80,7 +80,7 @@ fn a_log_without_positions_is_walked_once_for_them() {
 }
 
 #[test]
-fn reading_stops_where_it_is_told() {
+fn reading_stops_where_it_is_stopped() {
     let logs = [jumbled(4, 2000)];
     let all = rows(&logs, Vec::new(), Order::Time);
     let mut line = timeline(&logs);

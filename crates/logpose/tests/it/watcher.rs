@@ -170,7 +170,7 @@ fn channel(watcher: &mut Watcher, id: ChannelId, name: &str, type_name: &str) {
 }
 
 #[test]
-fn an_edge_is_told_as_soon_as_its_moment_is_over() {
+fn an_edge_is_reported_as_soon_as_its_moment_is_over() {
     let mut w = watcher("x > 1");
     channel(&mut w, 0, "/x", "double");
     channel(&mut w, 1, "/other", "double");
@@ -189,7 +189,7 @@ fn an_edge_is_told_as_soon_as_its_moment_is_over() {
 }
 
 #[test]
-fn an_age_is_told_when_any_channel_shows_that_time_went_on() {
+fn an_age_is_reported_when_any_channel_shows_that_time_went_on() {
     let mut w = watcher("age(x) > 200ms");
     channel(&mut w, 0, "/x", "double");
     channel(&mut w, 1, "/other", "double");
@@ -229,7 +229,7 @@ fn names_are_found_when_their_channels_come() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_as_soon_as_it_is_known() {
+fn invalid_expressions_are_reported_as_soon_as_they_are_known() {
     let refused = |text: &str| Watcher::new(&Query::parse(text).unwrap()).err().map(|error| error.message);
     assert!(refused("1 < 'a'").unwrap().contains("cannot compare"));
     assert!(refused("mode = 'telop'").unwrap().contains("unknown mode"));
@@ -273,7 +273,7 @@ fn a_struct_that_comes_before_its_schema_is_read_when_it_comes() {
 }
 
 #[test]
-fn a_mode_waits_for_its_flags_and_is_told_at_its_moment() {
+fn a_mode_waits_for_its_flags_and_is_reported_at_its_moment() {
     let mut w = watcher("mode = 'auto' and x > 1");
     assert_eq!(w.missing().collect::<Vec<_>>(), ["mode", "x"]);
     for (id, name) in (0..).zip(["DS:enabled", "DS:autonomous", "DS:test", "DS:estop"]) {

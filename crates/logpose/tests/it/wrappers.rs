@@ -60,7 +60,7 @@ fn two_compressed_streams_in_a_row_are_one() {
 }
 
 #[test]
-fn damage_in_a_wrapper_is_told() {
+fn damage_in_a_wrapper_is_reported() {
     let mut bytes = pack(Wrapper::Gz, open_demo(AKIT).bytes());
     let middle = bytes.len() / 2;
     bytes[middle..middle + 200].fill(0xa5);

@@ -29,7 +29,7 @@ fn a_guess_needs_the_right_size() {
 }
 
 #[test]
-fn two_sizes_of_one_name_are_told_apart() {
+fn two_sizes_of_one_name_are_distinguished() {
     let registry = Registry::new();
     let shown = |values: &[f64]| registry.decode("struct:ArmFeedforward", &doubles(values)).unwrap().tree.to_string();
     assert_eq!(shown(&[1.0, 2.0, 3.0, 4.0]), "{ks: 1, kg: 2, kv: 3, ka: 4}");

@@ -295,7 +295,7 @@ fn a_file_is_read_where_it_is_only_for_who_has_it() {
 }
 
 #[test]
-fn a_server_for_others_takes_only_what_it_is_told_to() {
+fn a_server_for_others_takes_only_what_it_is_allowed_to() {
     // As it was started with its logs.
     let client = serve(&open(&named(FRC)));
     let closed = |path: &str, body: &str| client.post_text(path, body).refusal();

@@ -87,7 +87,7 @@ fn every_frame_of_a_stretch_is_as_its_state() {
 }
 
 #[test]
-fn who_is_there() {
+fn actors_and_collisions_are_listed() {
     let client = serve(&open(&named(JUNCTION)));
     let actors = client.got("/api/logs/0/carla/actors");
     assert_eq!(actors["map"], "Junction");
@@ -109,7 +109,7 @@ fn who_is_there() {
 }
 
 #[test]
-fn a_converted_recording_tells_the_same() {
+fn a_converted_recording_shows_the_same() {
     let log = open(&named(JUNCTION));
     let dir = tempfile::tempdir().unwrap();
     let (actors, rows) = motion_of(&serve(&log));
@@ -174,7 +174,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn a_recording_without_frames_tells_nothing() {
+fn a_recording_without_frames_has_no_actors() {
     let client = serve(&open(&fixture("carla/valid/no-frames.log")));
     assert_eq!(client.got("/api/logs/0/carla/actors")["actors"], serde_json::json!([]));
     assert_eq!(motion(&client, "").0, []);

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::live_kit::{Page, Robot, Viewer, batch, drawn, fed, ms, until};
 
 #[test]
-fn what_a_robot_tells_is_drawn_held_listed_and_told() {
+fn samples_of_a_robot_are_drawn_held_listed_and_sent() {
     // NetworkTables has its names behind a prefix.
     for (scheme, sent, heard) in [("rlog", "", ""), ("nt4", "/AdvantageKit", "NT:/AdvantageKit")] {
         let robot = Robot::start(&format!("{scheme}://127.0.0.1:0"));
@@ -214,7 +214,7 @@ fn what_a_robot_said_does_not_hold_while_its_station_has_lost_it() {
 }
 
 #[test]
-fn what_happens_is_told_while_it_happens() {
+fn events_are_reported_while_they_happen() {
     let (_, mut output, client) = fed();
     let channels = [
         (0, "/refloat/adjustment", "string"),

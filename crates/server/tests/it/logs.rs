@@ -86,7 +86,7 @@ fn fields_are_those_of_structs_lists_and_json() {
 }
 
 #[test]
-fn events_tell_what_the_library_finds() {
+fn events_are_what_the_library_finds() {
     let of = |name: &str| {
         let log = open(&named(name));
         let events = serve(&log).got("/api/logs/0/events");
@@ -153,7 +153,7 @@ fn clocks_that_run_at_another_rate_are_followed() {
 }
 
 #[test]
-fn an_aligned_log_tells_its_times_on_the_shown_clock_and_how_well_it_fits() {
+fn an_aligned_log_has_its_times_on_the_shown_clock_and_its_quality() {
     let paths = [named(FRC), named("demo_q12.dslog")];
     let logs: Vec<Log> =
         paths.iter().map(|path| Log::open_with(path, &OpenOptions::default(), &Quiet).unwrap()).collect();

@@ -174,7 +174,7 @@ fn other_machines_need_a_token() {
 }
 
 #[test]
-fn every_answer_tells_browsers_to_be_careful() {
+fn every_answer_has_security_headers() {
     let client = serve(&open(&named(FRC)));
     let answers = [
         client.get("/"),

@@ -165,7 +165,7 @@ fn what_is_attached_stays_attached() {
 }
 
 #[test]
-fn what_lasts_is_there_in_the_first_frame_of_a_crop() {
+fn lasting_state_is_in_the_first_frame_of_a_crop() {
     for name in ["0.9.13.log", "physics-w36.log", "ue5.log", "ue5-weather.log"] {
         let log = fixture(name);
         let part = edited(&crop(0.1, 1.0), &log);

@@ -430,7 +430,7 @@ fn small_real_recordings_survive_what_the_fuzzer_does() {
 }
 
 #[test]
-fn the_name_is_everybodys_so_the_bytes_must_tell() {
+fn the_name_is_common_so_the_bytes_must_decide() {
     let log = drive(30, 3, f32_form(), 1);
     assert_eq!(Carla.sniff(&log), Confidence::Yes);
     assert_eq!(Carla.sniff(&log[100..]), Confidence::Perhaps, "frames behind a lost header");

@@ -231,7 +231,7 @@ fn odd_lines_of_info() {
 
 #[test]
 #[ignore = "needs the corpus of real logs"]
-fn a_cut_recording_is_told_once_as_far_as_it_is_whole() {
+fn a_cut_recording_is_reported_once_as_far_as_it_is_whole() {
     let log = sample("sample_custom_truncated");
     let mut out = Vec::new();
     let reading = Queries::new(&log).unwrap().info(true, &mut out).unwrap();

@@ -55,7 +55,7 @@ fn a_pose_lies_between_two_frames() {
 }
 
 #[test]
-fn an_actor_is_there_from_its_birth_to_its_end() {
+fn an_actor_exists_from_its_birth_to_its_end() {
     let log = recording(
         1,
         &[

@@ -59,7 +59,7 @@ fn check_tracks(name: &str, log: &[u8]) {
 }
 
 #[test]
-fn what_stands_still_is_told_once() {
+fn still_actors_are_marked_once() {
     let log = demo();
     let frames = Frames::scan(&log).unwrap();
     let mut tracks = Tracks::over(&frames, 0..frames.frames().len());

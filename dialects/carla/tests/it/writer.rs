@@ -132,7 +132,7 @@ fn metres_become_centimetres_and_attributes_get_the_numbers_of_the_build() {
 }
 
 #[test]
-fn what_an_actor_does_lasts_until_it_is_told_otherwise() {
+fn the_state_of_an_actor_lasts_until_it_changes() {
     let mut log = recording(Target::V0_9_16, false);
     let car = log.spawn(&Spawn { blueprint: "vehicle.a", ..Spawn::default() }).expect("free");
     log.control(car, Controls { throttle: 0.5, ..Controls::default() }).expect("there");

@@ -3,7 +3,7 @@
 use crate::kit::{Lines, Play, bytes, ms, samples};
 
 #[test]
-fn what_does_not_change_is_told_once() {
+fn unchanged_values_are_emitted_once() {
     let mut play = Play::default();
     let enabled = bytes("00 01 01 06 10 04");
     play.mapper.control(ms(0), 0, &enabled, &mut play.sink).unwrap();
@@ -235,7 +235,7 @@ fn a_robot_that_never_answers_is_known_to_be_gone_after_a_second() {
 }
 
 #[test]
-fn at_the_end_only_what_is_known_is_told() {
+fn at_the_end_only_known_values_are_emitted() {
     let mut play = Play::default();
     for n in 0..4 {
         play.send(20 * i64::from(n), n);

@@ -49,7 +49,7 @@ fn nothing_else_is_forgiven() {
 }
 
 #[test]
-fn libds_dates_are_no_dates_but_are_told() {
+fn libds_dates_are_not_dates_but_are_reported() {
     // The day of the year in place of the day of the month.
     let date = Date { micros: 343, second: 16, minute: 1, hour: 20, day: 229, month: 7, year: 124 };
     assert_eq!(date.to_string(), "2024-08-229T20:01:16.000343Z");

@@ -615,7 +615,7 @@ fn tags_come_at_their_times() {
 }
 
 #[test]
-fn voltage_and_brownout_are_told() {
+fn voltage_and_brownout_are_sent() {
     let mut world = enabled();
     world.set(Change::Battery(12.0));
     world.run_for(40);

@@ -56,7 +56,7 @@ fn lost_packets_are_those_that_the_link_lost() {
 }
 
 #[test]
-fn the_share_that_is_told_is_the_share_in_the_view() {
+fn the_emitted_share_is_the_share_in_the_view() {
     let mut world = World::new();
     world.trouble = Trouble { drop: 0.2, delay: MS, ..Trouble::default() };
     for n in 1..40 {
@@ -67,7 +67,7 @@ fn the_share_that_is_told_is_the_share_in_the_view() {
 }
 
 #[test]
-fn both_sides_tell_what_they_say_and_hear() {
+fn both_sides_emit_what_they_send_and_receive() {
     let mut world = World::new();
     world.run_to(100);
     let state = JoystickState { axes: vec![0.0, -1.0], buttons: vec![true], povs: vec![] };

@@ -42,7 +42,7 @@ fn numbers_are_in_every_record_that_has_them() {
 }
 
 #[test]
-fn a_pdp_has_more_to_tell() {
+fn a_pdp_has_more_values() {
     let found = lines(&log(Version::V3, &run(&hex(PDP), b"")));
     // In version 3 there is room for a panel in every record, and zeros are none.
     assert_eq!(found["/ds/pd/voltage"].len(), 10);

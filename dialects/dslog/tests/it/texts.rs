@@ -6,7 +6,7 @@ use crate::kit::{TEXTS, events, lines};
 use logpose_dslog::Version;
 
 #[test]
-fn what_texts_tell_is_on_channels() {
+fn values_of_texts_are_on_channels() {
     let found = lines(&events(Version::V4, TEXTS));
     let check = |channel: &str, expected: &[&str]| {
         assert_eq!(
@@ -86,7 +86,7 @@ fn entries_and_their_places_are_the_whole_text() {
 }
 
 #[test]
-fn parts_are_told_apart() {
+fn parts_are_distinguished() {
     let check = |text: &'static str, expected: Option<EntryPart<'_>>| {
         assert_eq!(parts(text.as_bytes()).next().map(|(_, part)| part), expected, "{text}");
     };

@@ -61,7 +61,7 @@ fn it_asks_for_the_time_first_and_then_for_everything() {
 }
 
 #[test]
-fn a_server_that_does_not_tell_its_time_is_listened_to_all_the_same() {
+fn a_server_that_does_not_send_its_time_is_subscribed_to_all_the_same() {
     let mut client = Nt4Client::new(Options::default(), Limits::default());
     client.handle_open(ms(0), LINK);
     sent(&mut client);
@@ -146,7 +146,7 @@ fn a_value_without_a_time_gets_the_servers_time_of_its_arrival() {
 }
 
 #[test]
-fn odd_values_are_left_out_and_told_once() {
+fn odd_values_are_left_out_and_reported_once() {
     let cases: [(&str, &[u8], &str); 9] = [
         ("double", b"\x94\x00\x01\x02\x07", "that is not double: it says that it is int"),
         ("double", b"\x94\x00\x01\x01\xa1x", "that is not double: it is a str"),
@@ -203,7 +203,7 @@ fn messages_beyond_the_limit_close_the_link() {
 }
 
 #[test]
-fn too_many_channels_are_told() {
+fn too_many_channels_are_reported() {
     let mut test = ClientUnderTest::new();
     test.client = Nt4Client::new(Options::default(), Limits { channels: 2, ..Limits::default() });
     test.client.handle_open(ms(0), LINK);
@@ -217,7 +217,7 @@ fn too_many_channels_are_told() {
 }
 
 #[test]
-fn properties_and_ends_are_told_with_the_servers_time() {
+fn properties_and_ends_have_the_servers_time() {
     let mut test = ClientUnderTest::new();
     test.at(10, b"\x94\xff\xce\x00\x0f\x42\x40\x02\x00"); // 1 s at 5 ms
     test.announce(15, "/x", 0, "boolean", r#"{"a":1}"#)
@@ -262,7 +262,7 @@ fn a_new_connection_keeps_the_numbers_and_brings_no_value_twice() {
 }
 
 #[test]
-fn another_clock_is_told() {
+fn another_clock_is_reported() {
     let mut test = ClientUnderTest::new();
     let sync = |server: u32, sent: u32| {
         [&b"\x94\xff\xce"[..], &server.to_be_bytes(), b"\x02\xce", &sent.to_be_bytes()].concat()
@@ -278,7 +278,7 @@ fn another_clock_is_told() {
 }
 
 #[test]
-fn answers_that_make_no_sense_are_told() {
+fn invalid_answers_are_reported() {
     let mut test = ClientUnderTest::new();
     test.at(1, b"\x94\xff\x05\x02\xce\x00\x0f\x42\x40")
         .at(2, b"\x94\xff\x05\x04\xa1x")

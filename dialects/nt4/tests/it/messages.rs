@@ -55,7 +55,7 @@ fn what_a_client_asks() {
 }
 
 #[test]
-fn what_a_server_tells() {
+fn messages_of_a_server() {
     check(
         r#"[{"method":"announce","params":{"name":"/a","id":17,"type":"int[]","pubuid":3,"properties":{"retained":true}}}]"#,
         &Notice::Announce {

@@ -222,7 +222,7 @@ fn retained_topics_stay_and_uncached_ones_have_no_last_value() {
 }
 
 #[test]
-fn properties_are_told_to_all_who_know_the_topic() {
+fn properties_are_sent_to_all_clients_that_know_the_topic() {
     let mut server = server(&[("/a", "int64")]);
     let mut sink = Lines::default();
     for link in [A, B] {
@@ -381,7 +381,7 @@ fn the_servers_own_type_wins() {
 }
 
 #[test]
-fn what_a_client_may_not_do_is_told_and_left_out() {
+fn what_a_client_may_not_do_is_reported_and_left_out() {
     let limits = Limits { channels: 3, record_len: 300, held_back: 200 };
     let options = ServerOptions { limits, publishers: 2, subscriptions: 2, ..ServerOptions::default() };
     let mut server = Nt4Server::new(options);

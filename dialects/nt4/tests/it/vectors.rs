@@ -128,7 +128,7 @@ fn arrays_in_any_layout_are_written() {
 }
 
 #[test]
-fn the_first_byte_tells_text_from_values() {
+fn the_first_byte_distinguishes_text_from_values() {
     for text in [&b"[]"[..], b" \r\n\t[]", b"\n[", b"["] {
         assert!(is_text(text));
     }

@@ -121,7 +121,7 @@ fn ticks_may_wrap_within_a_recording() {
 }
 
 #[test]
-fn who_is_there_is_found_out() {
+fn discovery_finds_the_board() {
     for version in VERSIONS {
         let mut world = world(BoardOptions { version, ..BoardOptions::default() });
         assert_eq!(world.client.view().phase, Phase::Closed);
@@ -206,7 +206,7 @@ fn nobody_there_is_said_soon() {
 }
 
 #[test]
-fn the_state_of_the_recorder_is_told_by_every_version() {
+fn every_version_reports_the_state_of_the_recorder() {
     for version in VERSIONS {
         let mut world = world(BoardOptions { version, ..BoardOptions::default() });
         let events = world.run(Job::Status);
@@ -349,7 +349,7 @@ fn an_aborted_download_restores_autostart_first() {
 }
 
 #[test]
-fn what_cannot_be_restored_is_told() {
+fn failed_restores_are_reported() {
     // The link is gone for good.
     let mut world = World::new(ClientOptions::default(), serving(V1_2, 1000), late(20));
     world.reopens = false;
@@ -660,7 +660,7 @@ fn no_more_requests_are_under_way_than_permitted() {
 }
 
 #[test]
-fn progress_tells_how_far_it_is_and_how_long_it_takes() {
+fn progress_shows_how_far_it_is_and_how_long_it_takes() {
     let line = LineOptions { baud: Some(115_200), ..LineOptions::default() };
     let mut world = World::new(ClientOptions::default(), serving(V1_2, 2000), line);
     world.command(Job::Fetch(fetch()));

@@ -135,7 +135,7 @@ fn endless_noise_has_an_end() {
 }
 
 #[test]
-fn somebody_who_is_no_refloat_is_named() {
+fn a_peer_that_is_not_refloat_is_named() {
     // A controller, and a radio with nobody, with another module and with a silent bus behind it.
     let firmware = |kind: u8| {
         let mut payload = vec![0, 6, 5];
@@ -380,7 +380,7 @@ fn a_header_that_changes_all_the_time_has_an_end() {
 }
 
 #[test]
-fn a_board_that_does_not_obey_is_told_of() {
+fn a_board_that_does_not_obey_is_reported() {
     for version in crate::client_world::VERSIONS {
         let mut talk = liar(serving(version, 50), |payload, replies| {
             let live = payload == [36, 101, 31];

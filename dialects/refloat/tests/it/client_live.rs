@@ -130,7 +130,7 @@ fn a_slow_link_is_not_asked_more_than_it_answers() {
 }
 
 #[test]
-fn alerts_and_the_recorder_are_told_where_the_version_has_them() {
+fn alerts_and_the_recorder_are_emitted_where_the_version_has_them() {
     for version in VERSIONS {
         let board = BoardOptions { version, scenario: Scenario::Empty, ..BoardOptions::default() };
         let mut world = World::new(live(100), board, late(5));
@@ -174,7 +174,7 @@ fn jobs_are_done_between_live_values() {
 }
 
 #[test]
-fn ids_are_told() {
+fn ids_are_emitted() {
     for version in VERSIONS {
         let mut world = World::new(ClientOptions::default(), serving(version, 5), late(10));
         let events = world.run(Job::Ids);

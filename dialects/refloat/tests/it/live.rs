@@ -90,7 +90,7 @@ fn values_come_with_every_reply_and_states_when_they_change() {
 }
 
 #[test]
-fn without_ids_only_states_are_told_and_with_wrong_ones_a_problem() {
+fn without_ids_only_states_are_emitted_and_with_wrong_ones_a_problem() {
     let mut play = Play::new();
     play.say(0, &live("1.2.3", true, false));
     assert!(!play.sink.lines.iter().any(|line| line.contains("erpm")));
@@ -103,7 +103,7 @@ fn without_ids_only_states_are_told_and_with_wrong_ones_a_problem() {
 }
 
 #[test]
-fn since_preview2_the_automatics_are_told_by_the_status() {
+fn since_preview2_only_the_status_has_autostart_and_autostop() {
     let mut play = Play::new();
     play.reply(0, &Reply::Info(info_v2()));
     play.say(0, &live_ids("1.3.0"));
@@ -142,7 +142,7 @@ fn a_reply_by_mask_has_every_field() {
 }
 
 #[test]
-fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
+fn a_board_without_ticks_is_timed_by_receipt() {
     let mut play = Play::new();
     play.reply(0, &Reply::Info(Info::V1(InfoV1 { version: 10, build: 1, led_type: 0 })));
     let reply = logpose_refloat::wire::Compact::Values(compact_values(4));
@@ -196,7 +196,7 @@ fn a_board_without_ticks_is_told_by_the_time_of_receipt() {
 }
 
 #[test]
-fn alerts_are_told_once_and_at_their_own_time() {
+fn alerts_are_emitted_once_and_at_their_own_time() {
     let mut play = Play::new();
     play.say(0, &live_ids("1.2.3"));
     play.say(1_000, &live("1.2.3", false, false));
@@ -229,7 +229,7 @@ fn printed_texts_are_samples() {
 }
 
 #[test]
-fn a_board_that_was_switched_off_and_on_tells_everything_again() {
+fn a_board_that_was_switched_off_and_on_sends_everything_again() {
     let mut play = Play::new();
     play.say(1_000, &live("1.2.3", false, false));
     let first = play.take();

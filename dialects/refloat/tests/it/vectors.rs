@@ -442,7 +442,7 @@ fn bits_that_the_build_does_not_know_have_no_field() {
 }
 
 #[test]
-fn a_live_reply_by_mask_is_told_in_one_line() {
+fn a_live_reply_by_mask_is_shown_in_one_line() {
     let check = |message: &str, text: &str| {
         assert_eq!(LiveMask::parse(&bytes(message)).unwrap().to_string(), text);
     };
@@ -565,7 +565,7 @@ fn the_way_through_the_can_bus() {
 }
 
 #[test]
-fn every_message_is_told_in_one_line_and_emitted_as_it_came() {
+fn every_message_is_shown_in_one_line_and_emitted_as_it_came() {
     for message in messages() {
         let reply = Reply::parse(&message).unwrap();
         assert_eq!(emitted(|out| reply.emit(out)), message, "{reply}");

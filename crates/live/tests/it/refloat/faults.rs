@@ -128,7 +128,7 @@ fn a_board_that_is_gone_leaves_what_came_of_it() {
 }
 
 #[test]
-fn one_who_has_to_wait_for_another_is_told_that_nobody_answers() {
+fn a_client_that_waits_for_another_hears_that_nobody_answers() {
     let board = Board::start(tcp(), BoardVersion::V1_2, 43, LineOptions::default());
     let first = TcpStream::connect(board.handle.address().trim_start_matches("refloat+tcp://")).unwrap();
     let client = ClientOptions { timeout: Duration::from_millis(100), tries: 2, ..ClientOptions::default() };
@@ -140,7 +140,7 @@ fn one_who_has_to_wait_for_another_is_told_that_nobody_answers() {
 }
 
 #[test]
-fn one_who_is_turned_away_each_time_gives_up() {
+fn a_client_that_is_always_turned_away_gives_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = Address::parse(&format!("refloat+tcp://{}", listener.local_addr().unwrap())).unwrap();
     std::thread::spawn(move || listener.incoming().for_each(drop));

@@ -46,7 +46,7 @@ fn a_recording_is_fetched_over_every_link() {
 }
 
 #[test]
-fn a_file_tells_where_it_is_from() {
+fn a_file_records_where_it_is_from() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ride.rfrec");
     let board = Board::start(tcp(), BoardVersion::V1_3, 3, LineOptions::default());
@@ -234,7 +234,7 @@ fn free_address() -> Address {
 }
 
 #[test]
-fn where_no_board_is_that_is_told() {
+fn a_missing_board_is_reported() {
     let error = link(&free_address()).identify(&mut on).unwrap_err();
     assert!(matches!(&error, LinkError::Unreachable { trouble, .. } if trouble.contains("refused")), "{error}");
     let error = link(&Address::parse("refloat+serial:/nowhere/ttyACM0").unwrap()).identify(&mut on).unwrap_err();

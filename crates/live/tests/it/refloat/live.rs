@@ -48,7 +48,7 @@ fn live_values_are_recorded_as_those_of_any_other_source() {
 }
 
 #[test]
-fn a_board_is_told_what_to_do_while_it_is_watched() {
+fn a_board_is_controlled_while_it_is_watched() {
     for place in places() {
         let board = Board::start(place, BoardVersion::V1_3, 61, LineOptions::default());
         let live = Live::new().unwrap();

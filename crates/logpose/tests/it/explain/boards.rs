@@ -127,7 +127,7 @@ fn time(tick: u32) -> Time {
 }
 
 #[test]
-fn what_happened_is_told_at_its_time() {
+fn events_are_reported_at_their_time() {
     let near = |line_time: Time, tick: u32, ms: i64| line_time.since(time(tick)).abs() <= ms * 1_000_000;
     let mut seen = [0; 4];
     for board in boards() {
@@ -376,7 +376,7 @@ fn a_shifted_threshold_moves_its_line() {
 }
 
 #[test]
-fn pushback_of_the_duty_tells_its_threshold() {
+fn duty_pushback_shows_its_threshold() {
     for board in boards().iter().filter(|board| board.scenario == Scenario::Nosedive) {
         let limit = explained(&board.series).limits.pushback_duty;
         assert!((limit.value - 0.8).abs() < 0.01, "{}: {limit:?}", named(board));

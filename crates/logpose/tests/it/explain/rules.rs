@@ -19,7 +19,7 @@ fn a_quiet_ride_gives_nothing_but_its_end() {
 }
 
 #[test]
-fn the_loop_rate_tells_a_recording_from_a_log() {
+fn the_loop_rate_distinguishes_a_recording_from_a_log() {
     let kind = |hz| explained(&Made::quiet(hz, 3.0).series()).stop.kind;
     assert_eq!((kind(LOOP), kind(10.0)), (StopKind::RecordingEnds, StopKind::StillRunning));
     let mut series = Made::quiet(10.0, 3.0).series();
@@ -74,7 +74,7 @@ fn a_motor_that_gives_less_than_asked_is_one_of_the_current() {
 }
 
 #[test]
-fn a_given_greatest_current_counts() {
+fn a_given_max_current_counts() {
     let made = Made::quiet(LOOP, 3.0)
         .from(0.8, |point, gone| {
             point.request = 20.0 + 100.0 * gone;
@@ -154,7 +154,7 @@ fn a_wheel_that_slipped_first_is_the_cause() {
 }
 
 #[test]
-fn a_slip_that_the_rider_rides_out_is_told_and_no_cause() {
+fn a_slip_that_the_rider_rides_out_is_reported_and_no_cause() {
     let made = Made::quiet(LOOP, 3.0).between(2.0, 1.7, |point| point.wheelslip = true);
     let explanation = explained(&made.series());
     assert_eq!(explanation.verdict.cause, Cause::Nothing);
@@ -199,7 +199,7 @@ fn stepping_off_after_a_pushback_names_it() {
 }
 
 #[test]
-fn a_close_call_is_told_although_nothing_happened() {
+fn a_close_call_is_reported_although_nothing_happened() {
     let made = Made::quiet(LOOP, 4.0).between(2.0, 1.8, |point| point.duty = 0.95);
     let explanation = explained(&made.series());
     assert_eq!(explanation.verdict.cause, Cause::Nothing);
@@ -207,7 +207,7 @@ fn a_close_call_is_told_although_nothing_happened() {
 }
 
 #[test]
-fn a_board_that_runs_on_with_open_footpads_is_told() {
+fn a_board_that_runs_on_with_open_footpads_is_reported() {
     let made = Made::quiet(LOOP, 3.0).from(1.0, |point, _| point.footpad = Some(Footpad::None));
     assert_eq!(cause(&made.series()), Cause::Ghosting);
 }
@@ -273,7 +273,7 @@ fn of_several_rides_the_last_one_counts() {
 }
 
 #[test]
-fn values_that_are_no_numbers_are_left_out_and_told() {
+fn values_that_are_not_numbers_are_left_out_and_reported() {
     let made = Made::quiet(LOOP, 3.0).between(1.0, 0.9, |point| {
         (point.pitch, point.volts, point.duty, point.request) = (131_008.0, -131_008.0, f64::NAN, f64::INFINITY);
     });
@@ -283,7 +283,7 @@ fn values_that_are_no_numbers_are_left_out_and_told() {
 }
 
 #[test]
-fn a_gap_is_told() {
+fn a_gap_is_reported() {
     let mut made = Made::quiet(LOOP, 3.0);
     made.points.retain(|point| !(1.0..1.2).contains(&point.before));
     let explanation = explained(&made.series());
@@ -292,7 +292,7 @@ fn a_gap_is_told() {
 }
 
 #[test]
-fn a_high_duty_without_pushback_is_told_with_its_headroom() {
+fn a_high_duty_without_pushback_is_reported_with_its_headroom() {
     let made = Made::quiet(LOOP, 3.0).between(2.0, 1.0, |point| point.duty = 0.85);
     let explanation = explained(&made.series());
     assert_eq!(rules(&explanation), [Rule::DutyHigh, Rule::Stop]);
@@ -311,7 +311,7 @@ fn given_limits_move_the_lines() {
 }
 
 #[test]
-fn only_the_seconds_asked_for_are_told() {
+fn only_the_seconds_asked_for_are_reported() {
     let made = Made::quiet(LOOP, 5.0).between(4.0, 3.8, |point| point.wheelslip = true);
     assert_eq!(rules(&explained(&made.series())), [Rule::Wheelslip, Rule::Stop]);
     let options = Options { seconds: 2.0, ..Options::default() };

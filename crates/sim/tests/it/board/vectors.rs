@@ -95,7 +95,7 @@ fn a_header_of_1500_samples_is_that_of_the_specification() {
 }
 
 #[test]
-fn what_can_is_there_for_is_answered_through_can() {
+fn requests_through_can_are_answered_through_can() {
     let options = BoardOptions { can: Some(21), ..recording(BoardVersion::V1_2, 1_500) };
     let header = "02 07 22 15 24 65 29 02 01 5D A1 03";
     check_ends(options.clone(), header, "02 A0 24 65 2A 00 00 05 DC 0A", "FC 49 03");
@@ -284,7 +284,7 @@ fn a_board_without_a_buffer_prints_that_it_has_none() {
 }
 
 #[test]
-fn the_controller_tells_its_firmware_and_an_express_its_own() {
+fn the_controller_reports_its_firmware_and_an_express_its_own() {
     let mut direct = Board::new(board(BoardVersion::V1_3));
     let reply = &replies(&mut direct, Time::ZERO, "00")[0];
     let version = FirmwareVersion::parse(reply).unwrap();

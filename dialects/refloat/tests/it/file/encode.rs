@@ -54,7 +54,7 @@ fn a_header_is_made_where_there_is_none() {
 }
 
 #[test]
-fn states_that_are_not_told_are_written_as_none_and_that_is_said() {
+fn missing_states_are_written_as_none_and_reported() {
     let (file, problems) = write(&ALL[..1], &[(0, 5, Value::Float(-0.0)), (0, 6, Value::Float(131_008.0))]).unwrap();
     assert_eq!(problems, ["flags-made"]);
     let recording = Recording::read(&file).unwrap();

@@ -9,7 +9,7 @@ use logpose_refloat::rfrec::{Block, Kind, Recording, TimeRef};
 use super::kit::{Parts, index, ride, sample};
 
 #[test]
-fn facts_tell_of_the_board_and_of_the_recording() {
+fn facts_describe_the_board_and_the_recording() {
     let (found, problems) = index(&ride(3, 24).file());
     assert!(problems.is_empty(), "{problems:?}");
     let expected = [
@@ -49,7 +49,7 @@ fn every_sample_is_on_every_channel_at_its_own_time() {
 }
 
 #[test]
-fn blocks_are_told_at_the_time_of_the_first_sample() {
+fn blocks_are_emitted_at_the_time_of_the_first_sample() {
     let (found, _) = index(&ride(3, 3).file());
     for name in ["meta", "info", "status", "header", "timeref"] {
         let name = format!("/refloat/file/{name}");

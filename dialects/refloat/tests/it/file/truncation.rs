@@ -21,7 +21,7 @@ fn every_prefix_reads_without_panic() {
 }
 
 #[test]
-fn every_prefix_is_partial_and_tells_what_is_missing() {
+fn every_prefix_is_partial_and_shows_what_is_missing() {
     let parts = ride(3, 24);
     let log = parts.file();
     let whole = Recording::read(&log).unwrap();
@@ -41,7 +41,7 @@ fn every_prefix_is_partial_and_tells_what_is_missing() {
 }
 
 #[test]
-fn every_single_byte_can_be_wrong_and_is_told() {
+fn every_single_wrong_byte_is_reported() {
     for log in [hex(EXAMPLE), ride(2, 3).file()] {
         let whole = Recording::read(&log).unwrap();
         for at in 0..log.len() {
