@@ -1,12 +1,6 @@
 //! Logs as files of other fields, and back.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stdout,
-    reason = "the helpers of tests may panic like the tests themselves"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 mod arrow;
 mod capture;

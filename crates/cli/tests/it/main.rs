@@ -1,12 +1,6 @@
 //! The command line, from outside.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stderr,
-    reason = "a panic is how a test fails, also in its helpers, and skipped parts are printed"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 mod behaviour;
 mod carla;

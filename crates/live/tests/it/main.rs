@@ -1,12 +1,6 @@
 //! The live crate from outside: over real links on loopback, to real files.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stdout,
-    reason = "the helpers of tests may panic like the tests themselves"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 mod ds;
 mod ds_proxy;

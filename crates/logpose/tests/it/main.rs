@@ -1,12 +1,6 @@
 //! What the library promises, on logs made here, on the demo, and on the corpus where there is one.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stdout,
-    reason = "the helpers of tests may panic like the tests themselves"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 mod align;
 mod bad_input;

@@ -1,12 +1,6 @@
 //! Arrays against what they were made of.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stdout,
-    reason = "the helpers of tests may panic like the tests themselves"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 mod corpus;
 mod long;

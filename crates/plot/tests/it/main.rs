@@ -1,6 +1,5 @@
 //! Pictures, from outside.
-
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is how a test fails, also in its helpers")]
+#![cfg(test)]
 
 use logpose_plot::{Band, Chart, Color, Error, Path, Row, Series, Timeline, Trace, Track};
 

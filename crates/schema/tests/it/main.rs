@@ -1,11 +1,5 @@
 //! All integration tests, in one binary.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "tests fail by panicking"
-)]
+#![cfg(test)]
 
 mod corpus;
 mod crashes;

@@ -1,12 +1,6 @@
 //! All tests of the CARLA dialect: one binary, one module for each question.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::print_stdout,
-    reason = "a test may panic and print: that is how it fails and reports"
-)]
+#![cfg(test)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
 /// One check as two tests: on our own recordings in every checkout, and on real ones where the corpus of real logs is.
 macro_rules! on_recordings {
