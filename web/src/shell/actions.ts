@@ -73,7 +73,7 @@ export function zoomToEnabled(): void {
 
 function toggleStragglers(): void {
   const { stubs } = logs;
-  if (stubs.length === 0) toasts.show("These logs have no samples far from all others");
+  if (stubs.length === 0) toasts.show("These logs have no stragglers");
   const folded = stubs.some(({ edge }) => clock.opened[edge] === null);
   for (const { edge, to } of stubs) clock.open(edge, folded ? to : null);
 }
@@ -198,7 +198,7 @@ export const actions: Action[] = [
   { title: "Zoom out", group: "Time", keys: ["-"], run: () => clock.zoom(2) },
   { title: "Show the whole log", group: "Time", keys: ["0"], run: () => clock.showAll() },
   { title: "Zoom to enabled", group: "Time", keys: ["Shift+E"], run: zoomToEnabled },
-  { title: "Open or fold stragglers", group: "Time", keys: [], run: toggleStragglers },
+  { title: "Show or hide stragglers", group: "Time", keys: [], run: toggleStragglers },
   { title: "Set mark at cursor", group: "Time", keys: ["M"], run: setMark },
   { title: "Start selection at cursor", group: "Time", keys: ["["], run: () => clock.selectFrom() },
   { title: "End selection at cursor", group: "Time", keys: ["]"], run: () => clock.selectTo() },
@@ -230,7 +230,7 @@ export const actions: Action[] = [
   { title: "Theme: dark", group: "Window", keys: [], run: () => theme.choose("dark") },
   { title: "Theme: light", group: "Window", keys: [], run: () => theme.choose("light") },
   { title: "Theme: system", group: "Window", keys: [], run: () => theme.choose("system") },
-  { title: "Keys", group: "Window", keys: ["?"], run: () => (desk.help = true) },
+  { title: "Keyboard shortcuts", group: "Window", keys: ["?"], run: () => (desk.help = true) },
 
   { title: "Undo", group: "Layout", keys: ["Ctrl+Z"], run: () => layout.undo() },
   { title: "Redo", group: "Layout", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], run: () => layout.redo() },

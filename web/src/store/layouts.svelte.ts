@@ -130,7 +130,7 @@ class KeptLayouts {
       this.#take(await postLayout(query));
       return true;
     } catch (error) {
-      toasts.show(`The layout is not kept: ${messageOf(error)}`, "warning");
+      toasts.show(`The layout was not saved: ${messageOf(error)}`, "warning");
       return false;
     }
   }

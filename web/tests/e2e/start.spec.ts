@@ -216,7 +216,7 @@ refused("a file that changes or vanishes while it is read", async ({ start, page
     await route.continue();
   });
   await (await chooser).setFiles([gone, grown]);
-  await expect(page.getByTestId("job").first()).toContainText("Looking for it");
+  await expect(page.getByTestId("job").first()).toContainText("Locating the file");
   rmSync(gone);
   truncateSync(grown, 1000);
   utimesSync(grown, 1, 1);
