@@ -1,7 +1,7 @@
 use std::io::Read;
 use std::sync::OnceLock;
 
-use flate2::read::DeflateDecoder;
+use liblzma::read::XzDecoder;
 use plotters::style::{FontStyle, register_font};
 use plotters_backend::DrawingBackend;
 
@@ -51,33 +51,37 @@ fn fonts() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         // A font that is no font would fail in the first test; there is nothing to report at run time.
-        let _ = register_font("sans-serif", FontStyle::Normal, unpacked(REGULAR));
-        let _ = register_font("sans-serif", FontStyle::Bold, unpacked(BOLD));
+        let [regular, bold] = unpacked();
+        let _ = register_font("sans-serif", FontStyle::Normal, regular);
+        let _ = register_font("sans-serif", FontStyle::Bold, bold);
     });
 }
 
-/// A font as plotters wants it: for as long as the process lives.
-fn unpacked(packed: &[u8]) -> &'static [u8] {
-    let mut font = Vec::new();
+/// The regular and the bold font as plotters wants them: for as long as the process lives.
+fn unpacked() -> [&'static [u8]; 2] {
+    let mut fonts = Vec::new();
     // As above: what `build.rs` packed can be unpacked.
-    let _ = DeflateDecoder::new(packed).read_to_end(&mut font);
-    font.leak()
+    let _ = XzDecoder::new(FONTS).read_to_end(&mut fonts);
+    let fonts: &'static [u8] = fonts.leak();
+    let split = fonts.split_first_chunk().and_then(|(length, fonts)| {
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        fonts.split_at_checked(length)
+    });
+    split.unwrap_or_default().into()
 }
 
 /// Pixels that a picture may have.
 pub const MOST_PIXELS: u64 = 32_000_000;
 const LONGEST_SIDE: u32 = 20_000;
-/// DejaVu Sans, compressed by `build.rs`.
-const REGULAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/regular"));
-const BOLD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bold"));
+/// DejaVu Sans, regular and bold, compressed by `build.rs`.
+const FONTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fonts"));
 
 #[cfg(test)]
 mod tests {
-    use super::{BOLD, REGULAR, unpacked};
+    use super::unpacked;
 
     #[test]
     fn fonts_are_those_of_dejavu() {
-        assert!(unpacked(REGULAR) == dejavu::sans::regular());
-        assert!(unpacked(BOLD) == dejavu::sans::bold());
+        assert!(unpacked() == [dejavu::sans::regular(), dejavu::sans::bold()]);
     }
 }
