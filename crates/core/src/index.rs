@@ -298,8 +298,13 @@ impl Positions {
             skip -= if before { block.offsets() } else { 0 };
             before
         });
-        let blocks = known.blocks.all().get(whole.count()..).unwrap_or_default();
-        blocks.iter().flat_map(|block| above(block.base, known.memory.block(block))).skip(skip)
+        let mut blocks = known.blocks.all().get(whole.count()..).unwrap_or_default().iter();
+        let of = |block: &Block, from: usize| {
+            above(block.base, known.memory.block(block).get(4 * from..).unwrap_or_default())
+        };
+        // A block from a sidecar may have all offsets of a channel: those before are left out, not gone over.
+        let begun = blocks.next().map(|block| of(block, skip));
+        begun.into_iter().flatten().chain(blocks.flat_map(move |block| of(block, 0)))
     }
 
     /// How many offsets stand before the first one of which `before` is false, where it is true of all before that one.
@@ -999,6 +1004,8 @@ impl SlotIndex {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{IndexBuilder, Positions};
     use crate::{Channel, Fate, Time};
 
@@ -1015,6 +1022,22 @@ mod tests {
         let positions = positions(all.iter().copied());
         assert_eq!(positions.iter().collect::<Vec<_>>(), all);
         assert!(positions.memory() <= all.len() * 8);
+    }
+
+    #[test]
+    fn lent_positions_are_found_in_the_middle_of_a_long_run() {
+        // As a sidecar has them: all positions of a channel in two runs. Going over those before would take minutes.
+        let lows: Vec<u8> = (0..1_000_000_u32).flat_map(|low| (low * 14).to_le_bytes()).collect();
+        let half = lows.len() / 2;
+        let runs = [(100, 0..half), (200, half..lows.len())];
+        let positions = Positions::lent(Arc::new(lows), 1_000_000, runs);
+        let at = |n: u64| 14 * n + if n < 500_000 { 100 } else { 200 };
+        for n in (0..1_000_000).step_by(97).chain([499_999, 500_000, 999_999]) {
+            let from = usize::try_from(n).unwrap();
+            let expected = (n..1_000_000).take(3).map(at);
+            assert!(positions.iter_from(from).take(3).eq(expected), "{n}");
+        }
+        assert_eq!(positions.iter_from(1_000_000).next(), None);
     }
 
     #[test]
