@@ -117,7 +117,7 @@ fn results_of_functions_within_bounds_are_what_they_were() {
         ("SELECT 'a' || 'b', 'a' || NULL, 1 || 'a', [1] || [2], [1] || 2, 0 || [1]", "ab  1a [1,2] [1,2] [0,1]"),
         (
             "SELECT max(channel || '-' || text), max(arrow_typeof(channel || 'x')) FROM samples WHERE text IS NULL",
-            " Utf8View",
+            " Utf8",
         ),
         ("SELECT encode('ab', 'hex'), overlay('abc' PLACING 'x' FROM 2), translate('abc', 'a', 'b')", "6162 axc bbc"),
         ("SELECT string_agg(a, '+') OVER (ORDER BY a) FROM (VALUES ('x'), ('y')) t(a) ORDER BY 1 DESC LIMIT 1", "x+y"),
