@@ -2,14 +2,18 @@
 
 import csv
 import io
+import json
+import math
 import os
 import pathlib
 import subprocess
 
 import polars as pl
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
+from pyiceberg.catalog.memory import InMemoryCatalog
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGPOSE = os.environ.get("LOGPOSE_BIN", ROOT / "target/debug/logpose")
@@ -75,9 +79,75 @@ def test_questions_have_the_same_answers(lake):
     assert pc.sum(table["samples"]).as_py() == total
 
 
-def test_nobody_sees_a_log_that_was_removed(lake):
+# The recipe of docs/lake.md: Iceberg takes the files that a table of the lake has now, as they are.
+def iceberg(lake, folder):
+    catalog = InMemoryCatalog("lake", warehouse=folder.as_uri())
+    catalog.create_namespace("season")
+    files = json.loads(logpose("lake", "ls", lake, "--files", "--json"))
+    for name in ICEBERG:
+        paths = [str(lake / file["file"]) for file in files if file["table"] == name]
+        catalog.create_table(f"season.{name}", schema=pq.read_schema(paths[0])).add_files(paths)
+    return lambda name: catalog.load_table(f"season.{name}").scan()
+
+
+ICEBERG = ["logs", "channels", "samples", "modes"]
+
+# Each question in SQL, and over a frame that has the same columns whoever has read it.
+FIVE = [
+    ("SELECT log, count(*) FROM samples GROUP BY log", "samples",
+     lambda rows: rows.group_by("log").len()),
+    ("SELECT channel, max(time_ns) FROM samples GROUP BY channel", "samples",
+     lambda rows: rows.group_by("channel").agg(pl.col("time_ns").max())),
+    ("SELECT log, min(number) FROM samples WHERE channel LIKE '%BatteryVoltage' GROUP BY log", "samples",
+     lambda rows: rows.filter(pl.col("channel").str.ends_with("BatteryVoltage")).group_by("log").agg(pl.col("number").min())),
+    ("SELECT log, max(max) FROM channels WHERE type = 'double' AND channel LIKE '%Voltage%' GROUP BY log", "channels",
+     lambda rows: rows.filter((pl.col("type") == "double") & pl.col("channel").str.contains("Voltage"))
+        .group_by("log").agg(pl.col("max").max())),
+    ("SELECT mode, count(*) FROM modes WHERE enabled GROUP BY mode", "modes",
+     lambda rows: rows.filter(pl.col("enabled")).group_by("mode").len()),
+]
+
+
+def same(found, expected):
+    def cell(text):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    rows = sorted(tuple(cell(str(value)) for value in row) for row in found)
+    wanted = sorted(tuple(cell(value) for value in row) for row in expected)
+    assert wanted and len(rows) == len(wanted)
+    for row, other in zip(rows, wanted):
+        assert row == other or all(a == b or math.isnan(a) and math.isnan(b) for a, b in zip(row, other)), (row, other)
+
+
+def test_five_questions_have_one_answer(lake, tmp_path):
+    registered = iceberg(lake, tmp_path)
+    for sql, table, ask in FIVE:
+        expected = ours(lake, sql)
+        readers = {
+            "polars": delta(lake, table).collect(),
+            "pyarrow": pl.from_arrow(DeltaTable(lake / table).to_pyarrow_table()),
+            "pyiceberg": pl.from_arrow(registered(table).to_arrow()),
+        }
+        for name, rows in readers.items():
+            print(name, sql)
+            same(ask(rows).rows(), expected)
+
+
+def test_structs_are_columns_everywhere(lake):
+    poses = pl.from_arrow(DeltaTable(lake / "struct_Pose2d").to_pyarrow_table())
+    expected = ours(lake, 'SELECT log, channel, time_ns, translation.x FROM "struct_Pose2d"')
+    rows = poses.select("log", "channel", "time_ns", pl.col("translation").struct.field("x"))
+    same(rows.rows(), expected)
+
+
+def test_nobody_sees_a_log_that_was_removed(lake, tmp_path):
     assert REMOVED in delta(lake, "logs").collect()["log"].to_list()
     logpose("lake", "rm", lake, REMOVED)
     for table in tables(lake):
         assert REMOVED not in delta(lake, table).select("log").unique().collect()["log"].to_list(), table
         assert REMOVED not in DeltaTable(lake / table).to_pyarrow_table(columns=["log"])["log"].unique().to_pylist(), table
+    registered = iceberg(lake, tmp_path)
+    for table in ICEBERG:
+        assert REMOVED not in registered(table).to_arrow()["log"].unique().to_pylist(), table

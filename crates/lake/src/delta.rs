@@ -260,7 +260,7 @@ impl Table {
         description: &str,
     ) -> Result<Option<SchemaRef>, Error> {
         if !self.exists() {
-            self.create(store, &schema::to_delta(&schema::with_ids(columns))?, description, &[])?;
+            self.create(store, &schema::to_delta(&schema::with_lasting_ids(columns))?, description, &[])?;
         }
         loop {
             let known = schema::from_delta(&self.schema)?;
@@ -274,7 +274,7 @@ impl Table {
             }
             let mut metadata = self.metadata.clone();
             if let Some(metadata) = metadata.as_object_mut() {
-                metadata.insert("schemaString".to_owned(), schema::to_delta(&schema::with_ids(&all))?.into());
+                metadata.insert("schemaString".to_owned(), schema::to_delta(&schema::with_lasting_ids(&all))?.into());
             }
             let lines = [
                 json!({"commitInfo": {"timestamp": now_ms(), "operation": "ADD COLUMNS", "engineInfo": ENGINE}}),

@@ -53,9 +53,10 @@ impl Lake {
 }
 
 /// Makes a log of rows of `samples`, which may have rows of other logs and channels among them. The channels of the log are
-/// those that are wanted, in that order.
+/// those that are wanted, in that order; `path` is what it is called.
 pub fn gather(
     row: &LogRow,
+    path: &Path,
     channels: &[(i32, Channel)],
     options: &OpenOptions,
     batches: &mut dyn Iterator<Item = Result<RecordBatch, Error>>,
@@ -73,7 +74,7 @@ pub fn gather(
         names: Arc::new(StringArray::from_iter_values(channels.iter().map(|(_, channel)| &channel.name))),
     };
     let mut failed = None;
-    let log = Log::unpacked(Path::new(&row.log), options, |sink| {
+    let log = Log::unpacked(path, options, |sink| {
         for (place, (_, channel)) in (0..).zip(channels) {
             sink.channel(place, channel)?;
         }

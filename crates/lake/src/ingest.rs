@@ -405,6 +405,7 @@ impl<'a> Run<'a> {
                     }
                     _ => batches.extend(first),
                 }
+                let ids = if table.grows { schema::with_lasting_ids } else { schema::with_ids };
                 if table.grows {
                     (name, schema) = grown(&self.lake.store, &name, table.comment, &schema)?;
                 }
@@ -414,7 +415,7 @@ impl<'a> Run<'a> {
                         let rest: &mut dyn Iterator<Item = Result<RecordBatch, Error>> = table.rows;
                         let all = batches.into_iter().map(Ok).chain(rest);
                         let all = all.map(|batch| schema::fitted(&batch?, &schema));
-                        Some(self.create(&name, &tags, |out| write_rows(&schema, &row.log, all, out))?.0)
+                        Some(self.create(&name, &tags, |out| write_rows(&schema, &ids(&schema), &row.log, all, out))?.0)
                     }
                 };
                 written.files.push(NewFile { table: name, comment: table.comment.to_owned(), schema, file });
@@ -426,7 +427,8 @@ impl<'a> Run<'a> {
         };
         let schema = row_of_log.schema();
         let rows = std::iter::once(Ok(row_of_log));
-        let (file, ()) = self.create(LOGS, &tags, |out| write_rows(&schema, &row.log, rows, out))?;
+        let (file, ()) =
+            self.create(LOGS, &tags, |out| write_rows(&schema, &schema::with_ids(&schema), &row.log, rows, out))?;
         written.files.push(NewFile { table: LOGS.to_owned(), comment, schema, file: Some(file) });
         Ok(())
     }
@@ -604,11 +606,12 @@ fn grown(store: &Store, name: &str, comment: &str, columns: &SchemaRef) -> Resul
 /// Writes rows, with the name of the log in each.
 fn write_rows(
     schema: &SchemaRef,
+    numbered: &SchemaRef,
     name: &str,
     rows: impl Iterator<Item = Result<RecordBatch, Error>>,
     out: &mut (dyn Write + Send),
 ) -> Result<(FileStatistics, ()), Error> {
-    let mut writer = LakeWriter::new(out, schema, &schema::with_ids(schema), &ranged(schema))?;
+    let mut writer = LakeWriter::new(out, schema, numbered, &ranged(schema))?;
     for batch in rows {
         let batch = batch?;
         let mut columns = batch.columns().to_vec();

@@ -9,33 +9,63 @@ use serde_json::{Value as Json, json};
 
 use crate::Error;
 
-/// The same columns with an id each, by which readers such as Iceberg's know them: those of a column's parts follow on it.
+/// The same columns with an id each, by which readers such as Iceberg's know them: the columns first, then their parts, as
+/// Iceberg itself numbers the columns of a new table.
 pub(crate) fn with_ids(schema: &Schema) -> SchemaRef {
-    let mut next = 1;
-    let fields: Vec<Field> = schema.fields().iter().map(|field| numbered(field, &mut next)).collect();
-    Arc::new(Schema::new(fields))
+    numbered(schema, None)
 }
 
-fn numbered(field: &Field, next: &mut i32) -> Field {
-    let id = *next;
-    *next += 1;
-    let mut inner = |field: &Arc<Field>| Arc::new(numbered(field, next));
-    let data_type = match field.data_type() {
-        DataType::List(item) => DataType::List(inner(item)),
-        DataType::Map(entries, sorted) => {
-            // The entries themselves have no id.
-            let mut entries = Field::clone(entries);
-            if let DataType::Struct(fields) = entries.data_type() {
-                let fields: Fields = fields.iter().map(&mut inner).collect();
-                entries.set_data_type(DataType::Struct(fields));
-            }
-            DataType::Map(Arc::new(entries), *sorted)
+/// The same for a table to which columns are added: the parts of the third column are 3001, 3002 and so on, however many
+/// columns follow it.
+pub(crate) fn with_lasting_ids(schema: &Schema) -> SchemaRef {
+    numbered(schema, Some(1000))
+}
+
+/// Numbers columns from 1 on, and their parts behind the columns, or within a room that each column has.
+fn numbered(schema: &Schema, room: Option<i64>) -> SchemaRef {
+    let mut next = i64::try_from(schema.fields().len()).unwrap_or(i64::MAX) + 1;
+    let field = |(column, field): (i64, &Arc<Field>)| {
+        if let Some(room) = room {
+            next = column * room + 1;
         }
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(&mut inner).collect()),
-        other => other.clone(),
+        with_id(field, column).with_data_type(inner(field.data_type(), &mut next))
     };
-    let metadata = HashMap::from([(FIELD_ID.to_owned(), id.to_string())]);
-    field.clone().with_data_type(data_type).with_metadata(metadata)
+    Arc::new(Schema::new((1..).zip(schema.fields()).map(field).collect::<Vec<_>>()))
+}
+
+fn with_id(field: &Field, id: i64) -> Field {
+    field.clone().with_metadata(HashMap::from([(FIELD_ID.to_owned(), id.to_string())]))
+}
+
+/// A type whose parts have ids: those beside each other first, then what is within them.
+fn inner(data_type: &DataType, next: &mut i64) -> DataType {
+    let mut take = || {
+        let id = *next;
+        *next += 1;
+        id
+    };
+    match data_type {
+        DataType::List(item) => {
+            // What Parquet calls it; some readers find it by that name only.
+            let item = with_id(item, take()).with_name("element");
+            let within = inner(item.data_type(), next);
+            DataType::List(Arc::new(item.with_data_type(within)))
+        }
+        DataType::Struct(fields) => {
+            let fields: Vec<Field> = fields.iter().map(|field| with_id(field, take())).collect();
+            let within = fields.into_iter().map(|field| {
+                let within = inner(field.data_type(), next);
+                field.with_data_type(within)
+            });
+            DataType::Struct(within.collect())
+        }
+        // The entries themselves have no id.
+        DataType::Map(entries, sorted) => {
+            let within = inner(entries.data_type(), next);
+            DataType::Map(Arc::new(Field::clone(entries).with_name("key_value").with_data_type(within)), *sorted)
+        }
+        other => other.clone(),
+    }
 }
 
 /// The columns as the log of a table has them.
@@ -148,7 +178,7 @@ mod tests {
 
     use arrow_schema::{DataType, Field, Schema};
 
-    use super::{FIELD_ID, from_delta, to_delta, with_ids};
+    use super::{FIELD_ID, from_delta, to_delta, with_ids, with_lasting_ids};
 
     #[test]
     fn columns_come_back_from_the_log_of_a_table() {
@@ -166,7 +196,18 @@ mod tests {
         assert_eq!(*from_delta(&to_delta(&schema).unwrap()).unwrap(), schema);
         let numbered = with_ids(&schema);
         let ids: Vec<_> = numbered.fields().iter().map(|field| field.metadata()[FIELD_ID].as_str()).collect();
-        assert_eq!(ids, ["1", "2", "4", "7", "10"]);
+        assert_eq!(ids, ["1", "2", "3", "4", "5"]);
+        let parts = |schema: &Schema, column: usize| -> Vec<String> {
+            let fields = match schema.field(column).data_type() {
+                DataType::List(item) => vec![item.clone()],
+                DataType::Struct(fields) => fields.to_vec(),
+                _ => Vec::new(),
+            };
+            fields.iter().map(|field| field.metadata()[FIELD_ID].clone()).collect()
+        };
+        assert_eq!((parts(&numbered, 1), parts(&numbered, 3)), (vec!["6".to_owned()], vec!["9".into(), "10".into()]));
+        let lasting = with_lasting_ids(&schema);
+        assert_eq!(parts(&lasting, 3), ["4001", "4002"]);
         assert!(to_delta(&Schema::new(vec![Field::new("a", DataType::Date32, true)])).is_err());
     }
 }

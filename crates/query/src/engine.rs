@@ -167,6 +167,17 @@ impl Engine {
             return Err(Error::refused());
         }
         let (context, catalog, most) = (self.context.clone(), Arc::clone(&self.catalog), self.most);
+        #[cfg(feature = "lake")]
+        let touched = matches!(*parsed, Parsed::Explain(_)).then(Arc::<crate::lake::Touched>::default);
+        #[cfg(feature = "lake")]
+        let context = match &touched {
+            Some(touched) => {
+                let mut state = context.state();
+                state.config_mut().set_extension(touched.clone());
+                SessionContext::new_with_state(state)
+            }
+            None => context,
+        };
         let (begin, mut begun) = oneshot::channel();
         let (send, rows) = mpsc::channel(1);
         // All of it runs on the engine's own threads, for their stack and so that it can be given up at any time.
@@ -191,7 +202,13 @@ impl Engine {
                 let mut may_try_again = plan.joins_by_hash;
                 loop {
                     let batch = match plan.stream.next().await {
-                        None => return,
+                        None => {
+                            #[cfg(feature = "lake")]
+                            if let Some(rows) = touched.and_then(|touched| touched.rows(&plan.stream.schema())) {
+                                let _ = send.send(Ok(rows)).await;
+                            }
+                            return;
+                        }
                         Some(Err(error)) if may_try_again && is_out_of_memory(&error) => break,
                         Some(batch) => batch,
                     };

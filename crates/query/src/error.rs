@@ -34,6 +34,18 @@ impl Error {
         Self::new("no-epoch", message).with_help("use log seconds instead")
     }
 
+    /// Why a log cannot be taken out of a lake.
+    #[cfg(feature = "lake")]
+    pub(crate) fn lost(error: &DataFusionError) -> Self {
+        match root(error) {
+            DataFusionError::External(error) => match error.downcast_ref::<Self>() {
+                Some(error) => error.clone(),
+                None => Self::new("read", error.to_string()),
+            },
+            other => Self::new("read", sentence(&other.strip_backtrace())),
+        }
+    }
+
     pub(crate) fn refused() -> Self {
         Self::new("refused", "logs are read-only: expected SELECT, WITH, EXPLAIN, SHOW or DESCRIBE")
             .with_help("to write the result to a file, use -o")

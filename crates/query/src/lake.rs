@@ -4,8 +4,10 @@ use std::any::Any;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -18,21 +20,24 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::object_store::ObjectStoreUrl;
-use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder, TaskContext};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType, col, lit};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column as Place, Literal};
 use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, empty::EmptyExec};
 use datafusion::prelude::SessionConfig;
+use datafusion_datasource_parquet::metadata::DFParquetMetadata;
 use datafusion_datasource_parquet::source::ParquetSource;
+use datafusion_datasource_parquet::{ParquetAccessPlan, ParquetFileMetrics, RowGroupAccessPlanFilter};
 use futures::StreamExt;
 use logpose::schema::Registry;
 use logpose::{Log, OpenOptions};
 use logpose_core::{Channel, ChannelId, Type};
-use logpose_lake::{ChannelRow, Lake, LakeFile, LogRow};
+use logpose_lake::{ChannelRow, Lake, LakeFile, LogRow, Status};
 use logpose_model::Shape;
 use object_store::ObjectStore;
 use url::Url;
@@ -242,35 +247,123 @@ impl Kept {
             };
             wanted.extend(channels.iter().filter(is_schema));
         }
-        let wanted: Vec<(i32, Channel)> = wanted.into_iter().map(|found| (found.id, found.channel.clone())).collect();
-        let names: BTreeSet<&str> = wanted.iter().map(|(_, channel)| channel.name.as_str()).collect();
         let mut batches = Vec::new();
-        if !names.is_empty() {
-            let mut filters = vec![col("log").eq(lit(&row.log))];
-            if names.len() <= MOST_NAMES {
-                filters.push(col("channel").in_list(names.into_iter().map(lit).collect(), false));
-            }
-            let samples = self.samples()?;
-            let stored: Vec<usize> = (0..samples.stored.fields().len()).collect();
-            let condition = samples.physical(&self.state, conjunction(filters))?;
-            let plan = samples.scan_files(condition, &stored, None)?;
-            for partition in 0..plan.output_partitioning().partition_count() {
-                let mut rows = plan.execute(partition, context.clone())?;
-                while let Some(batch) = rows.next().await {
-                    batches.push(batch?);
-                }
+        for mut rows in self.rows_of(row, &wanted, context)? {
+            while let Some(batch) = rows.next().await {
+                batches.push(batch?);
             }
         }
-        let options = OpenOptions::default();
+        let wanted = described(&wanted);
         let mut batches = batches.into_iter().map(Ok);
-        logpose_lake::gather(row, &wanted, &options, &mut batches).map_err(lost)
+        logpose_lake::gather(row, Path::new(&row.log), &wanted, &OpenOptions::default(), &mut batches).map_err(lost)
     }
+
+    /// Takes a whole log out of the lake. Its rows are read while it is written.
+    fn whole(&self, name: &str, path: &Path, options: &OpenOptions) -> DfResult<Log> {
+        let known = self.known()?;
+        let found = known.rows.iter().zip(&known.channels).find(|(row, _)| row.log == name);
+        let Some((row, channels)) = found else { return plan_err!("no log is named {name:?}") };
+        let wanted: Vec<&ChannelRow> = channels.iter().collect();
+        blocking(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(|error| DataFusionError::External(Box::new(error)))?;
+            let context = Arc::new(TaskContext::from(&self.state));
+            let mut parts = self.rows_of(row, &wanted, &context)?;
+            let mut batches = parts.iter_mut().flat_map(|part| {
+                std::iter::from_fn(|| runtime.block_on(part.next()).map(|batch| batch.map_err(found_in_rows)))
+            });
+            logpose_lake::gather(row, path, &described(&wanted), options, &mut batches).map_err(lost)
+        })
+    }
+
+    /// The rows of channels of a log, with others among them; each part is to be read to its end before the next one.
+    fn rows_of(
+        &self,
+        row: &LogRow,
+        channels: &[&ChannelRow],
+        context: &Arc<TaskContext>,
+    ) -> DfResult<Vec<SendableRecordBatchStream>> {
+        let names: BTreeSet<&str> = channels.iter().map(|found| found.channel.name.as_str()).collect();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut filters = vec![col("log").eq(lit(&row.log))];
+        if names.len() <= MOST_NAMES {
+            filters.push(col("channel").in_list(names.into_iter().map(lit).collect(), false));
+        }
+        let samples = self.samples()?;
+        let stored: Vec<usize> = (0..samples.stored.fields().len()).collect();
+        let condition = samples.physical(&self.state, conjunction(filters))?;
+        let plan = samples.scan_files(condition, &stored, None)?;
+        (0..plan.output_partitioning().partition_count()).map(|part| plan.execute(part, context.clone())).collect()
+    }
+}
+
+/// The logs of a lake, to be taken out one by one.
+#[derive(Debug)]
+pub struct LakeLogs {
+    kept: Kept,
+}
+
+impl LakeLogs {
+    /// The logs of a lake, as they are now.
+    pub fn new(lake: Arc<Lake>) -> Result<Self, Error> {
+        Ok(Self { kept: Kept::new(lake, &Options::default())?.0 })
+    }
+
+    /// What is known of them, in the order of their names.
+    pub fn list(&self) -> Result<Arc<Vec<LogRow>>, Error> {
+        self.kept.rows().map_err(|error| Error::lost(&error))
+    }
+
+    /// Opens one of them as a log; `path` is what it is called. Nothing of the others is read, as far as the files tell.
+    pub fn open(&self, name: &str, path: &Path, options: &OpenOptions) -> Result<Log, Error> {
+        let rows = self.list()?;
+        let Some(row) = rows.iter().find(|row| row.log == name) else {
+            let error = Error::new("log-not-found", format!("{}: no log is named {name:?}", self.kept.lake.name()));
+            return Err(error.with_help(format!("run `logpose lake ls {}` to list its logs", self.kept.lake.name())));
+        };
+        if let Some(reason) = row.reason.as_deref().filter(|_| row.status == Status::Refused) {
+            return Err(Error::new("refused", format!("{name}: nothing of it is in the lake: {reason}")));
+        }
+        self.kept.whole(name, path, options).map_err(|error| Error::lost(&error))
+    }
+}
+
+fn described(channels: &[&ChannelRow]) -> Vec<(i32, Channel)> {
+    channels.iter().map(|found| (found.id, found.channel.clone())).collect()
+}
+
+fn found_in_rows(error: DataFusionError) -> logpose_lake::Error {
+    let Error { code, message, help } = Error::lost(&error);
+    logpose_lake::Error { code, message, help }
 }
 
 /// Whether a table is the samples of a lake.
 pub(crate) fn is_samples(table: &dyn TableProvider) -> bool {
     let table: &dyn Any = table;
     table.downcast_ref::<LakeTable>().is_some_and(|table| table.name == tables::SAMPLES)
+}
+
+/// What a question over a lake would read of each table, found while it is explained.
+#[derive(Debug, Default)]
+pub(crate) struct Touched(Mutex<Vec<String>>);
+
+impl Touched {
+    fn note(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+
+    /// A row behind those of `EXPLAIN`.
+    pub(crate) fn rows(&self, schema: &SchemaRef) -> Option<RecordBatch> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cell = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
+        let columns = vec![cell("lake"), cell(&lines.join("\n"))];
+        RecordBatch::try_new(schema.clone(), columns).ok().filter(|_| !lines.is_empty())
+    }
 }
 
 /// What is found once and kept.
@@ -404,6 +497,27 @@ impl LakeTable {
         Ok(DataSourceExec::from_data_source(config))
     }
 
+    /// How much of the files a condition leaves, in words. Their footers are read for that.
+    async fn touched(&self, state: &dyn Session, condition: Option<&Arc<dyn PhysicalExpr>>) -> DfResult<String> {
+        let files = self.chosen(condition)?;
+        let store = state.runtime_env().object_store(ObjectStoreUrl::parse(ROOT)?)?;
+        let builder = PruningPredicateBuilder::new().with_file_schema(self.stored.clone());
+        let predicate = condition.map(|condition| builder.try_build(condition.clone())).transpose()?;
+        let metrics = ParquetFileMetrics::new(0, "", &ExecutionPlanMetricsSet::new());
+        let (mut kept, mut all) = (0, 0);
+        for file in &files {
+            let metadata = DFParquetMetadata::new(&*store, &file.object_meta).fetch_metadata().await?;
+            let (groups, columns) = (metadata.row_groups(), metadata.file_metadata().schema_descr());
+            let mut left = RowGroupAccessPlanFilter::new(ParquetAccessPlan::new_all(groups.len()));
+            if let Some(predicate) = &predicate {
+                left.prune_by_statistics(&self.stored, columns, groups, predicate, &metrics);
+            }
+            (kept, all) = (kept + left.remaining_row_group_count(), all + groups.len());
+        }
+        let of_files = format!("{} of {} files", files.len(), self.files.len());
+        Ok(format!("{}: {of_files}, {kept} of their {all} row groups", self.name))
+    }
+
     /// The files that may hold rows for which a condition is true.
     fn chosen(&self, condition: Option<&Arc<dyn PhysicalExpr>>) -> DfResult<Vec<PartitionedFile>> {
         let Some(condition) = condition else { return Ok(self.files.clone()) };
@@ -518,6 +632,9 @@ impl TableProvider for LakeTable {
         needed.sort_unstable();
         needed.dedup();
         let condition = self.physical(state, self.on_files(filters)?)?;
+        if let Some(explained) = state.config().get_extension::<Touched>() {
+            explained.note(self.touched(state, condition.as_ref()).await?);
+        }
         let scan = self.scan_files(condition, &needed, limit.filter(|_| filters.is_empty()))?;
         let stored = |of: usize| -> Arc<dyn PhysicalExpr> {
             let at = needed.iter().position(|needed| *needed == of).unwrap_or(0);

@@ -41,6 +41,8 @@ pub use answer::{Answer, Rows};
 pub use engine::{Engine, Options, Source, Statement};
 pub use error::Error;
 #[cfg(feature = "lake")]
+pub use lake::LakeLogs;
+#[cfg(feature = "lake")]
 pub use stored::Tables as LakeTables;
 pub use write::{AnswerFormat, WriteError};
 

@@ -18,7 +18,7 @@ pub use error::Error;
 pub use live::{LiveClock, LiveLog, LiveOptions};
 pub use logpose_viewer::api::{AlignedBy, Alignment};
 pub use logpose_viewer::{
-    Demos, FollowedLog, FollowedOptions, Layouts, Library, LibraryOptions, Session, Sql, SqlAnswer, SqlError,
+    Demos, FollowedLog, FollowedOptions, LakeLogs, Layouts, Library, LibraryOptions, Session, Sql, SqlAnswer, SqlError,
 };
 pub use server::{Options, Server};
 pub use sources::LiveFiles;

@@ -19,20 +19,23 @@ impl Viewer {
     pub fn start(&self, sources: Vec<api::SourceKind>) -> Result<api::Start, RequestError> {
         let library = self.library()?;
         let sources = if library.offers().local { sources } else { Vec::new() };
-        Ok(api::Start { recent: library.recent(), demos: library.demos(), sources })
+        Ok(api::Start { recent: library.recent(), demos: library.demos(), lake: library.lake_logs(), sources })
     }
 
-    /// Opens a recent file or a demo log.
+    /// Opens a recent file, a demo log or a log of the lake.
     pub fn open(&self, query: &api::OpenQuery) -> Result<api::Added, RequestError> {
         let library = self.library()?;
         match query {
-            api::OpenQuery { recent: Some(id), demo: None } => self.add_file(&library, &library.recent_path(id)?),
-            api::OpenQuery { recent: None, demo: Some(name) } => {
+            api::OpenQuery { recent: Some(id), demo: None, lake: None } => {
+                self.add_file(&library, &library.recent_path(id)?)
+            }
+            api::OpenQuery { recent: None, demo: Some(name), lake: None } => {
                 self.check_room()?;
                 let (path, kept) = library.demo(name)?;
                 self.add_upload(&library, &path, kept)
             }
-            _ => Err(RequestError::invalid("bad-request", "expected either recent or demo")),
+            api::OpenQuery { recent: None, demo: None, lake: Some(name) } => self.add_lake_log(&library, name),
+            _ => Err(RequestError::invalid("bad-request", "expected one of recent, demo and lake")),
         }
     }
 
@@ -116,6 +119,16 @@ impl Viewer {
         Ok(added)
     }
 
+    fn add_lake_log(&self, library: &Library, name: &str) -> Result<api::Added, RequestError> {
+        let lake = library.lake_with(name)?;
+        let path = std::path::absolute(lake.path(name)).unwrap_or_else(|_| lake.path(name));
+        if let Some(log) = open_at(&self.session(), &path) {
+            return Ok(api::Added { log: Some(log), already: true });
+        }
+        self.check_room()?;
+        self.show(lake.open(name)?, &path, None)
+    }
+
     fn add_upload(&self, library: &Library, path: &Path, kept: UploadedFile) -> Result<api::Added, RequestError> {
         // The file will not come again.
         let options = OpenOptions { cache: Cache::Off, ..library.options().open.clone() };
@@ -130,7 +143,11 @@ impl Viewer {
     ) -> Result<api::Added, RequestError> {
         // The viewer needs random access to every sample.
         let options = OpenOptions { light_from: u64::MAX, ..options.clone() };
-        let log = Log::open_recovered(path, &options, &Quiet)?;
+        self.show(Log::open_recovered(path, &options, &Quiet)?, path, upload)
+    }
+
+    /// Adds an opened log; its path is absolute, to tell whether it was added meanwhile.
+    fn show(&self, log: Log, path: &Path, upload: Option<Arc<UploadedFile>>) -> Result<api::Added, RequestError> {
         let store: Arc<dyn Store> = Arc::new(FinishedLog::new(Browse::new(Arc::new(log), &Quiet)?));
         // Asked for right away.
         drop((store.about(), store.findings()));

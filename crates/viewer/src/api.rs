@@ -144,6 +144,8 @@ pub struct Adding {
 pub struct Start {
     pub recent: Vec<RecentFile>,
     pub demos: Vec<Demo>,
+    /// The logs of the lake that the viewer was started with.
+    pub lake: Vec<LakeLog>,
     pub sources: Vec<SourceKind>,
 }
 
@@ -168,6 +170,14 @@ pub struct Demo {
     pub about: String,
 }
 
+/// A log of a lake.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LakeLog {
+    pub name: String,
+    pub about: String,
+}
+
 /// A kind of live source that can be connected to.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -182,7 +192,7 @@ pub struct SourceKind {
     pub commanding: bool,
 }
 
-/// The body of `/api/logs/open`: one of both.
+/// The body of `/api/logs/open`: one of these.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
@@ -191,6 +201,8 @@ pub struct OpenQuery {
     pub recent: Option<String>,
     #[cfg_attr(test, ts(optional))]
     pub demo: Option<String>,
+    #[cfg_attr(test, ts(optional))]
+    pub lake: Option<String>,
 }
 
 /// The body of `/api/logs/connect`.

@@ -41,7 +41,7 @@ pub use cancel::CancelToken;
 pub use error::{RequestError, RequestErrorKind};
 pub use export::Export;
 pub use layouts::Layouts;
-pub use library::{Demos, Library, LibraryOptions, Upload};
+pub use library::{Demos, LakeLogs, Library, LibraryOptions, Upload};
 pub use live::{BatchClock, FollowedLog, FollowedOptions, LinkStatus, LiveBatch, LiveLog, LiveOptions, LiveWriter};
 pub use session::Session;
 pub use sql::{Sql, SqlAnswer, SqlError, SqlStream};

@@ -40,6 +40,7 @@ fn types_of_the_page_are_those_of_the_api() {
         Start,
         RecentFile,
         Demo,
+        LakeLog,
         SourceKind,
         OpenQuery,
         ConnectQuery,

@@ -36,7 +36,11 @@ upload_limit: number,
  */
 local: boolean, };
 
-export type Start = { recent: Array<RecentFile>, demos: Array<Demo>, sources: Array<SourceKind>, };
+export type Start = { recent: Array<RecentFile>, demos: Array<Demo>, 
+/**
+ * The logs of the lake that the viewer was started with.
+ */
+lake: Array<LakeLog>, sources: Array<SourceKind>, };
 
 export type RecentFile = { id: string, name: string, folder: string, 
 /**
@@ -49,6 +53,8 @@ opened: number,
 bytes: number | null, };
 
 export type Demo = { name: string, about: string, };
+
+export type LakeLog = { name: string, about: string, };
 
 export type SourceKind = { 
 /**
@@ -64,7 +70,7 @@ ports: Array<string> | null,
  */
 commanding: boolean, };
 
-export type OpenQuery = { recent?: string, demo?: string, };
+export type OpenQuery = { recent?: string, demo?: string, lake?: string, };
 
 export type ConnectQuery = { address: string, };
 

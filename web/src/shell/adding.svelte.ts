@@ -93,6 +93,11 @@ class Adding {
     this.#push(name, (job) => this.#opening(job, () => postOpen({ demo: name })));
   }
 
+  lake(name: string): void {
+    this.#begin();
+    this.#push(name, (job) => this.#opening(job, () => postOpen({ lake: name })));
+  }
+
   /** Connects to a robot; throws if the address is none. */
   async connect(address: string): Promise<void> {
     const { log } = await postConnect({ address });

@@ -48,6 +48,17 @@ impl Viewer {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
+    fn post(&self, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let (host, length) = (self.host(), body.len());
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n");
+        write!(stream, "{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
     fn session(&self) -> Value {
         let (status, body) = self.get("/api/session", "");
         assert_eq!(status, 200, "{body}");
@@ -285,4 +296,36 @@ fn a_growing_file_is_shown_as_it_grows() {
     let second = samples(2);
     assert_eq!(second["end"], 2.0, "{second}");
     assert_eq!(viewer.interrupt().0, Some(0));
+}
+
+#[test]
+fn logs_of_a_lake_are_listed_and_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(code(&typed(dir.path(), "logpose demo logs -q")), 0);
+    assert_eq!(code(&typed(dir.path(), "logpose ingest season logs/demo_q12.rlog logs/demo_junction.log -q")), 0);
+    let viewer = Viewer::start(dir.path(), "--lake season demo_q12.rlog");
+    let session = viewer.session();
+    assert_eq!(session["logs"].as_array().unwrap().len(), 1, "{session}");
+    let info: Value = {
+        let output = typed(dir.path(), "logpose info logs/demo_q12.rlog --json");
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    assert_eq!(session["logs"][0]["samples"], info["samples"], "{session}");
+    let (status, start) = viewer.get("/api/start", "");
+    let start: Value = serde_json::from_str(&start).unwrap();
+    let names: Vec<&str> = start["lake"].as_array().unwrap().iter().map(|log| log["name"].as_str().unwrap()).collect();
+    assert_eq!((status, names), (200, vec!["demo_junction.log", "demo_q12.rlog"]));
+    // With a click another one is added, once.
+    for already in [false, true] {
+        let (status, added) = viewer.post("/api/logs/open", r#"{"lake": "demo_junction.log"}"#);
+        let added: Value = serde_json::from_str(&added).unwrap();
+        assert_eq!((status, &added["already"]), (200, &already.into()), "{added}");
+    }
+    assert_eq!(viewer.session()["logs"].as_array().unwrap().len(), 2);
+    let (status, _) = viewer.post("/api/logs/open", r#"{"lake": "../logs/demo_q12.rlog"}"#);
+    assert_eq!(status, 404);
+    drop(viewer);
+    let missing = typed(dir.path(), "logpose open --lake season nothing.wpilog --no-browser --duration 50ms");
+    assert_eq!(code(&missing), 1);
+    assert!(stderr(&missing).contains("no log is named"), "{}", stderr(&missing));
 }

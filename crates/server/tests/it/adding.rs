@@ -51,6 +51,7 @@ impl Fixture {
             keep_free: 0,
             folder: folder.path().join("temporary"),
             demos: Some(Box::new(NoDemos)),
+            lake: None,
         };
         change(&mut options);
         let library = Library::new(options);
@@ -335,6 +336,7 @@ fn a_server_for_others_takes_only_what_it_is_allowed_to() {
         keep_free: 0,
         folder: fixture.folder.path().to_owned(),
         demos: None,
+        lake: None,
     }));
     let bind = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options { bind, token: Some(token.into()), ..Options::default() };

@@ -45,6 +45,18 @@ pub struct LibraryOptions {
     pub folder: PathBuf,
     /// Who makes demo logs.
     pub demos: Option<Box<dyn Demos>>,
+    /// The lake whose logs can be opened.
+    pub lake: Option<Box<dyn LakeLogs>>,
+}
+
+/// Takes logs out of a lake.
+pub trait LakeLogs: Send + Sync {
+    /// The names of the logs and a few words on each.
+    fn list(&self) -> Vec<(String, String)>;
+    /// What stands for the path of a log.
+    fn path(&self, name: &str) -> PathBuf;
+    /// Opens one of them. Nothing of the others is read.
+    fn open(&self, name: &str) -> Result<logpose::Log, logpose::Error>;
 }
 
 /// Makes demo logs.
@@ -89,6 +101,17 @@ impl Library {
     pub(crate) fn demos(&self) -> Vec<api::Demo> {
         let list = self.options.demos.as_ref().filter(|_| self.options.upload).map(|demos| demos.list());
         list.unwrap_or_default().into_iter().map(|(name, about)| api::Demo { name, about }).collect()
+    }
+
+    pub(crate) fn lake_logs(&self) -> Vec<api::LakeLog> {
+        let list = self.options.lake.as_ref().map(|lake| lake.list()).unwrap_or_default();
+        list.into_iter().map(|(name, about)| api::LakeLog { name, about }).collect()
+    }
+
+    /// The lake, if it has a log of that name.
+    pub(crate) fn lake_with(&self, name: &str) -> Result<&dyn LakeLogs, RequestError> {
+        let lake = self.options.lake.as_deref().filter(|lake| lake.list().iter().any(|(known, _)| known == name));
+        lake.ok_or_else(|| RequestError::not_found("log-not-found", format!("there is no log {name:?} in the lake")))
     }
 
     /// The path of a recent file by its number.

@@ -8,6 +8,8 @@ mod browser;
 mod demos;
 #[path = "growing.rs"]
 mod growing;
+#[path = "lake/mod.rs"]
+mod lake;
 #[path = "listening.rs"]
 mod listening;
 
@@ -20,7 +22,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use logpose::{
-    Align, Alignment as EdgeAlignment, Browse, Cache, ClockMap, Log, default_cache_folder, parse_bytes, parse_duration,
+    Align, Alignment as EdgeAlignment, Browse, Cache, ClockMap, Log, OpenOptions, default_cache_folder, parse_bytes,
+    parse_duration,
 };
 use logpose_live::Address;
 use logpose_server::{
@@ -29,6 +32,7 @@ use logpose_server::{
 use serde::Serialize;
 
 use self::growing::Growing;
+use self::lake::Shelf;
 use self::listening::Listening;
 use super::{AlignBy, Open};
 use crate::args::{one_of, time_limit};
@@ -44,7 +48,8 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let bind = SocketAddr::new(open.bind.unwrap_or(Ipv4Addr::LOCALHOST.into()), open.port);
     let limit = open.duration.as_deref().map(parse_duration).transpose()?;
     let limit = limit.map(|ns| Duration::from_nanos(ns.unsigned_abs()));
-    let inputs = inputs(open);
+    let shelf = open.lake.as_deref().map(|place| Shelf::open(place, options(open))).transpose()?;
+    let inputs = inputs(open, shelf.as_ref());
     if inputs.is_empty() && open.follow {
         return Err(Complaint::usage("--follow needs a file").into());
     }
@@ -63,7 +68,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
     let listening = Listening::new(open, &inputs)?;
     let files = inputs.iter().filter_map(Input::file).filter(|_| !open.follow);
     let files: Vec<&PathBuf> = files.collect();
-    let (logs, mut worst) = read(open, &files, screen)?;
+    let (logs, mut worst) = read(open, shelf.as_ref(), &files, screen)?;
     if !inputs.is_empty() && logs.is_empty() && listening.is_none() && growing.is_none() {
         return Ok(worst);
     }
@@ -97,7 +102,7 @@ pub(super) fn run(open: &Open, screen: &mut Screen) -> Result<Outcome> {
         session.set_sql(engine);
     }
     session.set_layouts(layouts(open, bind.ip())?);
-    session.set_library(library(open, bind.ip(), &logs)?);
+    session.set_library(library(open, bind.ip(), &logs, shelf)?);
     let token = (!bind.ip().to_canonical().is_loopback()).then(token).transpose()?;
     let options = Options { bind, token, hosts: open.hosts.clone(), live: live_files(open)?, ..Options::default() };
     let server = Server::start(session, &options).map_err(|error| refused(&error))?;
@@ -138,25 +143,32 @@ impl Input {
 }
 
 /// Parses one argument.
-fn inputs(open: &Open) -> Vec<Input> {
+fn inputs(open: &Open, shelf: Option<&Shelf>) -> Vec<Input> {
     let one = |path: &PathBuf| match path.to_str() {
+        _ if shelf.is_some() => Input::File(shelf.map_or_else(|| path.clone(), |shelf| shelf.path(path))),
         Some(text) if Address::is_live(named(text).1) => Input::Live(text.to_owned()),
         _ => Input::File(path.clone()),
     };
     open.inputs.iter().map(one).collect()
 }
 
+/// How logs are opened: the viewer needs random access to every sample.
+fn options(open: &Open) -> OpenOptions {
+    OpenOptions { light_from: u64::MAX, ..open.reading.options() }
+}
+
 /// Opens the files. One that cannot be read is reported and skipped.
-fn read(open: &Open, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log>, Outcome)> {
-    let mut options = open.reading.options();
-    // The viewer needs random access to every sample.
-    options.light_from = u64::MAX;
+fn read(open: &Open, shelf: Option<&Shelf>, files: &[&PathBuf], screen: &mut Screen) -> Result<(Vec<Log>, Outcome)> {
+    let options = options(open);
     let (mut logs, mut worst): (Vec<Log>, _) = (Vec::new(), Outcome::Done);
     for path in files {
         if logs.iter().any(|log| log.companion() == Some(path)) {
             continue;
         }
-        let opened = Log::open_recovered(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into);
+        let opened = match shelf {
+            Some(shelf) => shelf.take(path),
+            None => Log::open_recovered(path, &options, &Bar::new(screen.notes.quiet)).map_err(Into::into),
+        };
         logs.extend(one_of(opened, open.inputs.len(), screen, &mut worst)?);
     }
     Ok((logs, worst))
@@ -284,7 +296,7 @@ fn refused(error: &Error) -> Complaint {
 }
 
 /// What can be added in the page: nothing by others on the network, unless that is wanted.
-fn library(open: &Open, ip: IpAddr, logs: &[Arc<Log>]) -> Result<Library> {
+fn library(open: &Open, ip: IpAddr, logs: &[Arc<Log>], shelf: Option<Shelf>) -> Result<Library> {
     let local = ip.to_canonical().is_loopback();
     let LiveFiles { folder, keep_free, .. } = live_files(open)?;
     let options = open.reading.options();
@@ -301,8 +313,10 @@ fn library(open: &Open, ip: IpAddr, logs: &[Arc<Log>]) -> Result<Library> {
         keep_free,
         folder,
         demos: Some(Box::new(demos::DemoLogs)),
+        lake: shelf.clone().map(|shelf| Box::new(shelf) as _),
     });
-    logs.iter().filter(|log| log.path.as_os_str() != "-").for_each(|log| library.remember(&log.path));
+    let files = logs.iter().filter(|log| log.path.as_os_str() != "-" && shelf.is_none());
+    files.for_each(|log| library.remember(&log.path));
     Ok(library)
 }
 

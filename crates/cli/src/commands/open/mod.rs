@@ -38,11 +38,15 @@ Examples:
   logpose open demo/demo_q12.rlog --bind 0.0.0.0             for a tablet on the same network
   logpose open nt4://254                                     live, with history
   logpose open rlog://254 --record match.wpilog              live, and save a recording
-  logpose open robot.wpilog --follow                         a file that still grows")]
+  logpose open robot.wpilog --follow                         a file that still grows
+  logpose open --lake season demo_q12.rlog                   a log of a lake, see `logpose ingest`")]
 pub(super) struct Open {
     /// Logs and live sources: rlog://HOST, nt4://HOST, ds://HOST, refloat+tcp://HOST, refloat+serial:PORT
     #[arg(value_name = "FILE|ADDRESS")]
     pub(super) inputs: Vec<PathBuf>,
+    /// Show logs of this lake: the files are names of its logs. Without names the start page lists them all
+    #[arg(long, value_name = "LAKE", conflicts_with_all = ["follow", "record"])]
+    lake: Option<String>,
     /// Show a file that still grows as `tail -F` would: WPILOG, RLOG, CARLA, .dslog or .rfrec, one file at a time
     #[arg(short, long)]
     follow: bool,
