@@ -157,6 +157,10 @@ fn the_examples_in_the_help_work_on_the_demo_logs() {
 /// logs are played as fast as possible. `None` for what cannot be tried so.
 #[cfg(unix)]
 fn on_loopback(example: &str) -> Option<String> {
+    // What never ends, and buckets: tests of their own try both.
+    if example.contains("--watch") || example.contains("s3://") {
+        return None;
+    }
     if example.starts_with("logpose record") {
         let hosts = ["://10.2.54.2", "://10.2.54.11", "://254", "://192.168.4.1"];
         let example = hosts.iter().fold(example.to_owned(), |text, host| text.replace(host, "://127.0.0.1:9"));
