@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch, StringArray, new_null_array};
-use arrow_cast::cast;
+use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use logpose::Progress;
 use logpose::bridges::{FileStatistics, LakeWriter, read_lake_file, read_lake_rows};
@@ -269,7 +268,7 @@ impl Lake {
             let path = format!("{}.parquet", uuid::Uuid::new_v4());
             merge.counts.fill(0);
             let created = self.store.create(&format!("{}/{path}", table.name()), |out| {
-                merge.fill(table.name(), &schema, file_bytes, out, progress)
+                merge.fill(table, &schema, file_bytes, out, progress)
             });
             let (statistics, bytes) = match created {
                 Ok(created) => created,
@@ -364,7 +363,7 @@ impl<'f> Cursor<'f> {
     fn load(&mut self) -> Result<(), Error> {
         (self.batch, self.at) = (None, 0);
         for batch in &mut self.batches {
-            let batch = batch.and_then(|batch| conform(&batch, &self.schema));
+            let batch = batch.and_then(|batch| schema::fitted(&batch, &self.schema));
             let batch = batch.map_err(|message| Error::damaged(&self.path, message))?;
             if batch.num_rows() > 0 {
                 let texts = |name: &str| batch.column_by_name(name)?.as_string_opt::<i32>().cloned();
@@ -439,14 +438,14 @@ impl Merge<'_> {
     /// Writes runs until the file is large enough.
     fn fill(
         &mut self,
-        table: &str,
+        table: &Table,
         schema: &SchemaRef,
         file_bytes: usize,
         out: &mut (dyn Write + Send),
         progress: &mut dyn FnMut(u64),
     ) -> Result<FileStatistics, Error> {
-        let ranged = if table == "samples" { samples::RANGED.to_vec() } else { ranged(schema) };
-        let mut writer = LakeWriter::new(out, schema, &schema::with_ids(schema), &ranged)?;
+        let ranged = if table.name() == "samples" { samples::RANGED.to_vec() } else { ranged(schema) };
+        let mut writer = LakeWriter::new(out, schema, &table.with_ids(schema), &ranged)?;
         let mut last: Option<(String, usize)> = None;
         while let Some(run) = self.next.take() {
             if let Some((channel, log)) = &last {
@@ -475,20 +474,6 @@ impl Merge<'_> {
         }
         Ok(writer.finish()?)
     }
-}
-
-/// Rows with the columns of their table: those that came later are null in older files.
-fn conform(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, String> {
-    if let Some(more) = rows.schema().fields().iter().find(|field| schema.column_with_name(field.name()).is_none()) {
-        return Err(format!("column {:?} is not in the table", more.name()));
-    }
-    let columns = schema.fields().iter().map(|field| match rows.column_by_name(field.name()) {
-        None => Ok(new_null_array(field.data_type(), rows.num_rows())),
-        Some(column) if column.data_type() == field.data_type() => Ok(column.clone()),
-        Some(column) => cast(column, field.data_type()).map_err(|error| error.to_string()),
-    });
-    let columns = columns.collect::<Result<Vec<_>, String>>()?;
-    RecordBatch::try_new(schema.clone(), columns).map_err(|error| error.to_string())
 }
 
 /// How often compaction of a table starts over because of others.

@@ -251,6 +251,12 @@ impl Table {
         self.refresh(store)
     }
 
+    /// The columns with the ids that the files of this table give them.
+    pub(crate) fn with_ids(&self, columns: &Schema) -> SchemaRef {
+        let grows = self.configuration.contains_key(GROWS);
+        if grows { schema::with_lasting_ids(columns) } else { schema::with_ids(columns) }
+    }
+
     /// Adds the columns that the table does not have yet, or creates it with them; the answer is all its columns. `None` if a
     /// column has another type there.
     pub(crate) fn widen(
@@ -260,7 +266,12 @@ impl Table {
         description: &str,
     ) -> Result<Option<SchemaRef>, Error> {
         if !self.exists() {
-            self.create(store, &schema::to_delta(&schema::with_lasting_ids(columns))?, description, &[])?;
+            self.create(
+                store,
+                &schema::to_delta(&schema::with_lasting_ids(columns))?,
+                description,
+                &[(GROWS, "true")],
+            )?;
         }
         loop {
             let known = schema::from_delta(&self.schema)?;
@@ -496,6 +507,8 @@ const RETENTION_MS: i64 = 7 * 24 * 3600 * 1000;
 const READER: i64 = 1;
 const WRITER: i64 = 2;
 const ENGINE: &str = concat!("logpose/", env!("CARGO_PKG_VERSION"));
+/// The setting of tables that get columns of their logs as these come.
+const GROWS: &str = "logpose.grows";
 
 #[cfg(test)]
 mod tests {

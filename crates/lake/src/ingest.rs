@@ -414,7 +414,10 @@ impl<'a> Run<'a> {
                     false => {
                         let rest: &mut dyn Iterator<Item = Result<RecordBatch, Error>> = table.rows;
                         let all = batches.into_iter().map(Ok).chain(rest);
-                        let all = all.map(|batch| schema::fitted(&batch?, &schema));
+                        let fit = |rows: &RecordBatch| {
+                            schema::fitted(rows, &schema).map_err(|message| Error::new("internal-error", message))
+                        };
+                        let all = all.map(|batch| fit(&batch?));
                         Some(self.create(&name, &tags, |out| write_rows(&schema, &ids(&schema), &row.log, all, out))?.0)
                     }
                 };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, new_null_array};
+use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Value as Json, json};
 
@@ -152,14 +153,18 @@ fn from_json(json: &Json) -> Result<DataType, Error> {
     })
 }
 
-/// The rows with the columns of a table, NULL where they have none.
-pub(crate) fn fitted(rows: &RecordBatch, table: &SchemaRef) -> Result<RecordBatch, Error> {
-    let columns = table.fields().iter().map(|field| match rows.column_by_name(field.name()) {
-        Some(column) => Arc::clone(column),
-        None => new_null_array(field.data_type(), rows.num_rows()),
+/// Rows with the columns of their table: those that came later are null in older files.
+pub(crate) fn fitted(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, String> {
+    if let Some(more) = rows.schema().fields().iter().find(|field| schema.column_with_name(field.name()).is_none()) {
+        return Err(format!("column {:?} is not in the table", more.name()));
+    }
+    let columns = schema.fields().iter().map(|field| match rows.column_by_name(field.name()) {
+        None => Ok(new_null_array(field.data_type(), rows.num_rows())),
+        Some(column) if column.data_type() == field.data_type() => Ok(column.clone()),
+        Some(column) => cast(column, field.data_type()).map_err(|error| error.to_string()),
     });
-    RecordBatch::try_new(Arc::clone(table), columns.collect())
-        .map_err(|error| Error::new("internal-error", error.to_string()))
+    let columns = columns.collect::<Result<Vec<_>, String>>()?;
+    RecordBatch::try_new(schema.clone(), columns).map_err(|error| error.to_string())
 }
 
 fn unknown(what: &str) -> Error {
