@@ -136,7 +136,7 @@ impl Asked {
         let what = match (function.func.name(), column) {
             ("count", "" | "log" | "channel" | "time_ns") => What::Rows,
             ("count", "number") => What::Values(NUMBERS),
-            ("count", "integer") => What::Values(&["int64"]),
+            ("count", "integer") => What::Values(INTEGERS),
             ("count", "boolean") => What::Values(&["boolean"]),
             ("sum", "number") => What::Sum,
             ("avg", "number") => What::Mean,
@@ -202,3 +202,5 @@ fn bare(expr: Expr) -> Result<Expr> {
 
 /// The types whose values are in `number`.
 const NUMBERS: &[&str] = &["double", "float"];
+/// The types whose values are in `integer`, with every name that [`logpose_core::Type::of`] knows.
+const INTEGERS: &[&str] = &["int64", "int"];
