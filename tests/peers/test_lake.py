@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 
 import polars as pl
@@ -140,6 +141,34 @@ def test_structs_are_columns_everywhere(lake):
     expected = ours(lake, 'SELECT log, channel, time_ns, translation.x FROM "struct_Pose2d"')
     rows = poses.select("log", "channel", "time_ns", pl.col("translation").struct.field("x"))
     same(rows.rows(), expected)
+
+
+def column_ids(schema, prefix=""):
+    """The ids of columns and of their parts, by path."""
+    found = {}
+    for field in schema:
+        path = prefix + field.name
+        found[path] = (field.metadata or {}).get(b"PARQUET:field_id")
+        if field.type.num_fields:
+            found |= column_ids([field.type.field(part) for part in range(field.type.num_fields)], path + ".")
+    return found
+
+
+def test_compaction_keeps_the_rows_and_the_ids_of_columns(lake, tmp_path):
+    compacted = tmp_path / "season"
+    shutil.copytree(lake, compacted)
+    logpose("lake", "compact", compacted)
+    fewer = False
+    for table in tables(lake):
+        before, after = DeltaTable(lake / table), DeltaTable(compacted / table)
+        assert after.to_pyarrow_table().num_rows == before.to_pyarrow_table().num_rows, table
+        known = {}
+        for path in before.file_uris():
+            known |= column_ids(pq.read_schema(path))
+        for path in after.file_uris():
+            assert column_ids(pq.read_schema(path)) == known, table
+        fewer |= len(after.file_uris()) < len(before.file_uris())
+    assert fewer
 
 
 def test_nobody_sees_a_log_that_was_removed(lake, tmp_path):
