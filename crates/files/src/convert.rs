@@ -35,7 +35,7 @@ pub struct ConvertOptions {
     pub mcap: McapOptions,
     /// Whether structs and the like stay bytes (base64) in CSV and NDJSON.
     pub raw_values: bool,
-    /// For each log the clock on which its times are put, as [`Alignment`](crate::Alignment) finds them; their own if
+    /// For each log the clock on which its times are put, as `Alignment` in `logpose-analysis` finds them; their own if
     /// there are none. Not for folders.
     pub clocks: Vec<ClockMap>,
 }

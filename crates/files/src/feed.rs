@@ -61,7 +61,7 @@ impl<'a> Feed<'a> {
         Self { logs, lookups, clocks: Vec::new(), channels, maps, schemas: OnceLock::new() }
     }
 
-    /// The same with the times of each log on another clock, as [`Alignment`](crate::Alignment) finds them. Lookups
+    /// The same with the times of each log on another clock, as `Alignment` in `logpose-analysis` finds them. Lookups
     /// stay on the log's own.
     #[must_use]
     pub fn on_clocks(self, clocks: &[ClockMap]) -> Self {
