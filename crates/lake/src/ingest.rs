@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
             match self.commit(&row, &written, earlier.as_ref())? {
                 Committed::Yes => {
                     if let Some(earlier) = &earlier {
-                        self.drop_files(&|file| ingests(file).eq([earlier.ingest.as_str()]))?;
+                        self.drop_files(&|file| ingests(file).eq([earlier.ingest.as_str()]), false)?;
                     }
                     break;
                 }
@@ -535,7 +535,7 @@ impl<'a> Run<'a> {
 
     /// Takes the files of a log out of all tables again.
     fn undo(&mut self, row: &LogRow, written: &Written) -> Result<(), Error> {
-        self.drop_files(&|file| ingests(file).eq([row.ingest.as_str()]))?;
+        self.drop_files(&|file| ingests(file).eq([row.ingest.as_str()]), true)?;
         self.discard(written)
     }
 
@@ -550,10 +550,10 @@ impl<'a> Run<'a> {
         self.lake.sweep(self.tables.values_mut())
     }
 
-    fn drop_files(&mut self, is_dead: &dyn Fn(&DataFile) -> bool) -> Result<(), Error> {
+    fn drop_files(&mut self, is_dead: &dyn Fn(&DataFile) -> bool, now: bool) -> Result<(), Error> {
         for table in self.tables.values_mut() {
             table.refresh(&self.lake.store)?;
-            self.lake.drop_files(table, is_dead, true)?;
+            self.lake.drop_files(table, is_dead, now)?;
         }
         Ok(())
     }

@@ -139,7 +139,8 @@ impl Lake {
             let is_done = file.tags.get(HASH).is_some_and(|hash| hashes.contains(hash));
             !is_live(file, &live) && (is_done || ingests(file).any(|id| gone.contains(id)))
         };
-        tables.into_iter().try_for_each(|table| self.drop_files(table, &is_dead, true))
+        // Queries that began before the removal of a log still read its files, so they stay on the disk until `clean`.
+        tables.into_iter().try_for_each(|table| self.drop_files(table, &is_dead, false))
     }
 
     /// Takes files out of a table, and `now` from the disk too.

@@ -32,25 +32,25 @@ pub(super) fn run(command: &Ingest, screen: &mut Screen) -> Result<Outcome> {
     };
     let mut totals = Totals::default();
     let bar = Bar::new(screen.notes.quiet);
-    let told = &mut |path: &Path, done: Done| {
+    let each = &mut |path: &Path, done: Done| {
         totals.count(&done);
         if command.json {
             screen.out.json_line(&as_json(path, &done))?;
             // Who reads along sees each file as soon as it is done.
             std::io::Write::flush(&mut screen.out)?;
         } else {
-            told(path, &done, screen);
+            report(path, &done, screen);
         }
         interrupt::check();
         Ok(())
     };
     let done = match command.watch {
-        true => watch(&lake, &mut find, &options, &LakeTables, &bar, told, &mut || {
+        true => watch(&lake, &mut find, &options, &LakeTables, &bar, each, &mut || {
             std::thread::sleep(LOOK);
             interrupt::check();
             true
         }),
-        false => ingest(&lake, find(), &options, &LakeTables, &bar, told),
+        false => ingest(&lake, find(), &options, &LakeTables, &bar, each),
     };
     done.map_err(complaint)?;
     if !command.json {
@@ -121,7 +121,7 @@ impl Totals {
     }
 }
 
-fn told(path: &Path, done: &Done, screen: &mut Screen) {
+fn report(path: &Path, done: &Done, screen: &mut Screen) {
     let notes = &screen.notes;
     let path = shown(path);
     match done {
